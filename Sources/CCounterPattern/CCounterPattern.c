@@ -1,0 +1,1 @@
+#include "counter_pattern.h"
