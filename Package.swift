@@ -1,0 +1,165 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let cSettings: [CSetting] = [
+    .treatAllWarnings(as: .error)
+]
+
+let package = Package(
+    name: "heliograph",
+    products: [
+        .executable(name: "capture-agent", targets: ["CaptureAgentCommand"]),
+        .executable(name: "heliograph-relay", targets: ["RelayCommand"]),
+        .executable(name: "heliograph", targets: ["HeliographCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-system.git", from: "1.5.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.9.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0", traits: []),
+    ],
+    targets: [
+        // System libraries and shims
+        .systemLibrary(
+            name: "CPipeWireSystem",
+            pkgConfig: "libpipewire-0.3",
+            providers: [.apt(["libpipewire-0.3-dev"])]
+        ),
+        .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
+        .target(name: "CPipeWire", dependencies: ["CPipeWireSystem"], cSettings: cSettings),
+        .target(name: "CX264", cSettings: cSettings, linkerSettings: [.linkedLibrary("x264")]),
+        .target(name: "CColour", cSettings: cSettings),
+        .target(name: "CLinux", cSettings: cSettings),
+        .target(name: "CCounterPattern", cSettings: cSettings),
+
+        // Values and pure policy
+        .target(name: "Media", swiftSettings: swiftSettings),
+        .target(name: "Pacing", dependencies: ["Media"], swiftSettings: swiftSettings),
+        .target(name: "Wire", dependencies: ["Media"], swiftSettings: swiftSettings),
+
+        // The two processes
+        .target(
+            name: "CaptureAgent",
+            dependencies: [
+                "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CYUV", "Media", "Pacing",
+                "Wire",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "Relay",
+            dependencies: [
+                "Media", "Wire",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // Thin mains
+        .executableTarget(
+            name: "CaptureAgentCommand",
+            dependencies: [
+                "CaptureAgent", "Wire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "RelayCommand",
+            dependencies: [
+                "Relay", "Wire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "HeliographCommand",
+            dependencies: [
+                "Wire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // Tests
+        .target(
+            name: "TestSupport",
+            dependencies: ["CCounterPattern", "Media"],
+            path: "Tests/Support",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "SystemTests",
+            dependencies: ["Media", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
+        .testTarget(name: "MediaTests", dependencies: ["Media", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PacingTests",
+            dependencies: ["Media", "Pacing", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "CaptureAgentTests",
+            dependencies: ["CaptureAgent", "CColour", "Media", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(name: "WireTests", dependencies: ["Media", "TestSupport", "Wire"], swiftSettings: swiftSettings),
+        .target(
+            name: "RelayTestSupport",
+            dependencies: [
+                "Media", "Relay", "TestSupport", "Wire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/RelaySupport",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "RelayTests",
+            dependencies: [
+                "Media", "Relay", "RelayTestSupport", "TestSupport", "Wire",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+    ]
+)

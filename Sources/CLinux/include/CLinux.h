@@ -1,0 +1,19 @@
+// Linux system calls that Swift's Glibc module leaves out, because it is built without the GNU extensions.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+/// A non-blocking, close-on-exec eventfd with count 0; -1 and errno on failure. eventfd(2).
+int clinux_eventfd(void);
+
+/// ppoll(2) without a signal mask; `timeout` may be NULL.
+int clinux_ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout);
+
+/// pthread_setname_np(3); `name` has at most 15 characters.
+void clinux_set_thread_name(pthread_t thread, const char *name);
+
+#endif

@@ -1,0 +1,62 @@
+#include "CPipeWire.h"
+
+#include <spa/param/props.h>
+#include <spa/pod/builder.h>
+
+const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const uint32_t *formats, uint32_t format_count,
+                                      uint32_t maximum_rate) {
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
+    struct spa_pod_frame object, choice;
+
+    spa_pod_builder_push_object(&builder, &object, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+    spa_pod_builder_add(&builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
+                        SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), 0);
+
+    // An Enum choice names its default first, then every alternative.
+    spa_pod_builder_prop(&builder, SPA_FORMAT_VIDEO_format, 0);
+    spa_pod_builder_push_choice(&builder, &choice, SPA_CHOICE_Enum, 0);
+    spa_pod_builder_id(&builder, formats[0]);
+    for (uint32_t i = 0; i < format_count; i++) spa_pod_builder_id(&builder, formats[i]);
+    spa_pod_builder_pop(&builder, &choice);
+
+    spa_pod_builder_add(&builder, SPA_FORMAT_VIDEO_size,
+                        SPA_POD_CHOICE_RANGE_Rectangle(&SPA_RECTANGLE(1280, 720), &SPA_RECTANGLE(2, 2),
+                                                       &SPA_RECTANGLE(8192, 8192)),
+                        SPA_FORMAT_VIDEO_framerate,
+                        SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(0, 1), &SPA_FRACTION(0, 1), &SPA_FRACTION(1000, 1)),
+                        SPA_FORMAT_VIDEO_maxFramerate,
+                        SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(maximum_rate, 1), &SPA_FRACTION(1, 1),
+                                                      &SPA_FRACTION(maximum_rate, 1)),
+                        0);
+    return spa_pod_builder_pop(&builder, &object);
+}
+
+const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t minimum, int32_t preferred,
+                                        int32_t maximum, int32_t data_types) {
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
+    return spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+                                      SPA_POD_CHOICE_RANGE_Int(preferred, minimum, maximum), SPA_PARAM_BUFFERS_blocks,
+                                      SPA_POD_Int(1), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(data_types));
+}
+
+const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_t type, int32_t size) {
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
+    return spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type,
+                                      SPA_POD_Id(type), SPA_PARAM_META_size, SPA_POD_Int(size));
+}
+
+void cpw_core_add_listener(struct pw_core *core, struct spa_hook *hook, const struct pw_core_events *events, void *data) {
+    pw_core_add_listener(core, hook, events, data);
+}
+
+struct spa_source *cpw_loop_add_event(struct pw_loop *loop, spa_source_event_func_t callback, void *data) {
+    return pw_loop_add_event(loop, callback, data);
+}
+
+int cpw_loop_signal_event(struct pw_loop *loop, struct spa_source *source) {
+    return pw_loop_signal_event(loop, source);
+}
+
+void cpw_loop_destroy_source(struct pw_loop *loop, struct spa_source *source) {
+    pw_loop_destroy_source(loop, source);
+}

@@ -1,0 +1,155 @@
+package import Logging
+import Media
+import Synchronization
+import Wire
+
+import func Glibc.getpid
+
+/// A capture agent: one source, one link to the relay, and a pipeline for every session that the relay asks for.
+///
+/// The source stays open while the relay is away; the sessions belong to the link and end with it.
+package final class Agent: Sendable {
+    /// Why the agent ended.
+    package enum Ending: Sendable, Equatable {
+        /// The relay said STOP, or ``stop()`` was called.
+        case stopped
+        /// The relay refused the agent.
+        case refused(String)
+        /// The relay stayed away too long.
+        case relayAway(String)
+    }
+
+    private static let helloTimeout: UInt64 = .milliseconds(5_000)
+    private static let firstPause: UInt64 = .milliseconds(100)
+    private static let longestPause: UInt64 = .milliseconds(2_000)
+
+    private let configuration: AgentConfiguration
+    private let logger: Logger
+    private let stopEvent = Event()
+    private let screen: Screen
+
+    package init(configuration: AgentConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+        screen = Screen()
+    }
+
+    /// Ends the agent. Safe in any thread.
+    package func stop() {
+        stopEvent.set()
+    }
+
+    /// Serves the relay until it is done.
+    package func run() -> Ending {
+        let source = makeSource()
+        let supervisor = SourceSupervisor(source: source, rate: screen.rate, sink: screen, logger: logger)
+        defer { supervisor.shutDown() }
+        var lastSeen = MonotonicClock.now
+        var pause = Self.firstPause
+        while true {
+            var decoder = PacketDecoder(accepting: .relayToAgent)
+            let reason: LinkError
+            do throws(LinkError) {
+                let link = try connect(source: source, decoder: &decoder)
+                logger.info("linked to the relay")
+                reason = serve(link, decoder: &decoder)
+                lastSeen = MonotonicClock.now
+                pause = Self.firstPause
+                logger.info("link ended", metadata: ["reason": "\(reason)"])
+            } catch {
+                reason = error
+            }
+            switch reason {
+            case .rejected(let reject) where reject.code.isFinal: return .refused(reject.reason)
+            case .connection(.stopped): return .stopped
+            default: break
+            }
+            if MonotonicClock.now - lastSeen > UInt64(configuration.relayAbsence * 1e9) {
+                return .relayAway(reason.description)
+            }
+            if stopEvent.wait(until: MonotonicClock.now + pause) { return .stopped }
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    // MARK: - Link
+
+    private func connect(source: any FrameSource, decoder: inout PacketDecoder) throws(LinkError) -> RelayLink {
+        try RelayLink(
+            host: configuration.relayHost,
+            port: configuration.relayPort,
+            hello: Hello(
+                token: configuration.token,
+                device: configuration.device,
+                source: source.kind,
+                pid: getpid(),
+                release: Release.current
+            ),
+            timeout: Self.helloTimeout,
+            stop: stopEvent,
+            decoder: &decoder
+        )
+    }
+
+    /// Serves one link until it ends.
+    private func serve(_ link: RelayLink, decoder: inout PacketDecoder) -> LinkError {
+        screen.attach(link)
+        let writer = WorkerThread(name: "link-writer") { [screen] in
+            link.writeLoop { screen.heartbeat(linkQueuedBytes: $0, linkDrops: $1) }
+        }
+        defer {
+            link.close()
+            writer.join()
+            screen.detach()
+        }
+        do {
+            while true {
+                switch try link.nextPacket(&decoder) {
+                case .sessionAdd(let id, let parameters):
+                    screen.addSession(id, parameters, output: LinkOutput(link: link))
+                case .sessionRemove(let id): screen.removeSession(id)
+                case .keyframeRequest(let id, let request): screen.requestKeyframe(id, request)
+                case .stop(let stop):
+                    logger.info("the relay ends the agent", metadata: ["reason": "\(stop.reason)"])
+                    stopEvent.set()
+                    return .connection(.stopped)
+                case let packet:
+                    return .unexpected(packet.type)
+                }
+            }
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: - Source
+
+    private func makeSource() -> any FrameSource {
+        switch configuration.source {
+        case .portal:
+            PortalSource(
+                tokenFile: RestoreTokenFile(
+                    stateDirectory: configuration.stateDirectory,
+                    device: configuration.device
+                ),
+                consentTimeout: UInt64(configuration.consentTimeout * 1e9),
+                logger: logger
+            )
+        case .testPattern(let width, let height, let fps):
+            TestPatternSource(size: PictureSize(width: width, height: height), fps: fps)
+        }
+    }
+}
+
+/// Sends a session's access units over a link.
+private struct LinkOutput: SessionOutput {
+    let link: RelayLink
+
+    func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
+        link.send(accessUnit, session: session)
+    }
+
+    func sessionFailed(_ session: SessionID, _ failure: SessionFailure) {
+        link.send(.sessionError(session, failure))
+    }
+}

@@ -1,0 +1,41 @@
+/// What a capture agent is started with.
+package struct AgentConfiguration: Sendable {
+    package enum Source: Sendable {
+        case portal
+        case testPattern(width: Int, height: Int, fps: Int)
+    }
+
+    /// The relay's numeric IPv4 address.
+    package var relayHost: String
+    package var relayPort: UInt16
+    package var device: String
+    package var source: Source
+    /// The link token.
+    package var token: String
+    /// Where the portal's restore token is kept.
+    package var stateDirectory: String
+    /// How long a person has to answer the desktop's dialog, s.
+    package var consentTimeout: Double
+    /// How long the relay may be away before the agent ends itself, s.
+    package var relayAbsence: Double
+
+    package init(
+        relayHost: String,
+        relayPort: UInt16,
+        device: String,
+        source: Source,
+        token: String,
+        stateDirectory: String,
+        consentTimeout: Double,
+        relayAbsence: Double
+    ) {
+        self.relayHost = relayHost
+        self.relayPort = relayPort
+        self.device = device
+        self.source = source
+        self.token = token
+        self.stateDirectory = stateDirectory
+        self.consentTimeout = consentTimeout
+        self.relayAbsence = relayAbsence
+    }
+}

@@ -1,0 +1,16 @@
+import Glibc
+
+/// The machine's monotonic clock, shared by all processes on it.
+package enum MonotonicClock {
+    /// ns since an arbitrary moment.
+    package static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+extension UInt64 {
+    /// This many milliseconds in ns.
+    package static func milliseconds(_ count: some BinaryInteger) -> UInt64 { UInt64(count) * 1_000_000 }
+}

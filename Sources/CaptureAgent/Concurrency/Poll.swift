@@ -1,0 +1,31 @@
+import CLinux
+import Glibc
+
+/// `ppoll` over a few descriptors.
+enum Poll {
+    struct Interest {
+        var descriptor: Int32
+        var events: Int16
+
+        /// - Parameter events: `POLLIN`, `POLLOUT` or both.
+        init(_ descriptor: Int32, events: Int32 = POLLIN) {
+            self.descriptor = descriptor
+            self.events = Int16(events)
+        }
+    }
+
+    /// Waits until something of `interests` happens or `timeout` ns pass (nil: for ever).
+    ///
+    /// Returns for each whether it is ready, hung up or broken. An interrupted wait returns early with none.
+    static func wait(for interests: [Interest], timeout: UInt64?) -> [Bool] {
+        var descriptors = interests.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+        let count = nfds_t(descriptors.count)
+        if let timeout {
+            var time = timespec(tv_sec: Int(timeout / 1_000_000_000), tv_nsec: Int(timeout % 1_000_000_000))
+            clinux_ppoll(&descriptors, count, &time)
+        } else {
+            clinux_ppoll(&descriptors, count, nil)
+        }
+        return descriptors.map { $0.revents != 0 }
+    }
+}

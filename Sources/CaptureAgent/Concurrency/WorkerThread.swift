@@ -1,0 +1,36 @@
+import CLinux
+import Glibc
+
+/// A thread that runs one closure and can be joined.
+final class WorkerThread: @unchecked Sendable {
+    // Unchecked because `handle` is written once, before the object is shared.
+
+    private final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private var handle = pthread_t()
+
+    /// - Parameter name: Shown by `top -H` and debuggers; at most 15 characters.
+    init(name: String, _ body: @escaping @Sendable () -> Void) {
+        let start = Unmanaged.passRetained(Start(body))
+        let result = pthread_create(
+            &handle,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            },
+            start.toOpaque()
+        )
+        precondition(result == 0, "the system refuses a thread: \(String(cString: strerror(result)))")
+        clinux_set_thread_name(handle, String(name.prefix(15)))
+    }
+
+    /// Waits until the closure has returned. Called once, from another thread.
+    func join() {
+        pthread_join(handle, nil)
+    }
+}

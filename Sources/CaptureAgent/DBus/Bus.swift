@@ -1,0 +1,161 @@
+import CSystemd
+import Glibc
+
+/// Why a D-Bus call did not succeed.
+enum BusError: Error, Equatable {
+    /// There is no session bus.
+    case noBus(String)
+    /// The peer answered with an error: its name, such as `org.freedesktop.DBus.Error.ServiceUnknown`, and its text.
+    case refused(name: String, message: String)
+    case timeout
+    /// The event that ends the wait was set.
+    case stopped
+    /// A message could not be built or did not have the expected form.
+    case malformed(String)
+}
+
+/// A connection to the session bus, used in one thread.
+final class Bus {
+    private let handle: OpaquePointer
+
+    init() throws(BusError) {
+        var bus: OpaquePointer?
+        let result = sd_bus_open_user(&bus)
+        guard result >= 0, let bus else { throw .noBus(String(cString: strerror(-result))) }
+        handle = bus
+    }
+
+    deinit {
+        sd_bus_flush_close_unref(handle)
+    }
+
+    /// This connection's unique name, for example `:1.42`.
+    var uniqueName: String {
+        var name: UnsafePointer<CChar>?
+        return sd_bus_get_unique_name(handle, &name) >= 0 ? name.map { String(cString: $0) } ?? "" : ""
+    }
+
+    /// Calls a method and waits for its reply.
+    ///
+    /// - Parameters:
+    ///   - timeout: ns.
+    ///   - arguments: Appends the arguments to the message.
+    func call(
+        _ target: BusTarget,
+        _ method: String,
+        timeout: UInt64,
+        arguments: (BusMessage) throws(BusError) -> Void = { (_) throws(BusError) in }
+    ) throws(BusError) -> BusMessage {
+        var message: OpaquePointer?
+        let made = sd_bus_message_new_method_call(
+            handle,
+            &message,
+            target.service,
+            target.path,
+            target.interface,
+            method
+        )
+        guard made >= 0, let message else { throw .malformed(String(cString: strerror(-made))) }
+        let request = BusMessage(adopting: message)
+        try arguments(request)
+
+        var error = sd_bus_error()
+        defer { sd_bus_error_free(&error) }
+        var reply: OpaquePointer?
+        let result = sd_bus_call(handle, message, timeout / 1000, &error, &reply)
+        if result >= 0, let reply { return BusMessage(adopting: reply) }
+        if result == -ETIMEDOUT { throw .timeout }
+        throw .refused(
+            name: error.name.map { String(cString: $0) } ?? "",
+            message: error.message.map { String(cString: $0) } ?? String(cString: strerror(-result))
+        )
+    }
+
+    /// Reads a property of type u (32-bit unsigned).
+    func unsignedProperty(_ target: BusTarget, _ name: String, timeout: UInt64) throws(BusError) -> UInt32 {
+        let properties = BusTarget(
+            service: target.service,
+            path: target.path,
+            interface: "org.freedesktop.DBus.Properties"
+        )
+        let reply = try call(properties, "Get", timeout: timeout) { message throws(BusError) in
+            try message.append(target.interface)
+            try message.append(name)
+        }
+        return try reply.readVariant("u") { message throws(BusError) in try message.readUnsigned() }
+    }
+
+    /// Calls `handler` for every signal `member` of `target`, during ``wait(until:stop:_:)``, until the subscription is dropped.
+    func subscribe(
+        _ target: BusTarget,
+        _ member: String,
+        _ handler: @escaping (BusMessage) -> Void
+    ) throws(BusError) -> BusSubscription {
+        let subscription = BusSubscription(handler)
+        try subscription.attach(to: handle, target, member)
+        return subscription
+    }
+
+    /// Handles what arrives until `isDone` says so.
+    ///
+    /// - Parameters:
+    ///   - deadline: Monotonic ns; nil for none.
+    ///   - events: Any of them ends the wait with `BusError.stopped`.
+    func wait(until deadline: UInt64?, stop events: [Event], _ isDone: () -> Bool) throws(BusError) {
+        while true {
+            let processed = sd_bus_process(handle, nil)
+            if processed < 0 { throw .noBus(String(cString: strerror(-processed))) }
+            if isDone() { return }
+            if processed > 0 { continue }
+            if events.contains(where: \.isSet) { throw .stopped }
+            let now = MonotonicClock.now
+            if let deadline, now >= deadline { throw .timeout }
+            let connection = Poll.Interest(sd_bus_get_fd(handle), events: sd_bus_get_events(handle))
+            _ = Poll.wait(
+                for: [connection] + events.map { Poll.Interest($0.descriptor) },
+                timeout: deadline.map { $0 - now }
+            )
+        }
+    }
+}
+
+/// An interface of an object of a service.
+struct BusTarget {
+    var service: String
+    var path: String
+    var interface: String
+}
+
+/// A live signal match; dropping it ends it.
+final class BusSubscription {
+    private let handler: (BusMessage) -> Void
+    private var slot: OpaquePointer?
+
+    fileprivate init(_ handler: @escaping (BusMessage) -> Void) {
+        self.handler = handler
+    }
+
+    deinit {
+        sd_bus_slot_unref(slot)
+    }
+
+    fileprivate func attach(to bus: OpaquePointer, _ target: BusTarget, _ member: String) throws(BusError) {
+        // The bus holds the object's address no longer than the slot lives, which the object owns.
+        let result = sd_bus_match_signal(
+            bus,
+            &slot,
+            target.service,
+            target.path,
+            target.interface,
+            member,
+            { message, data, _ in
+                guard let message, let data else { return 0 }
+                let subscription = Unmanaged<BusSubscription>.fromOpaque(data).takeUnretainedValue()
+                subscription.handler(BusMessage(retaining: message))
+                return 0
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+        if result < 0 { throw .refused(name: "", message: String(cString: strerror(-result))) }
+    }
+}

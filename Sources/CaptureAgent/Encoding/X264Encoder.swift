@@ -1,0 +1,85 @@
+import CX264
+package import Media
+
+/// H.264 by libx264, set up for one picture in, one picture out.
+package final class X264Encoder: VideoEncoder {
+    package let name = "x264"
+    package let settings: EncoderSettings
+
+    private let handle: OpaquePointer
+    private var input = x264_picture_t()
+    private var pictureNumber: Int64 = 0
+
+    package init(_ settings: EncoderSettings) throws(EncoderError) {
+        self.settings = settings
+        var parameters = Self.parameters(for: settings)
+        guard let handle = cx264_encoder_open(&parameters) else {
+            throw .cannotOpen(encoder: "x264", settings: settings)
+        }
+        self.handle = handle
+        x264_picture_init(&input)
+        input.img.i_csp = X264_CSP_I420
+        input.img.i_plane = 3
+    }
+
+    deinit {
+        x264_encoder_close(handle)
+    }
+
+    package func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+        input.img.plane = (picture.y, picture.u, picture.v, nil)
+        input.img.i_stride = (Int32(picture.lumaStride), Int32(picture.chromaStride), Int32(picture.chromaStride), 0)
+        input.i_type = forceKeyframe ? X264_TYPE_IDR : X264_TYPE_AUTO
+        input.i_pts = pictureNumber
+        pictureNumber += 1
+
+        var units: UnsafeMutablePointer<x264_nal_t>?
+        var unitCount: Int32 = 0
+        var output = x264_picture_t()
+        let byteCount = x264_encoder_encode(handle, &units, &unitCount, &input, &output)
+        guard byteCount >= 0 else { throw .failed(encoder: name) }
+        guard byteCount > 0, let first = units?.pointee.p_payload else { throw .delayed(encoder: name) }
+        // The payloads of one call's units lie one behind the other.
+        let bytes = Array(UnsafeBufferPointer(start: first, count: Int(byteCount)))
+        return EncodedPicture(bytes: bytes, isKeyframe: output.b_keyframe != 0)
+    }
+
+    /// The settings that live viewing needs; docs/architecture.md says why.
+    private static func parameters(for settings: EncoderSettings) -> x264_param_t {
+        var parameters = x264_param_t()
+        x264_param_default_preset(&parameters, "ultrafast", "zerolatency")
+        parameters.i_log_level = X264_LOG_NONE
+        parameters.i_csp = X264_CSP_I420
+        parameters.i_width = Int32(settings.size.width)
+        parameters.i_height = Int32(settings.size.height)
+        parameters.i_fps_num = UInt32(settings.fps)
+        parameters.i_fps_den = 1
+        // The output cadence is constant; time stamps travel outside the stream.
+        parameters.b_vfr_input = 0
+        // Sessions run side by side: threads inside an encoder would only cost.
+        parameters.i_threads = 1
+        parameters.b_sliced_threads = 0
+
+        // KeyframePolicy decides on keyframes, by time.
+        parameters.i_keyint_max = X264_KEYINT_MAX_INFINITE
+        parameters.i_scenecut_threshold = 0
+        parameters.i_frame_reference = 1
+        parameters.i_bframe = 0
+        parameters.b_annexb = 1
+        parameters.b_repeat_headers = 1
+
+        // A constant quality, capped so that a burst never queues more than half a second behind a link of that rate.
+        parameters.rc.i_rc_method = X264_RC_CRF
+        parameters.rc.f_rf_constant = 21
+        parameters.rc.i_vbv_max_bitrate = Int32(max(1, settings.bitrate / 1000))
+        parameters.rc.i_vbv_buffer_size = Int32(max(1, settings.bitrate / 2000))
+        parameters.i_nal_hrd = X264_NAL_HRD_NONE
+
+        // ITU-T H.264 tables E-3 to E-5: BT.709 is 1 in each.
+        parameters.vui.b_fullrange = 0
+        parameters.vui.i_colorprim = 1
+        parameters.vui.i_transfer = 1
+        parameters.vui.i_colmatrix = 1
+        return parameters
+    }
+}

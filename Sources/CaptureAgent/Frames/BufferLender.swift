@@ -1,0 +1,61 @@
+import Synchronization
+
+/// One buffer lent to a frame.
+package struct BufferLease: Sendable {
+    package let buffer: Int
+    package let lender: BufferLender
+
+    package func giveBack() { lender.giveBack(buffer) }
+}
+
+/// Keeps account of which of a source's buffers are lent to frames, and gathers those given back.
+///
+/// Frames are dropped in any thread, while buffers may only be queued in the source's own: it collects them when woken.
+package final class BufferLender: Sendable {
+    private struct State {
+        var lent: Set<Int> = []
+        var returned: [Int] = []
+    }
+
+    private let state = Mutex(State())
+    private let wake: @Sendable () -> Void
+
+    /// - Parameter wake: Asks the source's thread to call ``collect()``; called in any thread.
+    package init(wake: @escaping @Sendable () -> Void) {
+        self.wake = wake
+    }
+
+    /// How many buffers are lent.
+    package var lentCount: Int { state.withLock { $0.lent.count } }
+
+    package func lend(_ buffer: Int) -> BufferLease {
+        state.withLock { _ = $0.lent.insert(buffer) }
+        return BufferLease(buffer: buffer, lender: self)
+    }
+
+    package func giveBack(_ buffer: Int) {
+        let wasLent = state.withLock { state in
+            guard state.lent.remove(buffer) != nil else { return false }
+            state.returned.append(buffer)
+            return true
+        }
+        if wasLent { wake() }
+    }
+
+    /// Forgets a buffer that the source has lost: it will not be collected.
+    package func forget(_ buffer: Int) {
+        state.withLock { state in
+            state.lent.remove(buffer)
+            state.returned.removeAll { $0 == buffer }
+        }
+    }
+
+    /// Hands every buffer given back since the last call to `body`.
+    package func collect(_ body: (Int) -> Void) {
+        let returned = state.withLock { state in
+            defer { state.returned.removeAll(keepingCapacity: true) }
+            return state.returned
+        }
+        returned.forEach(body)
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+
+/// A TCP connection to the relay. Reading and writing may go on in two threads at once.
+final class LinkSocket: Sendable {
+    /// Why the connection does not work.
+    enum Failure: Error, CustomStringConvertible {
+        case unreachable(String)
+        case closed
+        case broken(String)
+        case timeout
+        /// The event that ends the wait was set.
+        case stopped
+
+        var description: String {
+            switch self {
+            case .unreachable(let reason): "cannot connect: \(reason)"
+            case .closed: "the relay closed the link"
+            case .broken(let reason): reason
+            case .timeout: "the relay did not answer in time"
+            case .stopped: "the agent is ending"
+            }
+        }
+    }
+
+    private let descriptor: Int32
+
+    /// Connects to a numeric IPv4 address.
+    init(host: String, port: UInt16) throws(Failure) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
+            throw .unreachable("\(host) is not a numeric IPv4 address")
+        }
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .unreachable(String(cString: strerror(errno))) }
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        // `deinit` closes the descriptor: all stored properties are set.
+        guard connected == 0 else { throw .unreachable(String(cString: strerror(errno))) }
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Waits for bytes and returns at most `limit` of them. Throws `.closed` at the end of the stream.
+    ///
+    /// - Parameter deadline: Monotonic ns; nil for none.
+    func read(limit: Int, until deadline: UInt64?, stop: Event) throws(Failure) -> [UInt8] {
+        try waitReady(for: POLLIN, until: deadline, stop: stop)
+        var result = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { memory, count in
+            result = recv(descriptor, memory.baseAddress, memory.count, 0)
+            count = max(0, result)
+        }
+        if result > 0 { return bytes }
+        if result == 0 { throw .closed }
+        throw .broken(String(cString: strerror(errno)))
+    }
+
+    /// Sends all of `bytes`.
+    func write(_ bytes: [UInt8], stop: Event) throws(Failure) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { memory in
+                send(
+                    descriptor,
+                    memory.baseAddress! + sent,
+                    memory.count - sent,
+                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                )
+            }
+            if count >= 0 {
+                sent += count
+            } else if errno == EAGAIN {
+                try waitReady(for: POLLOUT, until: nil, stop: stop)
+            } else if errno != EINTR {
+                throw .broken(String(cString: strerror(errno)))
+            }
+        }
+    }
+
+    /// Ends the connection; a blocked `read` returns.
+    func shutDown() {
+        Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    private func waitReady(for events: Int32, until deadline: UInt64?, stop: Event) throws(Failure) {
+        while true {
+            let now = MonotonicClock.now
+            let timeout = deadline.map { $0 > now ? $0 - now : 0 }
+            let ready = Poll.wait(
+                for: [Poll.Interest(stop.descriptor), Poll.Interest(descriptor, events: events)],
+                timeout: timeout
+            )
+            if ready[0] { throw .stopped }
+            if ready[1] { return }
+            if let deadline, MonotonicClock.now >= deadline { throw .timeout }
+        }
+    }
+}

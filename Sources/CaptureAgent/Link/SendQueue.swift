@@ -1,0 +1,76 @@
+package import Media
+package import Wire
+
+/// What waits to be sent to the relay: control packets, which are never dropped, and access units, at most so much media a session.
+///
+/// A session that gets further behind loses all its waiting access units and everything up to its next keyframe: a viewer
+/// that far behind is served better by a fresh picture than by every old one.
+package struct SendQueue: Sendable {
+    private struct Entry: Sendable {
+        let bytes: [UInt8]
+        /// Nil for control packets.
+        let media: (session: SessionID, pts: Int64)?
+    }
+
+    /// µs of media that may wait for one session.
+    private let maximumMedia: Int64
+    private var entries: [Entry] = []
+    private var waitingForKeyframe: Set<SessionID> = []
+
+    package private(set) var byteCount = 0
+    package private(set) var drops: [SessionID: UInt64] = [:]
+
+    /// - Parameter maximumMedia: ms.
+    package init(maximumMedia: Int) {
+        self.maximumMedia = Int64(maximumMedia) * 1000
+    }
+
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// Appends a control packet.
+    package mutating func append(_ packet: Packet) {
+        append(Entry(bytes: packet.encoded(), media: nil))
+    }
+
+    /// Appends an access unit. Returns false when the session lost pictures and needs a keyframe.
+    package mutating func append(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
+        if accessUnit.flags.contains(.key) {
+            waitingForKeyframe.remove(session)
+        } else if waitingForKeyframe.contains(session) {
+            drops[session, default: 0] += 1
+            return true
+        }
+        let oldest = entries.first { $0.media?.session == session }?.media?.pts
+        if let oldest, accessUnit.pts - oldest > maximumMedia {
+            dropMedia(of: session)
+            if !accessUnit.flags.contains(.key) {
+                drops[session, default: 0] += 1
+                waitingForKeyframe.insert(session)
+                return false
+            }
+        }
+        append(Entry(bytes: Packet.accessUnit(session, accessUnit).encoded(), media: (session, accessUnit.pts)))
+        return true
+    }
+
+    /// Takes everything that waits, in order.
+    package mutating func takeAll() -> [[UInt8]] {
+        defer {
+            entries.removeAll(keepingCapacity: true)
+            byteCount = 0
+        }
+        return entries.map(\.bytes)
+    }
+
+    private mutating func append(_ entry: Entry) {
+        entries.append(entry)
+        byteCount += entry.bytes.count
+    }
+
+    private mutating func dropMedia(of session: SessionID) {
+        let before = entries.count
+        entries.removeAll { $0.media?.session == session }
+        drops[session, default: 0] += UInt64(before - entries.count)
+        byteCount = entries.reduce(0) { $0 + $1.bytes.count }
+    }
+}

@@ -1,0 +1,30 @@
+import Media
+
+/// A bounded stock of pictures of one size. A session that has them all in use drops frames instead of growing.
+///
+/// Owned by the session's encoder thread.
+struct FramePool {
+    /// Two: the picture that repeats are made of stays while the next one is filled.
+    static let capacity = 2
+
+    private let size: PictureSize
+    private var free: [I420Picture] = []
+    private var made = 0
+
+    init(size: PictureSize) {
+        self.size = size
+    }
+
+    /// A free picture with arbitrary contents, nil when all are in use.
+    mutating func take() -> I420Picture? {
+        if let picture = free.popLast() { return picture }
+        guard made < Self.capacity else { return nil }
+        made += 1
+        return I420Picture(size: size)
+    }
+
+    /// Takes back a picture of this pool.
+    mutating func giveBack(_ picture: I420Picture) {
+        free.append(picture)
+    }
+}

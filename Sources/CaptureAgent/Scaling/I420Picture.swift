@@ -1,0 +1,47 @@
+import CColour
+package import Media
+
+/// A planar 4:2:0 picture in memory: the luma plane, then the two chroma planes of half its width and height.
+package final class I420Picture: @unchecked Sendable {
+    // Unchecked because a picture never leaves the encoder thread of its session, in a pool or out of it.
+
+    package let size: PictureSize
+    /// Bytes from one luma row to the next: whole vectors, so that encoders can read them aligned.
+    package let lumaStride: Int
+    package var chromaStride: Int { lumaStride / 2 }
+
+    private let memory: UnsafeMutableRawBufferPointer
+    private var chromaByteCount: Int { chromaStride * size.height / 2 }
+
+    /// - Parameter size: Both sides even. The contents are uninitialised.
+    package init(size: PictureSize) {
+        self.size = size
+        lumaStride = (size.width + 63) & ~63
+        memory = .allocate(byteCount: lumaStride * size.height * 3 / 2, alignment: 64)
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    package var y: UnsafeMutablePointer<UInt8> { memory.baseAddress!.assumingMemoryBound(to: UInt8.self) }
+    package var u: UnsafeMutablePointer<UInt8> { y + lumaStride * size.height }
+    package var v: UnsafeMutablePointer<UInt8> { u + chromaByteCount }
+
+    /// Fills the whole picture with black: luma 16, chroma 128 in limited range.
+    package func clear() {
+        y.update(repeating: 16, count: lumaStride * size.height)
+        u.update(repeating: 128, count: 2 * chromaByteCount)
+    }
+
+    /// The planes of the rectangle whose top left corner is at `x`, `y` (both even).
+    func planes(x: Int, y top: Int) -> ccolour_planes {
+        ccolour_planes(
+            y: y + top * lumaStride + x,
+            u: u + top / 2 * chromaStride + x / 2,
+            v: v + top / 2 * chromaStride + x / 2,
+            y_stride: lumaStride,
+            chroma_stride: chromaStride
+        )
+    }
+}

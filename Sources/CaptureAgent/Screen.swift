@@ -1,0 +1,131 @@
+import Media
+import Synchronization
+import Wire
+
+/// Where the source's thread meets the sessions: the newest frame, the source's state, the sessions and the link.
+final class Screen: FrameSink {
+    private struct State {
+        var sessions: [SessionPipeline] = []
+        /// Sessions that are added to a still screen start from it.
+        var newest: CapturedFrame?
+        var status = SourceStatus(state: .opening)
+        var link: RelayLink?
+        var framesReceived: UInt64 = 0
+        var buffersSkipped: UInt64 = 0
+        var framesCopied: UInt64 = 0
+    }
+
+    /// The fastest session's rate while there is none.
+    private static let idleRate = 30
+
+    let rate = SourceRate(fastestSession: Screen.idleRate)
+    private let state = Mutex(State())
+
+    // MARK: - FrameSink
+
+    func receive(_ frame: CapturedFrame) {
+        let (sessions, previous) = state.withLock { state in
+            // Released outside the lock: its buffer goes back to the source.
+            let previous = state.newest
+            state.newest = frame
+            state.framesReceived += 1
+            return (state.sessions, previous)
+        }
+        for session in sessions { session.offer(frame) }
+        withExtendedLifetime(previous) {}
+    }
+
+    func skippedBuffer() {
+        state.withLock { $0.buffersSkipped += 1 }
+    }
+
+    func copiedFrame() {
+        state.withLock { $0.framesCopied += 1 }
+    }
+
+    func sourceChanged(_ status: SourceStatus) {
+        let link = state.withLock { state in
+            // What is known stays known: the size through a pause, the timings through the opening.
+            var status = status
+            if status.state != .lost {
+                status.size = status.size ?? state.status.size
+                status.timings = status.timings ?? state.status.timings
+            }
+            state.status = status
+            return state.link
+        }
+        link?.send(.status(status))
+    }
+
+    // MARK: - Link
+
+    /// Reports to `link` from now on, beginning with the source's state.
+    func attach(_ link: RelayLink) {
+        let status = state.withLock { state in
+            state.link = link
+            return state.status
+        }
+        link.send(.status(status))
+    }
+
+    /// Ends all sessions: they were the link's.
+    func detach() {
+        let sessions = state.withLock { state in
+            defer { state.sessions = [] }
+            state.link = nil
+            return state.sessions
+        }
+        for session in sessions { session.shutDown() }
+        rate.follow(fastestSession: Self.idleRate)
+    }
+
+    func heartbeat(linkQueuedBytes: Int, linkDrops: [SessionID: UInt64]) -> Heartbeat {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            Heartbeat(
+                clock: now,
+                framesReceived: state.framesReceived,
+                buffersSkipped: state.buffersSkipped,
+                framesCopied: state.framesCopied,
+                linkQueuedBytes: linkQueuedBytes,
+                sessions: state.sessions.map { session in
+                    var figures = session.figures
+                    figures.linkDrops = linkDrops[session.id] ?? 0
+                    return figures
+                }
+            )
+        }
+    }
+
+    // MARK: - Sessions
+
+    /// Starts a session's pipeline, from the newest frame when there is one. An id that is in use is replaced.
+    func addSession(_ id: SessionID, _ parameters: SessionParameters, output: any SessionOutput) {
+        removeSession(id)
+        let session = SessionPipeline(id: id, parameters: parameters, output: output)
+        let newest = state.withLock { state in
+            state.sessions.append(session)
+            return state.newest
+        }
+        if let newest { session.offer(newest) }
+        followFastestSession()
+    }
+
+    func removeSession(_ id: SessionID) {
+        let removed = state.withLock { state in
+            state.sessions.firstIndex { $0.id == id }.map { state.sessions.remove(at: $0) }
+        }
+        removed?.shutDown()
+        followFastestSession()
+    }
+
+    func requestKeyframe(_ id: SessionID, _ request: UInt32) {
+        let session = state.withLock { $0.sessions.first { $0.id == id } }
+        session?.requestKeyframe(request)
+    }
+
+    private func followFastestSession() {
+        let fastest = state.withLock { $0.sessions.map(\.parameters.fps).max() }
+        rate.follow(fastestSession: fastest ?? Self.idleRate)
+    }
+}

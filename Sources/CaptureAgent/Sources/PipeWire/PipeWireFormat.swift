@@ -1,0 +1,37 @@
+import CPipeWire
+import Media
+
+/// The raw video formats that the agent takes from PipeWire.
+enum PipeWireFormat {
+    /// In order of preference: what compositors hand out natively comes first.
+    static let accepted: [(spa: spa_video_format, pixels: PixelFormat)] = [
+        (SPA_VIDEO_FORMAT_BGRx, .bgrx),
+        (SPA_VIDEO_FORMAT_BGRA, .bgra),
+        (SPA_VIDEO_FORMAT_RGBx, .rgbx),
+        (SPA_VIDEO_FORMAT_RGBA, .rgba),
+    ]
+
+    /// What `param`, a Format object, fixes; nil when it is not one of the accepted formats.
+    static func parse(_ param: UnsafePointer<spa_pod>) -> (size: PictureSize, pixels: PixelFormat)? {
+        var info = spa_video_info_raw()
+        guard spa_format_video_raw_parse(param, &info) >= 0, info.size.width >= 2, info.size.height >= 2,
+            let format = accepted.first(where: { $0.spa == info.format })
+        else { return nil }
+        return (PictureSize(width: Int(info.size.width), height: Int(info.size.height)), format.pixels)
+    }
+
+    /// Runs `body` with an EnumFormat object that offers the accepted formats at up to `maximumRate` frames per second.
+    static func withOffer<Result>(maximumRate: Int, _ body: (inout UnsafePointer<spa_pod>?) -> Result) -> Result {
+        let formats = accepted.map { $0.spa.rawValue }
+        return withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
+            var offer = cpw_enum_format(
+                memory.baseAddress,
+                UInt32(memory.count),
+                formats,
+                UInt32(formats.count),
+                UInt32(maximumRate)
+            )
+            return body(&offer)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import Glibc
+
+/// The desktop's consent to a screencast, through org.freedesktop.portal.ScreenCast.
+///
+/// Every call has a deadline: a portal whose backend has lost its compositor can hang for ever.
+final class ScreenCastPortal {
+    /// What the portal granted.
+    struct Grant {
+        /// The PipeWire node that shows the screen.
+        var node: UInt32
+        /// Lets the next session skip the dialog, once.
+        var restoreToken: String?
+    }
+
+    /// Deadline of calls that ask nobody, ns.
+    private static let callTimeout: UInt64 = .milliseconds(5_000)
+
+    private static let service = "org.freedesktop.portal.Desktop"
+    private static let portal = BusTarget(
+        service: service,
+        path: "/org/freedesktop/portal/desktop",
+        interface: "org.freedesktop.portal.ScreenCast"
+    )
+    /// SourceType.MONITOR of the ScreenCast interface.
+    private static let monitor: UInt32 = 1
+    /// CursorMode.EMBEDDED of the ScreenCast interface.
+    private static let embeddedCursor: UInt32 = 2
+    /// PersistMode: until explicitly revoked.
+    private static let persistent: UInt32 = 2
+
+    private let bus: Bus
+    private let stop: Event
+    private var session: BusTarget?
+    private var closedSubscription: BusSubscription?
+    private var isClosed = false
+    private var requests = 0
+
+    init(stop: Event) throws(SourceError) {
+        self.stop = stop
+        do {
+            bus = try Bus()
+        } catch {
+            throw .unavailable(
+                cause: "bus_unavailable",
+                detail: "There is no D-Bus session bus (\(error)). Start the agent inside the desktop's session."
+            )
+        }
+    }
+
+    /// Asks for one monitor, with the cursor drawn into it where the portal can.
+    ///
+    /// - Parameters:
+    ///   - restoreToken: Of an earlier grant.
+    ///   - consentTimeout: How long a person has to answer, ns.
+    func open(restoreToken: String?, consentTimeout: UInt64) throws(SourceError) -> Grant {
+        do {
+            let handle = try createSession()
+            let session = BusTarget(
+                service: Self.service,
+                path: handle,
+                interface: "org.freedesktop.portal.Session"
+            )
+            self.session = session
+            closedSubscription = try bus.subscribe(session, "Closed") { [weak self] _ in self?.isClosed = true }
+            try selectSources(session: handle, restoreToken: restoreToken)
+            return try start(session: handle, timeout: consentTimeout)
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    /// A connection to PipeWire that sees the granted node only.
+    func openPipeWireRemote() throws(SourceError) -> Int32 {
+        guard let session else { throw .lost(cause: "portal_closed", detail: "The portal session is not open.") }
+        do {
+            let reply = try bus.call(Self.portal, "OpenPipeWireRemote", timeout: Self.callTimeout) {
+                message throws(BusError) in
+                try message.append(objectPath: session.path)
+                try message.append([])
+            }
+            return try reply.readDescriptor()
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    /// Waits until the session is closed by the desktop or any of `events` is set. Returns whether it was closed.
+    func waitUntilClosed(or events: [Event]) -> Bool {
+        do {
+            try bus.wait(until: nil, stop: events) { isClosed }
+            return true
+        } catch .stopped {
+            return false
+        } catch {
+            return true
+        }
+    }
+
+    /// Gives the screencast back.
+    func close() {
+        guard let session else { return }
+        _ = try? bus.call(session, "Close", timeout: Self.callTimeout)
+        self.session = nil
+    }
+
+    // MARK: - The three requests
+
+    private func createSession() throws(BusError) -> String {
+        var handle = ""
+        try request(
+            "CreateSession",
+            timeout: Self.callTimeout,
+            options: [("session_handle_token", .string(newToken()))]
+        ) {
+            key,
+            message throws(BusError) in
+            // Version 1 of the interface types the handle as a string.
+            if key == "session_handle" {
+                handle = try message.readVariant("s") { (message) throws(BusError) in try message.readString() }
+            }
+        }
+        return handle
+    }
+
+    private func selectSources(session: String, restoreToken: String?) throws(BusError) {
+        let cursors = try bus.unsignedProperty(Self.portal, "AvailableCursorModes", timeout: Self.callTimeout)
+        var options: [(String, BusValue)] = [
+            ("types", .unsigned(Self.monitor)), ("multiple", .boolean(false)),
+            ("persist_mode", .unsigned(Self.persistent)),
+        ]
+        if cursors & Self.embeddedCursor != 0 { options.append(("cursor_mode", .unsigned(Self.embeddedCursor))) }
+        if let restoreToken { options.append(("restore_token", .string(restoreToken))) }
+        try request("SelectSources", session: session, timeout: Self.callTimeout, options: options)
+    }
+
+    private func start(session: String, timeout: UInt64) throws(BusError) -> Grant {
+        var node: UInt32?
+        var restoreToken: String?
+        try request("Start", session: session, parentWindow: "", timeout: timeout) { key, message throws(BusError) in
+            switch key {
+            case "streams":
+                try message.readVariant("a(ua{sv})") { message throws(BusError) in
+                    try message.readArray("(ua{sv})") { () throws(BusError) in
+                        try message.readStruct("ua{sv}") { () throws(BusError) in
+                            let id = try message.readUnsigned()
+                            node = node ?? id
+                        }
+                    }
+                }
+            case "restore_token":
+                restoreToken = try message.readVariant("s") { (message) throws(BusError) in try message.readString() }
+            default:
+                break
+            }
+        }
+        guard let node else { throw .malformed("the portal granted no stream") }
+        return Grant(node: node, restoreToken: restoreToken)
+    }
+
+    // MARK: - Requests in general (org.freedesktop.portal.Request)
+
+    /// Calls a method that answers through a Request object, and waits for its Response.
+    private func request(
+        _ method: String,
+        session: String? = nil,
+        parentWindow: String? = nil,
+        timeout: UInt64,
+        options: [(String, BusValue)] = [],
+        result: @escaping (String, BusMessage) throws(BusError) -> Void = { (_, _) throws(BusError) in }
+    ) throws(BusError) {
+        let token = newToken()
+        let sender = bus.uniqueName.dropFirst().map { $0 == "." ? "_" : String($0) }.joined()
+        let request = BusTarget(
+            service: Self.service,
+            path: "\(Self.portal.path)/request/\(sender)/\(token)",
+            interface: "org.freedesktop.portal.Request"
+        )
+        var response: Result<UInt32, BusError>?
+        // The match stands before the call, or a quick answer would be missed.
+        let subscription = try bus.subscribe(request, "Response") { message in
+            response = Self.parse(message, result)
+        }
+        defer { withExtendedLifetime(subscription) {} }
+        let deadline = MonotonicClock.now + timeout
+        _ = try bus.call(Self.portal, method, timeout: min(timeout, Self.callTimeout)) { message throws(BusError) in
+            if let session { try message.append(objectPath: session) }
+            if let parentWindow { try message.append(parentWindow) }
+            try message.append(options + [("handle_token", .string(token))])
+        }
+        do {
+            try bus.wait(until: deadline, stop: [stop]) { response != nil }
+        } catch {
+            _ = try? bus.call(request, "Close", timeout: Self.callTimeout)
+            throw error
+        }
+        switch try response?.get() {
+        case 0: return
+        case 1: throw .refused(name: Self.cancelled, message: method)
+        default: throw .refused(name: Self.failed, message: method)
+        }
+    }
+
+    private static func parse(
+        _ message: BusMessage,
+        _ result: (String, BusMessage) throws(BusError) -> Void
+    ) -> Result<UInt32, BusError> {
+        do throws(BusError) {
+            let code = try message.readUnsigned()
+            if code == 0 { try message.readOptions { key throws(BusError) in try result(key, message) } }
+            return .success(code)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func newToken() -> String {
+        requests += 1
+        return "heliograph_\(getpid())_\(requests)"
+    }
+
+    // MARK: - Errors
+
+    private static let cancelled = "cancelled"
+    private static let failed = "failed"
+
+    private static func explain(_ error: BusError) -> SourceError {
+        switch error {
+        case .refused(cancelled, _):
+            return .refused(
+                cause: "consent_cancelled",
+                detail: "The screencast dialog was cancelled. Start again and choose a screen."
+            )
+        case .refused(failed, let method):
+            return .refused(
+                cause: "portal_failed",
+                detail:
+                    "The portal's \(method) failed. Its backend's log says why; often it has lost the compositor: restart it."
+            )
+        case .refused(let name, let message) where name.hasSuffix("ServiceUnknown") || name.contains("Spawn"):
+            return .unavailable(
+                cause: "portal_unavailable",
+                detail: "xdg-desktop-portal is not there (\(message)). Install it with a backend for the desktop."
+            )
+        case .refused(let name, let message)
+        where name.hasSuffix("UnknownMethod") || name.hasSuffix("UnknownInterface")
+            || name.hasSuffix("InvalidArgs"):
+            return .unavailable(
+                cause: "portal_without_screencast",
+                detail: "The portal has no ScreenCast (\(message)). Install a backend such as xdg-desktop-portal-wlr."
+            )
+        case .refused(let name, let message):
+            return .refused(cause: "portal_refused", detail: "The portal refused: \(message) (\(name)).")
+        case .timeout:
+            return .timeout(
+                cause: "portal_timeout",
+                detail: "The portal did not answer in time: a dialog waits for somebody, or its backend hangs."
+            )
+        case .stopped:
+            return .lost(cause: "stopped", detail: "The agent is ending.")
+        case .noBus(let reason):
+            return .unavailable(cause: "bus_unavailable", detail: "The session bus is gone (\(reason)).")
+        case .malformed(let reason):
+            return .refused(cause: "portal_protocol", detail: "The portal's answer was not understood: \(reason).")
+        }
+    }
+}

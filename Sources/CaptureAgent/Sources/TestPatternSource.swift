@@ -1,0 +1,38 @@
+import CCounterPattern
+package import Media
+import Wire
+
+/// A synthetic screen that needs no desktop: a test card with a counter that says which frame it is.
+///
+/// Frame `n` shows the counter value `n` and leaves `n / fps` after the start. Its pixels depend on `n` and the size alone.
+package struct TestPatternSource: FrameSource {
+    package let kind = "test-pattern"
+    package let size: PictureSize
+    /// Frames per second, 1 to 240.
+    package let fps: Int
+
+    package func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
+        sink.sourceChanged(SourceStatus(state: .streaming, size: size))
+        let start = MonotonicClock.now
+        var number: UInt64 = 0
+        while !stop.wait(until: start + number * 1_000_000_000 / UInt64(fps)) {
+            sink.receive(
+                Self.frame(number: UInt32(truncatingIfNeeded: number), size: size, captured: MonotonicClock.now)
+            )
+            number += 1
+        }
+    }
+
+    /// The frame that shows the counter value `number`, modulo 2^24.
+    package static func frame(number: UInt32, size: PictureSize, captured: UInt64) -> CapturedFrame {
+        let stride = size.width * PixelFormat.bytesPerPixel
+        let description = FrameDescription(size: size, stride: stride, format: .bgrx)
+        return CapturedFrame(description: description, captured: captured) { memory in
+            let pixels = memory.bindMemory(to: UInt8.self).baseAddress
+            let (width, height) = (UInt32(size.width), UInt32(size.height))
+            counter_pattern_draw_background(pixels, UInt32(stride), width, height)
+            counter_pattern_draw_motion(pixels, UInt32(stride), width, height, number)
+            counter_pattern_draw(pixels, UInt32(stride), width, height, number)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import CaptureAgent
+import Glibc
+import Logging
+import Wire
+
+@main
+struct CaptureAgentCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture-agent",
+        abstract: "Captures a screen, encodes it for every session and streams it to a Heliograph relay.",
+        discussion: """
+            Usually the relay starts it. Started by hand or by a service manager, it needs the token that the relay is \
+            configured with in the environment variable HELIOGRAPH_LINK_TOKEN.
+
+            Exit status: 0 ended by the relay or by SIGTERM, 64 wrong arguments, 75 the relay stayed away, 77 the relay \
+            refused the agent.
+            """,
+        version: Release.current
+    )
+
+    enum SourceKind: String, ExpressibleByArgument, CaseIterable {
+        case portal
+        case testPattern = "test-pattern"
+    }
+
+    @Option(help: "The relay's address for agents, HOST:PORT with a numeric IPv4 host.")
+    var relay = "127.0.0.1:9300"
+
+    @Option(help: "The device whose screen this is: letters, digits, - and _.")
+    var device = "default"
+
+    @Option(help: "Where pictures come from.")
+    var source = SourceKind.portal
+
+    @Option(help: "Size of the test pattern, WIDTHxHEIGHT, 16 to 8192 each.")
+    var size = "1280x720"
+
+    @Option(help: "Frames per second of the test pattern, 1 to 240.")
+    var fps = 60
+
+    @Option(help: "Where the portal's restore token is kept. Default: $XDG_STATE_HOME/heliograph.")
+    var stateDirectory: String?
+
+    @Option(help: "Seconds that a person has to answer the desktop's dialog.")
+    var consentTimeout = 60.0
+
+    @Option(help: "Seconds that the relay may be away before the agent ends itself.")
+    var relayAbsence = 10.0
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    var logLevel = "info"
+
+    func run() throws {
+        let configuration = try agentConfiguration()
+        var logger = Logger(label: "capture-agent") { StreamLogHandler.standardError(label: $0) }
+        guard let level = Logger.Level(rawValue: logLevel) else {
+            throw ValidationError("--log-level \(logLevel) is not a level.")
+        }
+        logger.logLevel = level
+        let agent = Agent(configuration: configuration, logger: logger)
+        TerminationSignals.handle { agent.stop() }
+        switch agent.run() {
+        case .stopped:
+            logger.info("ended")
+        case .refused(let reason):
+            logger.error("\(reason)")
+            throw ExitCode(EX_NOPERM)
+        case .relayAway(let reason):
+            logger.error("the relay at \(relay) stayed away: \(reason)")
+            throw ExitCode(EX_TEMPFAIL)
+        }
+    }
+
+    private func agentConfiguration() throws -> AgentConfiguration {
+        let (host, port) = try Self.hostAndPort(relay)
+        let allowed = device.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+                || byte == UInt8(ascii: "_")
+        }
+        guard allowed, !device.isEmpty, device.utf8.count <= 64 else {
+            throw ValidationError("--device takes 1 to 64 letters, digits, - and _.")
+        }
+        guard let token = Self.environment("HELIOGRAPH_LINK_TOKEN") else {
+            throw ValidationError("Set HELIOGRAPH_LINK_TOKEN to the token that the relay is configured with.")
+        }
+        // Nothing that this process starts is to inherit it.
+        unsetenv("HELIOGRAPH_LINK_TOKEN")
+        return AgentConfiguration(
+            relayHost: host,
+            relayPort: port,
+            device: device,
+            source: try sourceConfiguration(),
+            token: token,
+            stateDirectory: try stateDirectory ?? Self.defaultStateDirectory(),
+            consentTimeout: min(max(consentTimeout, 1), 3600),
+            relayAbsence: min(max(relayAbsence, 0), 86_400)
+        )
+    }
+
+    private func sourceConfiguration() throws -> AgentConfiguration.Source {
+        switch source {
+        case .portal:
+            return .portal
+        case .testPattern:
+            let sides = size.split(separator: "x").compactMap { Int($0) }
+            guard sides.count == 2, sides.allSatisfy({ 16...8192 ~= $0 }) else {
+                throw ValidationError("--size takes WIDTHxHEIGHT, 16 to 8192 each.")
+            }
+            guard 1...240 ~= fps else { throw ValidationError("--fps takes 1 to 240.") }
+            return .testPattern(width: sides[0], height: sides[1], fps: fps)
+        }
+    }
+
+    private static func hostAndPort(_ text: String) throws -> (String, UInt16) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+            throw ValidationError("--relay takes HOST:PORT, for example 127.0.0.1:9300.")
+        }
+        return (String(text[..<colon]), port)
+    }
+
+    /// The XDG base directory specification's state directory.
+    private static func defaultStateDirectory() throws -> String {
+        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/heliograph" }
+        guard let home = environment("HOME"), home.hasPrefix("/") else {
+            throw ValidationError("Neither XDG_STATE_HOME nor HOME is set: name a --state-directory.")
+        }
+        return home + "/.local/state/heliograph"
+    }
+
+    private static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

@@ -1,0 +1,75 @@
+/// The relay's answers, as far as this command shows them.
+struct ProblemAnswer: Decodable {
+    let code: String
+    let detail: String
+}
+
+struct StartAnswer: Decodable {
+    struct Agent: Decodable {
+        let pid: Int
+        let managed: Bool
+    }
+
+    struct Timings: Decodable {
+        let totalMs: Double
+    }
+
+    let device: String
+    let agent: Agent?
+    let source: SourceAnswer
+    let timings: Timings?
+    let alreadyRunning: Bool
+}
+
+struct StopAnswer: Decodable {
+    let device: String
+    let wasRunning: Bool
+}
+
+struct SourceAnswer: Decodable {
+    let kind: String
+    let state: String?
+    let detail: String?
+    let width: Int?
+    let height: Int?
+}
+
+struct StatusAnswer: Decodable {
+    struct Heartbeat: Decodable {
+        struct Rates: Decodable {
+            let framesReceived: Double?
+        }
+
+        let rates: Rates
+    }
+
+    let device: String
+    let state: String
+    let since: String
+    let agent: StartAnswer.Agent?
+    let source: SourceAnswer
+    let heartbeat: Heartbeat?
+    let restarts: Int
+    let sessions: [SessionAnswer]
+}
+
+struct SessionAnswer: Decodable {
+    struct Rates: Decodable {
+        let pictures: Double
+        let repeats: Double
+        let bitrate: Double
+        let encodeMs: Double?
+    }
+
+    let id: UInt32
+    let codec: String
+    let framing: String
+    let width: Int?
+    let height: Int?
+    let fps: Int
+    let port: Int
+    let viewers: Int
+    let source: String
+    let error: String?
+    let rates: Rates?
+}

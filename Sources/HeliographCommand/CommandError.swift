@@ -1,0 +1,29 @@
+import ArgumentParser
+@preconcurrency import Glibc
+
+/// Why a command failed, in one line.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+    let exitCode: Int32
+
+    static func unreachable(_ url: String) -> CommandError {
+        CommandError(
+            description: "cannot reach the relay at \(url): is heliograph-relay running?",
+            exitCode: EX_UNAVAILABLE
+        )
+    }
+
+    static func failed(_ description: String) -> CommandError {
+        CommandError(description: description, exitCode: 1)
+    }
+
+    /// Runs a command's body: an error becomes one line on standard error and the exit code.
+    static func reporting(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch let error as CommandError {
+            fputs("heliograph: \(error)\n", stderr)
+            throw ExitCode(error.exitCode)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// Answers as lines for people.
+enum Summary {
+    static func text(of status: StatusAnswer) -> String {
+        var line = "\(status.device): \(status.state) since \(status.since)"
+        if let agent = status.agent { line += ", agent \(agent.pid)\(agent.managed ? "" : " (not the relay's own)")" }
+        line += ", source \(text(of: status.source))"
+        if let frames = status.heartbeat?.rates.framesReceived { line += ", \(decimal(frames)) frames/s in" }
+        if status.restarts > 0 { line += ", restarted \(status.restarts) times" }
+        return ([line] + status.sessions.map(text)).joined(separator: "\n")
+    }
+
+    static func text(of source: SourceAnswer) -> String {
+        var text = source.kind
+        if let width = source.width, let height = source.height { text += " \(width)x\(height)" }
+        if let state = source.state, state != "streaming" { text += " (\(state))" }
+        if let detail = source.detail { text += ": \(detail)" }
+        return text
+    }
+
+    private static func text(of session: SessionAnswer) -> String {
+        let size = session.width.flatMap { width in session.height.map { "\(width)x\($0)" } } ?? "source size"
+        var line = "  session \(session.id): \(session.codec) \(size)@\(session.fps), tcp 127.0.0.1:\(session.port) "
+        line += "(\(session.framing)), \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
+        if let rates = session.rates {
+            line += ", \(decimal(rates.pictures)) pictures/s (\(decimal(rates.repeats)) repeats)"
+            line += ", \(decimal(rates.bitrate / 1e6, places: 2)) Mbit/s"
+            if let encode = rates.encodeMs { line += ", \(decimal(encode, places: 2)) ms per picture" }
+        } else if session.source == "none" {
+            line += ", no pictures yet"
+        }
+        if let error = session.error { line += ", failed: \(error)" }
+        return line
+    }
+
+    /// `value` with a fixed number of decimals.
+    static func decimal(_ value: Double, places: Int = 1) -> String {
+        var factor = 1
+        for _ in 0..<places { factor *= 10 }
+        if places == 0 { return String(Int(value.rounded())) }
+        let scaled = Int((value * Double(factor)).rounded())
+        let fraction = String(scaled.magnitude % UInt(factor))
+        let zeros = String(repeating: "0", count: places - fraction.count)
+        return "\(scaled < 0 ? "-" : "")\(scaled.magnitude / UInt(factor)).\(zeros)\(fraction)"
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import NIOCore
+import UnixSignals
+
+struct WatchCommand: AsyncParsableCommand {
+    private struct SessionBody: Encodable {
+        let device: String
+        let label: String
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Writes a session's H.264 stream to a file, until Ctrl-C.",
+        discussion: """
+            Without an ID it starts a session of its own and stops it at the end. Play a file with `ffplay screen.h264`,
+            or the stream itself with `heliograph watch --output - | ffplay -`.
+            """
+    )
+
+    @OptionGroup var options: RelayOptions
+
+    @Argument(help: "The session's id, or new.")
+    var id = "new"
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
+    var output: String
+
+    @Option(help: ArgumentHelp("Ends after this time.", valueName: "s"))
+    var duration: Double?
+
+    func validate() throws {
+        guard id == "new" || UInt32(id) != nil else {
+            throw ValidationError("\(id) is no session's id: give a number or new")
+        }
+        if let duration, !(duration > 0 && duration <= 1e6) { throw ValidationError("--duration is 0 to 1000000 s") }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        try await CommandError.reporting {
+            try await RelayClient.with(options.url) { client in
+                guard id == "new" else {
+                    // Asked first, so that a wrong id does not cost an old file.
+                    _ = try await client.get("/screencapture/\(id)")
+                    return try await watch(id, client)
+                }
+                let body = SessionBody(device: options.device, label: "heliograph watch")
+                let bytes = try await client.post(
+                    "/screencapture/start",
+                    body: body,
+                    timeout: RelayClient.answerTime
+                )
+                let session = try client.decode(SessionAnswer.self, from: bytes)
+                do {
+                    try await watch(String(session.id), client)
+                } catch {
+                    _ = try? await client.post("/screencapture/\(session.id)/stop")
+                    throw error
+                }
+                try await client.post("/screencapture/\(session.id)/stop")
+            }
+        }
+    }
+
+    /// Copies until the stream ends, time is up, the reader of our output leaves, or a signal says so.
+    private func watch(_ id: String, _ client: RelayClient) async throws {
+        let recording = try Recording(path: output)
+        let duration = duration
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                try await client.stream("/screencapture/\(id)/stream.h264") { try recording.append($0) }
+            }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
+            }
+            if let duration {
+                group.addTask { try await Task.sleep(for: .seconds(duration)) }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+        fputs("\(recording.summary)\n", stderr)
+    }
+}

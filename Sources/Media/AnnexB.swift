@@ -1,0 +1,80 @@
+/// The byte stream format of ITU-T H.264 and H.265, Annex B: NAL units behind start codes.
+package enum AnnexB {
+    /// One NAL unit's place in a byte stream.
+    package struct Unit: Equatable, Sendable {
+        /// From the first byte of the start code (its leading zero included, where it has four bytes) to the unit's end.
+        package let range: Range<Int>
+        /// Offset of the NAL unit header, the first byte behind the start code.
+        package let header: Int
+
+        package init(range: Range<Int>, header: Int) {
+            self.range = range
+            self.header = header
+        }
+    }
+
+    /// The NAL units of `bytes` in stream order. Bytes before the first start code belong to none.
+    package static func units(in bytes: some RandomAccessCollection<UInt8>) -> [Unit] {
+        let found = bytes.withContiguousStorageIfAvailable { units(inContiguous: $0) }
+        return found ?? Array(bytes).withUnsafeBufferPointer { units(inContiguous: $0) }
+    }
+
+    private static func units(inContiguous bytes: UnsafeBufferPointer<UInt8>) -> [Unit] {
+        var starts: [(start: Int, header: Int)] = []
+        var index = 0
+        while index + 3 <= bytes.count {
+            // A start code ends in 1: a larger third byte rules out the next three positions at once.
+            if bytes[index + 2] > 1 {
+                index += 3
+            } else if bytes[index + 2] == 1, bytes[index + 1] == 0, bytes[index] == 0 {
+                let long = index > 0 && bytes[index - 1] == 0
+                starts.append((long ? index - 1 : index, index + 3))
+                index += 3
+            } else {
+                index += 1
+            }
+        }
+        return starts.indices.map { place in
+            let end = place + 1 < starts.count ? starts[place + 1].start : bytes.count
+            return Unit(range: starts[place].start..<end, header: starts[place].header)
+        }
+    }
+}
+
+/// The parameter sets at the head of a keyframe.
+package struct ParameterSets: Sendable, Equatable {
+    /// Annex B bytes of the parameter sets alone.
+    package let bytes: [UInt8]
+
+    /// The leading parameter sets of `accessUnit`, nil when it has none.
+    package init?(leading accessUnit: some RandomAccessCollection<UInt8>, codec: Codec) {
+        let accessUnit = Array(accessUnit)
+        var collected: [UInt8] = []
+        for unit in AnnexB.units(in: accessUnit) where unit.header < unit.range.upperBound {
+            if Self.isParameterSet(header: accessUnit[unit.header], codec: codec) {
+                collected += accessUnit[unit.range]
+            } else if Self.isSlice(header: accessUnit[unit.header], codec: codec) {
+                break
+            }
+        }
+        guard !collected.isEmpty else { return nil }
+        bytes = collected
+    }
+
+    /// `nal_unit_type` of the H.264 sequence (7) and picture (8) parameter sets, H.264 table 7-1; of the H.265 video (32),
+    /// sequence (33) and picture (34) parameter sets, H.265 table 7-1.
+    private static func isParameterSet(header: UInt8, codec: Codec) -> Bool {
+        switch codec {
+        case .h264: (7...8).contains(header & 0x1F)
+        case .h265: (32...34).contains((header >> 1) & 0x3F)
+        }
+    }
+
+    /// H.264 slices have types 1 to 5, H.265 slice segments 0 to 31.
+    private static func isSlice(header: UInt8, codec: Codec) -> Bool {
+        switch codec {
+        case .h264: (1...5).contains(header & 0x1F)
+        case .h265: (header >> 1) & 0x3F < 32
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// Holds the newest sample and when it arrived. A newer one displaces it.
+package struct NewestSampleLatch<Sample: Sendable>: Sendable {
+    package struct Entry: Sendable {
+        package let sample: Sample
+        /// Monotonic ns.
+        package let arrival: UInt64
+    }
+
+    package private(set) var waiting: Entry?
+
+    package init() {}
+
+    /// Puts `sample` in and returns the entry that it displaces.
+    package mutating func put(_ sample: Sample, at now: UInt64) -> Entry? {
+        let displaced = waiting
+        waiting = Entry(sample: sample, arrival: now)
+        return displaced
+    }
+
+    /// Takes the sample out.
+    package mutating func take() -> Sample? {
+        defer { waiting = nil }
+        return waiting?.sample
+    }
+}

@@ -1,0 +1,103 @@
+package import Media
+
+/// What a session's encoder does next.
+package enum PacingDecision<Frame: Sendable>: Sendable {
+    /// Encode this frame as the picture of the slot at `slot` (monotonic ns).
+    case encode(Frame, slot: UInt64)
+    /// Output the last picture once more for the slot at `slot`.
+    case `repeat`(slot: UInt64)
+    /// Nothing to do before `until`, monotonic ns, unless a frame arrives; nil for until one does.
+    case wait(until: UInt64?)
+}
+
+/// What became of a picture that the pacer let go.
+package enum PictureOutcome: Sendable {
+    case encoded(byteCount: Int, isKeyframe: Bool)
+    case poolDrop
+    case failed
+}
+
+/// Composes gate, latch and repeater into a session's cadence, and counts what becomes of every frame and slot.
+///
+/// It decides at three moments: a frame arrives (``offer(_:at:)``), the encoder becomes free (``finish(_:started:at:)``),
+/// and a time is reached (``next(at:)``). Live pictures and repeats share one sequence of slots, so their sum never exceeds
+/// the session's rate. The caller has one encoder: between a decision to output and its `finish` it does not call `next`.
+package struct SessionPacer<Frame: Sendable>: Sendable {
+    private enum Encoder: Sendable {
+        case free, busyLive, busyRepeat
+    }
+
+    private var clock: SlotClock
+    private var latch = NewestSampleLatch<Frame>()
+    private var repeater: StaticFrameRepeater
+    private var encoder = Encoder.free
+    private var tally = SessionCounters()
+
+    /// - Parameters:
+    ///   - fps: Slots per second, 1 to 240.
+    ///   - repeats: Whether the last picture is output again while no frame comes.
+    package init(fps: Int, repeats: Bool) {
+        clock = SlotClock(fps: fps)
+        repeater = StaticFrameRepeater(isOn: repeats)
+    }
+
+    package var counters: SessionCounters {
+        var counters = tally
+        counters.held = (latch.waiting == nil ? 0 : 1) + (encoder == .busyLive ? 1 : 0)
+        return counters
+    }
+
+    /// Takes in a frame that arrived at `now`. Returns the frame that it displaces, for the caller to release.
+    package mutating func offer(_ frame: Frame, at now: UInt64) -> Frame? {
+        tally.received += 1
+        if encoder != .free { forfeitSlots(until: now) }
+        guard let displaced = latch.put(frame, at: now) else { return nil }
+        if DueTimeGate.readyTime(arrival: displaced.arrival, clock: clock) <= now {
+            tally.latchedOver += 1
+        } else {
+            tally.gated += 1
+        }
+        return displaced.sample
+    }
+
+    /// What the free encoder does at `now`.
+    package mutating func next(at now: UInt64) -> PacingDecision<Frame> {
+        if let waiting = latch.waiting {
+            let ready = DueTimeGate.readyTime(arrival: waiting.arrival, clock: clock)
+            guard now >= ready, let frame = latch.take() else { return .wait(until: ready) }
+            encoder = .busyLive
+            return .encode(frame, slot: clock.takeSlot(at: now))
+        }
+        guard let repeatTime = repeater.repeatTime(clock: clock) else { return .wait(until: nil) }
+        guard now >= repeatTime else { return .wait(until: repeatTime) }
+        encoder = .busyRepeat
+        return .repeat(slot: clock.takeSlot(at: now))
+    }
+
+    /// Notes that the encoder, busy since `started`, became free at `now`.
+    package mutating func finish(_ outcome: PictureOutcome, started: UInt64, at now: UInt64) {
+        switch outcome {
+        case .encoded(let byteCount, let isKeyframe):
+            if encoder == .busyLive { tally.encodedLive += 1 } else { tally.reencodedRepeats += 1 }
+            tally.bytes += UInt64(byteCount)
+            tally.keyframes += isKeyframe ? 1 : 0
+            tally.encodeTime += now - started
+            repeater.hasPicture = true
+        case .poolDrop:
+            tally.poolDrops += encoder == .busyLive ? 1 : 0
+        case .failed:
+            tally.errors += encoder == .busyLive ? 1 : 0
+        }
+        forfeitSlots(until: now)
+        encoder = .free
+    }
+
+    /// Gives up the slots whose repeat was due while the encoder was busy and nothing waited.
+    private mutating func forfeitSlots(until now: UInt64) {
+        guard latch.waiting == nil else { return }
+        while let repeatTime = repeater.repeatTime(clock: clock), repeatTime <= now {
+            clock.forfeitSlot()
+            tally.missed += 1
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// The output slots of a session: slot `k` is due at `anchor + k / fps`, exactly.
+///
+/// Times are monotonic ns. Rational arithmetic keeps 1/3 of a nanosecond a slot from growing into a drift.
+package struct SlotClock: Sendable {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// Slots per second, 1 to 240.
+    package let fps: UInt64
+    private var anchor: UInt64?
+    private var index: UInt64 = 0
+
+    package init(fps: Int) {
+        precondition(fps > 0, "a session has at least one slot per second")
+        self.fps = UInt64(fps)
+    }
+
+    /// When the next slot is due; nil before the first slot was taken.
+    package var due: UInt64? { anchor.map { $0 + index * Self.second / fps } }
+
+    /// `numerator / denominator` of the interval between slots, ns, rounded down.
+    package func interval(_ numerator: UInt64 = 1, over denominator: UInt64 = 1) -> UInt64 {
+        numerator * Self.second / (fps * denominator)
+    }
+
+    /// Takes the next slot for a picture that leaves at `now` and returns the slot's time.
+    ///
+    /// The first picture makes its own slot. So does one that leaves more than an interval late: a stall is not
+    /// followed by a burst.
+    package mutating func takeSlot(at now: UInt64) -> UInt64 {
+        guard let due, now <= due + interval() else {
+            anchor = now
+            index = 1
+            return now
+        }
+        index += 1
+        return due
+    }
+
+    /// Gives the next slot up.
+    package mutating func forfeitSlot() {
+        index += 1
+    }
+}

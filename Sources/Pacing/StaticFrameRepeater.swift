@@ -1,0 +1,17 @@
+/// Decides when the last picture is output again because the screen stands still.
+package struct StaticFrameRepeater: Sendable {
+    /// Whether the session wants repeats.
+    private let isOn: Bool
+    /// Whether there is a picture to repeat.
+    package var hasPicture = false
+
+    package init(isOn: Bool) {
+        self.isOn = isOn
+    }
+
+    /// When a repeat takes the next slot if no frame has come by then: half an interval after it is due. Nil for never.
+    package func repeatTime(clock: SlotClock) -> UInt64? {
+        guard isOn, hasPicture, let due = clock.due else { return nil }
+        return due + clock.interval(over: 2)
+    }
+}

@@ -1,0 +1,120 @@
+import Logging
+import NIOCore
+import Wire
+
+/// What an agent link reports to.
+@MediaLoop
+protocol AgentLinkOwner: AnyObject, Sendable {
+    /// What speaks against admitting this agent, nil for nothing.
+    func objection(to hello: Hello) -> Reject?
+    func linkRefused(_ code: Reject.Code)
+    func linkAdmitted(_ link: AgentLink, hello: Hello)
+    func link(_ link: AgentLink, received packet: Packet, device: String)
+    func link(_ link: AgentLink, lostBecause loss: LinkLoss, device: String)
+}
+
+/// One agent's connection: performs what its state machine decides.
+@MediaLoop
+final class AgentLink {
+    /// Media of a session that the agent may queue, ms.
+    private static let maximumQueuedMedia = 1000
+    private static let longestHeartbeat = TimeAmount.seconds(2)
+    /// How long a refused peer is given to read why.
+    private static let lingerTime = TimeAmount.seconds(1)
+
+    private let channel: any Channel
+    private let owner: any AgentLinkOwner
+    private let policy: LinkStateMachine.Policy
+    private let logger: Logger
+    private var machine: LinkStateMachine
+    private var timer: Scheduled<Void>?
+    private var device: String?
+
+    private(set) var bytesReceived = 0
+    private(set) var lastByte = NIODeadline.now()
+
+    init(channel: any Channel, owner: any AgentLinkOwner, policy: LinkStateMachine.Policy, logger: Logger) {
+        self.channel = channel
+        self.owner = owner
+        self.policy = policy
+        self.logger = logger
+        machine = LinkStateMachine(policy: policy, now: .now())
+        arm()
+    }
+
+    /// Longest packet body that is accepted now, nil when nothing is any more.
+    var maximumLength: Int? {
+        guard machine.wake != nil else { return nil }
+        return device == nil ? AgentListener.maximumLengthBeforeHello : PacketHeader.maximumLength
+    }
+
+    func send(_ packet: Packet) {
+        channel.writeAndFlush(ByteBuffer(bytes: packet.encoded()), promise: nil)
+    }
+
+    func close() { channel.close(promise: nil) }
+
+    func bytesArrived(_ count: Int) {
+        lastByte = .now()
+        bytesReceived += count
+        machine.bytesArrived(now: lastByte)
+    }
+
+    func received(_ packet: Packet) { perform(machine.received(packet, judge: owner.objection(to:))) }
+
+    func failed(_ error: WireError) { perform(machine.failed(error)) }
+
+    func closed() {
+        timer?.cancel()
+        perform(machine.closed())
+    }
+
+    private func perform(_ action: LinkStateMachine.Action) {
+        switch action {
+        case .nothing:
+            break
+        case .admit(let hello):
+            device = hello.device
+            // From now on the watchdog's time counts, which may be shorter than HELLO's.
+            arm()
+            let heartbeat = min(Self.longestHeartbeat, .nanoseconds(policy.watchdog.nanoseconds / 3))
+            send(
+                .welcome(
+                    Welcome(
+                        heartbeatInterval: Int(max(1, heartbeat.milliseconds)),
+                        maximumQueuedMedia: Self.maximumQueuedMedia
+                    )
+                )
+            )
+            owner.linkAdmitted(self, hello: hello)
+        case .deliver(let packet):
+            if let device { owner.link(self, received: packet, device: device) }
+        case .refuse(let reject):
+            logger.warning("refused an agent: \(reject.reason)", metadata: ["code": "\(reject.code.rawValue)"])
+            owner.linkRefused(reject.code)
+            end(with: reject)
+        case .lose(let loss, let reject):
+            end(with: reject)
+            if let device { owner.link(self, lostBecause: loss, device: device) }
+        }
+    }
+
+    /// Closes behind `reject`. Output first: a socket closed with unread bytes resets the connection, and the peer would lose the
+    /// reason that is still on its way.
+    private func end(with reject: Reject?) {
+        guard let reject else { return close() }
+        send(.reject(reject))
+        channel.close(mode: .output, promise: nil)
+        MediaLoop.schedule(at: .now() + Self.lingerTime) { [weak self] in self?.close() }
+    }
+
+    private func arm() {
+        timer?.cancel()
+        guard let wake = machine.wake else { return }
+        timer = MediaLoop.schedule(at: wake) { [weak self] in
+            guard let self else { return }
+            perform(machine.timerFired(now: .now()))
+            arm()
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Logging
+import NIOCore
+import NIOPosix
+
+/// Accepts agents' connections.
+struct AgentListener: Sendable {
+    /// Longest packet body before an agent has shown its token: a HELLO fits, an attack on memory does not.
+    static let maximumLengthBeforeHello = 64 << 10
+    /// Connections that may wait to be accepted.
+    private static let backlog: CInt = 64
+
+    private let channel: any Channel
+
+    var port: Int { channel.localAddress?.port ?? 0 }
+
+    /// - Throws: ``RelayStartError``
+    init(
+        endpoint: Endpoint,
+        owner: any AgentLinkOwner,
+        policy: LinkStateMachine.Policy,
+        logger: Logger
+    ) async throws {
+        let bootstrap = ServerBootstrap(group: MediaLoop.eventLoop)
+            .serverChannelOption(.backlog, value: Self.backlog)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let link = MediaLoop.assumeIsolated {
+                        AgentLink(channel: channel, owner: owner, policy: policy, logger: logger)
+                    }
+                    try channel.pipeline.syncOperations.addHandler(AgentLinkHandler(link: link))
+                }
+            }
+        do {
+            channel = try await bootstrap.bind(host: endpoint.host, port: endpoint.port).get()
+        } catch {
+            throw RelayStartError(binding: "the agent link", to: endpoint, error: error)
+        }
+    }
+
+    func close() async {
+        try? await channel.close()
+    }
+}

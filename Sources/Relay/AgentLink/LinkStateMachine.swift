@@ -1,0 +1,131 @@
+package import NIOCore
+package import Wire
+
+/// Why a link that had been admitted is gone.
+package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
+    case closed
+    case silent(TimeAmount)
+    case protocolError(String)
+
+    package var description: String {
+        switch self {
+        case .closed: "the agent closed the link"
+        case .silent(let time): "not a byte from the agent for \(time.seconds) s"
+        case .protocolError(let reason): reason
+        }
+    }
+}
+
+/// One agent link from its first byte to its loss: who is let in, and when the link counts as lost.
+package struct LinkStateMachine: Sendable {
+    package struct Policy: Sendable {
+        package var token: LinkToken
+        /// How long a connection may take to say HELLO.
+        package var helloTimeout: TimeAmount
+        /// How long an admitted link may be silent.
+        package var watchdog: TimeAmount
+
+        package init(token: LinkToken, helloTimeout: TimeAmount, watchdog: TimeAmount) {
+            self.token = token
+            self.helloTimeout = helloTimeout
+            self.watchdog = watchdog
+        }
+    }
+
+    package enum Action: Sendable, Equatable {
+        case nothing
+        case admit(Hello)
+        case deliver(Packet)
+        /// Send it, then close. The link had not been admitted.
+        case refuse(Reject)
+        /// Send the REJECT if there is one, then close. The link had been admitted.
+        case lose(LinkLoss, Reject?)
+    }
+
+    private enum State: Equatable {
+        case awaitingHello
+        case admitted
+        case ended
+    }
+
+    private let policy: Policy
+    private var state = State.awaitingHello
+    private let connected: NIODeadline
+    private var lastByte: NIODeadline
+
+    package init(policy: Policy, now: NIODeadline) {
+        self.policy = policy
+        connected = now
+        lastByte = now
+    }
+
+    /// When ``timerFired(now:)`` is due next, nil after the end.
+    package var wake: NIODeadline? {
+        switch state {
+        case .awaitingHello: connected + policy.helloTimeout
+        case .admitted: lastByte + policy.watchdog
+        case .ended: nil
+        }
+    }
+
+    package mutating func bytesArrived(now: NIODeadline) { lastByte = now }
+
+    /// - Parameter judge: says what speaks against an agent whose token is right, nil for nothing.
+    package mutating func received(_ packet: Packet, judge: (Hello) -> Reject?) -> Action {
+        switch (state, packet) {
+        case (.ended, _):
+            return .nothing
+        case (.admitted, .hello):
+            return end(protocolError: "a second HELLO on the same link")
+        case (.admitted, _):
+            return .deliver(packet)
+        case (.awaitingHello, .hello(let hello)):
+            guard policy.token.matches(hello.token) else {
+                return refuse(
+                    .wrongToken,
+                    "wrong link token: start the agent with the token that this relay is configured with"
+                )
+            }
+            if let reject = judge(hello) {
+                state = .ended
+                return .refuse(reject)
+            }
+            state = .admitted
+            return .admit(hello)
+        case (.awaitingHello, _):
+            return end(protocolError: "\(packet.type) before HELLO")
+        }
+    }
+
+    /// The bytes are not the protocol.
+    package mutating func failed(_ error: WireError) -> Action { end(protocolError: error.description) }
+
+    package mutating func closed() -> Action {
+        defer { state = .ended }
+        return state == .admitted ? .lose(.closed, nil) : .nothing
+    }
+
+    package mutating func timerFired(now: NIODeadline) -> Action {
+        guard let wake, now >= wake else { return .nothing }
+        if state == .awaitingHello {
+            return refuse(.helloTimeout, "no HELLO within \(policy.helloTimeout.seconds) s")
+        }
+        state = .ended
+        return .lose(.silent(policy.watchdog), nil)
+    }
+
+    private mutating func refuse(_ code: Reject.Code, _ reason: String) -> Action {
+        state = .ended
+        return .refuse(Reject(code: code, reason: reason))
+    }
+
+    private mutating func end(protocolError reason: String) -> Action {
+        defer { state = .ended }
+        let reject = Reject(code: .protocolError, reason: reason)
+        switch state {
+        case .awaitingHello: return .refuse(reject)
+        case .admitted: return .lose(.protocolError(reason), reject)
+        case .ended: return .nothing
+        }
+    }
+}

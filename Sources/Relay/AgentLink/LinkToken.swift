@@ -1,0 +1,58 @@
+import SystemPackage
+
+/// The secret that an agent shows in its HELLO.
+package struct LinkToken: Sendable, Equatable {
+    /// Fewest characters of a configured token.
+    package static let minimumLength = 16
+    /// What is read of a token file, bytes.
+    private static let maximumLength = 4096
+    /// The environment variable that carries it, into the relay and on to the agents it starts. A command line would show it to
+    /// every user of the machine.
+    package static let environmentKey = "HELIOGRAPH_LINK_TOKEN"
+
+    package let value: String
+
+    /// A token that the operator configured. White space around it is not part of it.
+    ///
+    /// - Throws: ``RelayStartError/tokenTooShort(source:)``
+    package init(configured text: String, source: String) throws(RelayStartError) {
+        let isToken = { (character: Character) in !character.isWhitespace }
+        let start = text.firstIndex(where: isToken) ?? text.endIndex
+        let last = text.lastIndex(where: isToken)
+        value = last.map { String(text[start...$0]) } ?? ""
+        guard value.count >= Self.minimumLength else { throw .tokenTooShort(source: source) }
+    }
+
+    /// The token in the file at `path`.
+    package init(file path: String) throws(RelayStartError) {
+        var bytes = [UInt8](repeating: 0, count: Self.maximumLength)
+        do {
+            let file = try FileDescriptor.open(FilePath(path), .readOnly)
+            let count = try file.closeAfter { try bytes.withUnsafeMutableBytes { try file.read(into: $0) } }
+            bytes.removeLast(bytes.count - count)
+        } catch {
+            throw .tokenUnreadable(path: path, reason: "\(error)")
+        }
+        try self.init(configured: String(decoding: bytes, as: UTF8.self), source: path)
+    }
+
+    private init(value: String) { self.value = value }
+
+    /// A new one: 32 random bytes in hexadecimal.
+    package static func random() -> LinkToken {
+        var generator = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdef")
+        return LinkToken(value: String((0..<64).map { _ in digits[Int(generator.next() as UInt8) & 15] }))
+    }
+
+    /// Whether `candidate` is this token. The time it takes tells nothing about where the two differ.
+    package func matches(_ candidate: String) -> Bool {
+        let expected = Array(value.utf8)
+        let offered = Array(candidate.utf8)
+        var difference = expected.count ^ offered.count
+        for index in expected.indices {
+            difference |= Int(expected[index] ^ (index < offered.count ? offered[index] : 0))
+        }
+        return difference == 0
+    }
+}

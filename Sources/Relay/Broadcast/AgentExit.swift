@@ -1,0 +1,28 @@
+/// How an agent process ended.
+package struct AgentExit: Sendable, Equatable, CustomStringConvertible {
+    package enum Cause: Sendable, Equatable {
+        case status(Int)
+        case signal(Int)
+        /// It never ran.
+        case notStarted(String)
+    }
+
+    package var cause: Cause
+    /// The last line that it wrote to its standard error.
+    package var lastLine: String?
+
+    package init(cause: Cause, lastLine: String? = nil) {
+        self.cause = cause
+        self.lastLine = lastLine
+    }
+
+    package var description: String {
+        let cause =
+            switch cause {
+            case .status(let status): "it exited with status \(status)"
+            case .signal(let signal): "signal \(signal) ended it"
+            case .notStarted(let reason): "it could not be started: \(reason)"
+            }
+        return lastLine.map { "\(cause); its last words: \($0)" } ?? cause
+    }
+}

@@ -1,0 +1,76 @@
+import Subprocess
+
+/// One agent process from its spawn to its reaping.
+enum AgentProcess {
+    /// Most bytes kept of a line of standard error.
+    private static let longestLine = 2000
+    /// Between SIGTERM and SIGKILL.
+    private static let terminationGrace = Duration.seconds(3)
+
+    enum Event: Sendable {
+        case started(pid: Int)
+        case line(String)
+    }
+
+    /// Runs the agent until it is gone. Cancelling the task ends it: SIGTERM, then SIGKILL, to its whole process group.
+    static func run(
+        _ command: AgentCommand,
+        report: @escaping @MediaLoop @Sendable (Event) -> Void
+    ) async -> AgentExit {
+        var options = PlatformOptions()
+        // A group of its own keeps a terminal's Ctrl-C from the agent (the relay stops it in good order) and takes what the agent
+        // started along when it is ended.
+        options.processGroupID = 0
+        options.teardownSequence = [
+            .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: terminationGrace)
+        ]
+        do {
+            let result = try await Subprocess.run(
+                command.executable,
+                arguments: Arguments(command.arguments),
+                environment: .inherit.updating([Environment.Key(stringLiteral: tokenKey): command.token.value]),
+                platformOptions: options,
+                input: .none,
+                output: .discarded,
+                error: .sequence
+            ) { execution in
+                await report(.started(pid: Int(execution.processIdentifier.value)))
+                return await forward(execution.standardError, to: report)
+            }
+            return AgentExit(cause: cause(of: result.terminationStatus), lastLine: result.closureResult)
+        } catch {
+            return AgentExit(cause: .notStarted("\(error)"))
+        }
+    }
+
+    private static let tokenKey = LinkToken.environmentKey
+
+    /// Reports the lines of `output` until it ends, and returns the last one.
+    private static func forward(
+        _ output: SubprocessOutputSequence,
+        to report: @MediaLoop @Sendable (Event) -> Void
+    ) async -> String? {
+        var assembler = LineAssembler(limit: longestLine)
+        var last: String?
+        // Reading fails when the agent is being ended; its exit status is then what matters.
+        var buffers = output.makeAsyncIterator()
+        while let buffer = try? await buffers.next() {
+            for line in buffer.withUnsafeBytes({ assembler.append($0) }) {
+                last = line
+                await report(.line(line))
+            }
+        }
+        if let line = assembler.finish() {
+            last = line
+            await report(.line(line))
+        }
+        return last
+    }
+
+    private static func cause(of status: TerminationStatus) -> AgentExit.Cause {
+        switch status {
+        case .exited(let code): .status(Int(code))
+        case .signaled(let signal): .signal(Int(signal))
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Logging
+import NIOCore
+import Wire
+
+/// One device's broadcast: performs what its state machine decides, and answers those who wait for it.
+@MediaLoop
+final class Broadcast {
+    let device: String
+    private let configuration: RelayConfiguration
+    private let logger: Logger
+    /// Where agents connect; known once the listener is bound.
+    private let agentLink: @MediaLoop () -> Endpoint
+
+    private(set) var machine: BroadcastMachine
+    private(set) var link: AgentLink?
+    private(set) var heartbeats = HeartbeatHistory()
+    /// Links admitted since the relay started.
+    private(set) var linksAdmitted = 0
+
+    private var process: Task<Void, Never>?
+    private var timer: Scheduled<Void>?
+    private var startWaiters = Waiters<Result<StartTimings, BroadcastError>>()
+    private var stopWaiters = Waiters<Void>()
+    private var draining = false
+
+    init(
+        device: String,
+        configuration: RelayConfiguration,
+        agentLink: @escaping @MediaLoop () -> Endpoint,
+        logger: Logger
+    ) {
+        self.device = device
+        self.configuration = configuration
+        self.agentLink = agentLink
+        self.logger = logger
+        let policy = BroadcastMachine.Policy(
+            defaultSource: configuration.defaultSource,
+            returnGrace: configuration.agentReturnGrace,
+            stopGrace: configuration.agentStopGrace,
+            backoff: configuration.restartBackoff
+        )
+        machine = BroadcastMachine(policy: policy, now: .now())
+    }
+
+    /// Starts it, or waits for the start that is under way.
+    ///
+    /// - Returns: The start's timings; nil when it was live already.
+    func start(source: SourceRequest?, timeout: TimeAmount) async throws(BroadcastError) -> StartTimings? {
+        let deadline = NIODeadline.now() + timeout
+        while true {
+            guard !draining else { throw .draining }
+            switch machine.startRequested(source: source, timeout: deadline - .now(), now: .now()) {
+            case .alreadyRunning:
+                return nil
+            case .refuse(let error):
+                throw error
+            case .waitForStop:
+                guard await stopWaiters.wait(until: deadline) != nil else {
+                    throw .agentTimeout(after: timeout, saidHello: false)
+                }
+            case .lead(let actions):
+                let ticket = startWaiters.ticket()
+                perform(actions)
+                return try await outcome(ticket, until: .distantFuture, timeout: timeout)
+            case .join:
+                return try await outcome(startWaiters.ticket(), until: deadline, timeout: timeout)
+            }
+        }
+    }
+
+    private func outcome(
+        _ ticket: Waiters<Result<StartTimings, BroadcastError>>.Ticket,
+        until deadline: NIODeadline,
+        timeout: TimeAmount
+    ) async throws(BroadcastError) -> StartTimings {
+        guard let result = await startWaiters.wait(ticket, until: deadline) else {
+            throw .agentTimeout(after: timeout, saidHello: machine.agent != nil)
+        }
+        return try result.get()
+    }
+
+    /// Stops it and returns when its agent is gone. Does nothing when it is idle.
+    func stop(reason: String) async {
+        let ticket = stopWaiters.ticket()
+        perform(machine.stopRequested(reason: reason, now: .now()))
+        _ = await stopWaiters.wait(ticket, until: .distantFuture)
+    }
+
+    /// Stops it for good.
+    func drain() async {
+        draining = true
+        await stop(reason: "the relay is shutting down")
+    }
+
+    func send(_ packet: Packet) { link?.send(packet) }
+
+    // MARK: The link
+
+    func objection() -> Reject? {
+        if draining || machine.state == .stopping {
+            return Reject(code: .draining, reason: "the broadcast is being stopped: connect again later")
+        }
+        if machine.acceptsAgent { return nil }
+        return Reject(code: .deviceTaken, reason: "another agent already captures device \(device): stop it first")
+    }
+
+    func connected(_ link: AgentLink, hello: Hello) {
+        self.link = link
+        linksAdmitted += 1
+        logger.info("agent linked", metadata: ["pid": "\(hello.pid)", "source": "\(hello.source)"])
+        perform(machine.agentConnected(hello, now: .now()))
+    }
+
+    func received(_ status: SourceStatus) {
+        logger.info(
+            "source \(status.state.rawValue)",
+            metadata: ["cause": "\(status.cause ?? "-")", "detail": "\(status.detail ?? "-")"]
+        )
+        perform(machine.sourceReported(status, now: .now()))
+    }
+
+    func received(_ heartbeat: Heartbeat) { heartbeats.add(heartbeat, now: .now()) }
+
+    func lost(because loss: LinkLoss) {
+        link = nil
+        heartbeats = HeartbeatHistory()
+        let isExpected = machine.state == .stopping
+        logger.log(level: isExpected ? .info : .warning, "agent link lost: \(loss)")
+        perform(machine.linkLost(now: .now()))
+    }
+
+    // MARK: Performing
+
+    private func perform(_ actions: [BroadcastMachine.Action]) {
+        for action in actions { perform(action) }
+        timer?.cancel()
+        timer = machine.wake.map { wake in
+            MediaLoop.schedule(at: wake) { [weak self] in
+                guard let self else { return }
+                perform(machine.timerFired(now: .now()))
+            }
+        }
+    }
+
+    private func perform(_ action: BroadcastMachine.Action) {
+        switch action {
+        case .spawn(let source): spawn(source)
+        case .terminateProcess: process?.cancel()
+        case .sendStop(let reason): link?.send(.stop(Stop(reason: reason)))
+        case .closeLink: link?.close()
+        case .startSucceeded(let timings): startWaiters.resume(with: .success(timings))
+        case .startFailed(let error): startWaiters.resume(with: .failure(error))
+        case .stopped: stopWaiters.resume(with: ())
+        }
+    }
+
+    private func spawn(_ source: SourceRequest) {
+        let command = AgentCommand(
+            configured: configuration.agentExecutable,
+            link: agentLink(),
+            device: device,
+            source: source,
+            token: configuration.linkToken
+        )
+        logger.info("starting an agent", metadata: ["arguments": "\(command.arguments.joined(separator: " "))"])
+        process = Task {
+            let exit = await AgentProcess.run(command) { [weak self] event in self?.handle(event) }
+            logger.info("agent gone: \(exit)")
+            process = nil
+            perform(machine.processExited(exit, now: .now()))
+        }
+    }
+
+    private func handle(_ event: AgentProcess.Event) {
+        switch event {
+        case .started(let pid): machine.processStarted(pid: pid, now: .now())
+        case .line(let line): logger.info("agent: \(line)")
+        }
+    }
+}

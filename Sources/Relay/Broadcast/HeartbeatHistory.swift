@@ -1,0 +1,81 @@
+import Media
+package import NIOCore
+package import Wire
+
+/// The last two heartbeats of an agent, and the per-second rates between them.
+package struct HeartbeatHistory: Sendable {
+    package private(set) var latest: Heartbeat?
+    package private(set) var received: NIODeadline?
+    private var previous: Heartbeat?
+
+    package init() {}
+
+    package mutating func add(_ heartbeat: Heartbeat, now: NIODeadline) {
+        previous = latest
+        latest = heartbeat
+        received = now
+    }
+
+    /// Frames per second that the source delivered between the last two heartbeats.
+    package var framesReceivedPerSecond: Double? {
+        guard let (previous, latest, seconds) = interval else { return nil }
+        return Double(difference(latest.framesReceived, previous.framesReceived)) / seconds
+    }
+
+    package func figures(of session: SessionID) -> SessionFigures? {
+        latest?.sessions.first { $0.session == session }
+    }
+
+    /// The session's rates between the last two heartbeats; nil until it stood in both.
+    package func rates(of session: SessionID) -> SessionRates? {
+        guard let (previous, latest, seconds) = interval,
+            let before = previous.sessions.first(where: { $0.session == session })?.counters,
+            let after = latest.sessions.first(where: { $0.session == session })?.counters
+        else { return nil }
+        let pictures = difference(after.pictures, before.pictures)
+        let encodeTime = Double(difference(after.encodeTime, before.encodeTime)) / 1e6
+        return SessionRates(
+            encodedLive: Double(difference(after.encodedLive, before.encodedLive)) / seconds,
+            repeats: Double(difference(after.reencodedRepeats, before.reencodedRepeats)) / seconds,
+            pictures: Double(pictures) / seconds,
+            bitrate: Double(difference(after.bytes, before.bytes)) * 8 / seconds,
+            encodeMilliseconds: pictures == 0 ? nil : encodeTime / Double(pictures)
+        )
+    }
+
+    private var interval: (previous: Heartbeat, latest: Heartbeat, seconds: Double)? {
+        guard let previous, let latest, latest.clock > previous.clock else { return nil }
+        return (previous, latest, Double(latest.clock - previous.clock) / 1e9)
+    }
+
+    /// An agent's counters only grow; a smaller one is not worth a trap.
+    private func difference(_ later: UInt64, _ earlier: UInt64) -> UInt64 { later > earlier ? later - earlier : 0 }
+}
+
+/// What one session did between two heartbeats.
+package struct SessionRates: Sendable, Equatable {
+    /// Frames encoded per second.
+    package var encodedLive: Double
+    /// Repeats per second.
+    package var repeats: Double
+    /// Pictures per second, live and repeats.
+    package var pictures: Double
+    /// bit/s.
+    package var bitrate: Double
+    /// Mean time of scaling and encoding one picture, ms; nil when none was.
+    package var encodeMilliseconds: Double?
+
+    package init(
+        encodedLive: Double,
+        repeats: Double,
+        pictures: Double,
+        bitrate: Double,
+        encodeMilliseconds: Double?
+    ) {
+        self.encodedLive = encodedLive
+        self.repeats = repeats
+        self.pictures = pictures
+        self.bitrate = bitrate
+        self.encodeMilliseconds = encodeMilliseconds
+    }
+}

@@ -1,0 +1,28 @@
+/// Cuts bytes into lines of bounded length: what goes beyond is left out, so that a noisy child costs no memory.
+package struct LineAssembler: Sendable {
+    /// Most bytes kept of one line.
+    private let limit: Int
+    private var line: [UInt8] = []
+
+    package init(limit: Int) { self.limit = limit }
+
+    /// The lines that `bytes` completes. Empty ones are left out.
+    package mutating func append(_ bytes: some Sequence<UInt8>) -> [String] {
+        var lines: [String] = []
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                if let text = finish() { lines.append(text) }
+            } else if line.count < limit {
+                line.append(byte)
+            }
+        }
+        return lines
+    }
+
+    /// The line that no line end follows, nil when there is none.
+    package mutating func finish() -> String? {
+        defer { line.removeAll(keepingCapacity: true) }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
+}

@@ -1,0 +1,76 @@
+import Hummingbird
+
+extension API {
+    func addSessionRoutes(to routes: inout RouteTable) {
+        routes.add(.post, "/screencapture/start") { request, _ in
+            var arguments = try await Self.arguments(request)
+            return Answer.json(try await startSession(try SessionRequest(&arguments)), status: .created)
+        }
+        routes.add(.get, "/screencapture") { _, _ in
+            Answer.json(["sessions": .array(await sessions())])
+        }
+        routes.add(.get, "/screencapture/{id}") { _, context in
+            Answer.json(try await report(context))
+        }
+        routes.add(.post, "/screencapture/{id}/keyframe") { request, context in
+            try await Self.noArguments(request)
+            return Answer.json(try await requestKeyframe(context), status: .accepted)
+        }
+        routes.add(.post, "/screencapture/{id}/stop") { request, context in
+            try await Self.noArguments(request)
+            return Answer.json(try await stopSession(context))
+        }
+        routes.add(.post, "/screencapture/stop") { request, _ in
+            try await Self.noArguments(request)
+            return Answer.json(["stopped": .integer(await stopAll())])
+        }
+    }
+
+    @MediaLoop
+    private func startSession(_ request: SessionRequest) async throws(Problem) -> JSONValue {
+        let broadcast = try broadcast(request.device)
+        do {
+            return SessionReport.json(try await switchboard.startSession(request, on: broadcast), of: broadcast)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    @MediaLoop
+    private func sessions() -> [JSONValue] {
+        switchboard.sessions.all.map { session in
+            session.touch()
+            return SessionReport.json(session, of: switchboard.broadcast(of: session.request.device))
+        }
+    }
+
+    @MediaLoop
+    private func report(_ context: RelayRequestContext) throws(Problem) -> JSONValue {
+        let session = try session(context)
+        return SessionReport.json(session, of: switchboard.broadcast(of: session.request.device))
+    }
+
+    @MediaLoop
+    private func requestKeyframe(_ context: RelayRequestContext) throws(Problem) -> JSONValue {
+        let session = try session(context)
+        do {
+            return ["id": JSONValue(session.id), "request": JSONValue(try session.requestKeyframe())]
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    @MediaLoop
+    private func stopSession(_ context: RelayRequestContext) async throws(Problem) -> JSONValue {
+        let session = try session(context)
+        await switchboard.stopSession(session)
+        return ["id": JSONValue(session.id), "stopped": true]
+    }
+
+    @MediaLoop
+    private func stopAll() async -> Int {
+        let sessions = switchboard.sessions.all
+        for session in sessions { await switchboard.stopSession(session) }
+        return sessions.count
+    }
+}

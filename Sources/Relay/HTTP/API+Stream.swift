@@ -1,0 +1,41 @@
+import HTTPTypes
+import Hummingbird
+
+extension API {
+    /// A session's Annex B stream, for as long as session and client live.
+    func stream(_ request: Request, _ context: RelayRequestContext) async throws -> Response {
+        let session = try await session(context)
+        guard await session.hasRoom else {
+            throw Problem(SessionError.tooManyViewers(limit: switchboard.configuration.maximumViewers))
+        }
+        let body = ResponseBody { writer in
+            // Joins here and not before, since this runs only when the response's head could be written.
+            if let viewer = await session.makeHTTPViewer(on: context.channel) {
+                try await serve(viewer, of: session, to: request, writer: &writer)
+            }
+            try await writer.finish(nil)
+        }
+        // The media type of H.264 is registered for RTP; players of bare streams use the same.
+        return Response(status: .ok, headers: [.contentType: "video/h264", .cacheControl: "no-store"], body: body)
+    }
+
+    private func serve(
+        _ viewer: HTTPViewer,
+        of session: Session,
+        to request: Request,
+        writer: inout any ResponseBodyWriter
+    ) async throws {
+        do {
+            // A client that leaves is noticed by its closed connection, even while no picture flows.
+            try await request.body.consumeWithInboundCloseHandler { _ in
+                while let bytes = await viewer.next() { try await writer.write(bytes) }
+            } onInboundClosed: {
+                Task { await viewer.finish() }
+            }
+        } catch {
+            await session.remove(viewer)
+            throw error
+        }
+        await session.remove(viewer)
+    }
+}

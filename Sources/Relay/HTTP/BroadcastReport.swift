@@ -1,0 +1,127 @@
+import FoundationEssentials
+import Media
+import NIOCore
+import Wire
+
+/// A broadcast as the API shows it.
+@MediaLoop
+enum BroadcastReport {
+    /// The answer to a start. Without timings it was running already.
+    static func started(_ broadcast: Broadcast, timings: StartTimings?) -> JSONValue {
+        let machine = broadcast.machine
+        return [
+            "device": .string(broadcast.device),
+            "state": .string(machine.state.rawValue),
+            "agent": agent(machine),
+            "source": source(machine),
+            "timings": timings.map(json) ?? nil,
+            "alreadyRunning": .bool(timings == nil),
+        ]
+    }
+
+    static func status(_ broadcast: Broadcast, sessions: [Session]) -> JSONValue {
+        let machine = broadcast.machine
+        return [
+            "device": .string(broadcast.device),
+            "state": .string(machine.state.rawValue),
+            "since": .string(Self.wallClock(of: machine.since)),
+            "agent": agent(machine),
+            "source": source(machine),
+            "heartbeat": heartbeat(broadcast.heartbeats),
+            "link": link(broadcast),
+            "restarts": .integer(machine.restarts),
+            "lastExit": machine.lastExit.map(json) ?? nil,
+            "sessions": .array(sessions.map { SessionReport.json($0, of: broadcast) }),
+        ]
+    }
+
+    private static func agent(_ machine: BroadcastMachine) -> JSONValue {
+        guard let hello = machine.agent?.hello else { return nil }
+        return [
+            "pid": JSONValue(hello.pid),
+            "release": .string(hello.release),
+            "source": .string(hello.source),
+            "managed": .bool(machine.isManaged),
+        ]
+    }
+
+    private static func source(_ machine: BroadcastMachine) -> JSONValue {
+        let status = machine.agent?.status
+        return [
+            "kind": .string(machine.agent?.hello.source ?? machine.source.kind.rawValue),
+            "state": JSONValue(status?.state.rawValue),
+            "cause": JSONValue(status?.cause),
+            "detail": JSONValue(status?.detail),
+            "width": JSONValue(status?.size?.width),
+            "height": JSONValue(status?.size?.height),
+        ]
+    }
+
+    private static func heartbeat(_ history: HeartbeatHistory) -> JSONValue {
+        guard let latest = history.latest, let received = history.received else { return nil }
+        return [
+            "ageMs": .number((NIODeadline.now() - received).milliseconds.rounded(places: 0)),
+            "framesReceived": JSONValue(latest.framesReceived),
+            "buffersSkipped": JSONValue(latest.buffersSkipped),
+            "framesCopied": JSONValue(latest.framesCopied),
+            "linkQueuedBytes": JSONValue(latest.linkQueuedBytes),
+            "rates": ["framesReceived": JSONValue(history.framesReceivedPerSecond?.rounded(places: 2))],
+            "sessions": .array(
+                latest.sessions.map { figures in
+                    [
+                        "id": JSONValue(figures.session),
+                        "encoder": .string(figures.encoder),
+                        "counters": SessionReport.agentCounters(figures),
+                        "rates": SessionReport.rates(history.rates(of: figures.session)),
+                    ]
+                }
+            ),
+        ]
+    }
+
+    private static func link(_ broadcast: Broadcast) -> JSONValue {
+        let link = broadcast.link
+        return [
+            "connected": .bool(link != nil),
+            "bytes": JSONValue(link?.bytesReceived),
+            "lastByteMsAgo": JSONValue(link.map { (NIODeadline.now() - $0.lastByte).milliseconds.rounded(places: 1) }),
+            "reconnects": .integer(max(0, broadcast.linksAdmitted - 1)),
+        ]
+    }
+
+    private static func json(_ exit: AgentExit) -> JSONValue {
+        var (status, signal): (Int?, Int?)
+        switch exit.cause {
+        case .status(let value): status = value
+        case .signal(let value): signal = value
+        case .notStarted: break
+        }
+        return [
+            "exitStatus": JSONValue(status),
+            "signal": JSONValue(signal),
+            "lastLine": JSONValue(exit.lastLine),
+            "text": .string("\(exit)"),
+        ]
+    }
+
+    private static func json(_ timings: StartTimings) -> JSONValue {
+        func milliseconds(_ amount: TimeAmount?) -> JSONValue { JSONValue(amount?.milliseconds.rounded(places: 1)) }
+        let stages = timings.agent.sorted { $0.key < $1.key }
+        return [
+            "spawnMs": milliseconds(timings.spawn),
+            "helloMs": milliseconds(timings.hello),
+            "sourceMs": milliseconds(timings.source),
+            "totalMs": milliseconds(timings.total),
+            "agent": .object(stages.map { .init(name: $0.key, value: .number($0.value.rounded(places: 1))) }),
+        ]
+    }
+
+    private static func wallClock(of instant: NIODeadline) -> String {
+        Date(timeIntervalSinceNow: (instant - .now()).seconds).apiText
+    }
+}
+
+extension Date {
+    /// ISO 8601 with milliseconds, UTC.
+    var apiText: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
+}

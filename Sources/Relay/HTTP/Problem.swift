@@ -1,0 +1,86 @@
+import HTTPTypes
+
+/// An error as the API answers it: `application/problem+json` with a stable code.
+package struct Problem: Error, Sendable, Equatable {
+    /// What went wrong, for programs. docs/api.md lists them.
+    package enum Code: String, Sendable, CaseIterable {
+        case brokenJSON = "broken_json"
+        case notAnObject = "not_an_object"
+        case missingField = "missing_field"
+        case unknownField = "unknown_field"
+        case wrongType = "wrong_type"
+        case outOfRange = "out_of_range"
+        case unknownValue = "unknown_value"
+        case codecUnavailable = "codec_unavailable"
+        case forbiddenOrigin = "forbidden_origin"
+        case unknownRoute = "unknown_route"
+        case unknownDevice = "unknown_device"
+        case unknownSession = "unknown_session"
+        case methodNotAllowed = "method_not_allowed"
+        case broadcastRunning = "broadcast_running"
+        case broadcastStopped = "broadcast_stopped"
+        case portInUse = "port_in_use"
+        case noSource = "no_source"
+        case bodyTooLarge = "body_too_large"
+        case internalError = "internal_error"
+        case agentExited = "agent_exited"
+        case agentNotStarted = "agent_not_started"
+        case sourceUnavailable = "source_unavailable"
+        case tooManySessions = "too_many_sessions"
+        case tooManyViewers = "too_many_viewers"
+        case noFreePort = "no_free_port"
+        case shuttingDown = "shutting_down"
+        case agentTimeout = "agent_timeout"
+
+        /// The code in words.
+        package var title: String {
+            let words = rawValue.split(separator: "_").joined(separator: " ")
+            return words.prefix(1).uppercased() + words.dropFirst()
+        }
+
+        /// The HTTP status that goes with it.
+        package var status: Int {
+            switch self {
+            case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
+                .codecUnavailable:
+                400
+            case .forbiddenOrigin: 403
+            case .unknownRoute, .unknownDevice, .unknownSession: 404
+            case .methodNotAllowed: 405
+            case .broadcastRunning, .broadcastStopped, .portInUse, .noSource: 409
+            case .bodyTooLarge: 413
+            case .internalError: 500
+            case .agentExited, .agentNotStarted: 502
+            case .sourceUnavailable, .tooManySessions, .tooManyViewers, .noFreePort, .shuttingDown: 503
+            case .agentTimeout: 504
+            }
+        }
+    }
+
+    package var code: Code
+    /// What is wrong with this request and what to do, for a person.
+    package var detail: String
+    /// The argument that it is about.
+    package var field: String?
+    /// Members beside the standard ones.
+    package var extra: [JSONValue.Member] = []
+    var headers: HTTPFields = [:]
+
+    package init(_ code: Code, _ detail: String, field: String? = nil) {
+        self.code = code
+        self.detail = detail
+        self.field = field
+    }
+
+    /// The answer's body.
+    package var body: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init(name: "title", value: .string(code.title)),
+            .init(name: "status", value: .integer(code.status)),
+            .init(name: "code", value: .string(code.rawValue)),
+            .init(name: "detail", value: .string(detail)),
+        ]
+        if let field { members.append(.init(name: "field", value: .string(field))) }
+        return .object(members + extra)
+    }
+}

@@ -1,0 +1,24 @@
+import Hummingbird
+import Logging
+
+/// Answers every error as a problem.
+struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let problem as Problem {
+            return Answer.problem(problem)
+        } catch let error as HTTPError where error.status == .notFound {
+            return Answer.problem(
+                Problem(.unknownRoute, "there is no \(request.uri.path) here; the routes are in docs/api.md")
+            )
+        } catch {
+            context.logger.error("\(request.method) \(request.uri.path) failed: \(error)")
+            return Answer.problem(Problem(.internalError, "an error of the relay's own; its log says more"))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Media
+import Wire
+
+/// A session as the API shows it.
+@MediaLoop
+enum SessionReport {
+    static func json(_ session: Session, of broadcast: Broadcast?) -> JSONValue {
+        let request = session.request
+        let figures = broadcast?.heartbeats.figures(of: session.id)
+        let size = session.feed.size
+        return [
+            "id": JSONValue(session.id),
+            "device": .string(request.device),
+            "label": JSONValue(request.label),
+            "codec": .string(request.codec.rawValue),
+            "framing": .string(request.framing.rawValue),
+            "width": JSONValue(size?.width ?? request.size.width),
+            "height": JSONValue(size?.height ?? request.size.height),
+            "maxPixels": JSONValue(request.size.maxPixels),
+            "fps": .integer(request.fps),
+            "bitrate": .integer(request.bitrate),
+            "repeat": .bool(request.repeat),
+            "keyframeInterval": .number(request.keyframeInterval),
+            "port": .integer(session.port),
+            "ttl": JSONValue(request.ttl),
+            "viewers": .integer(session.viewerCount),
+            "encoder": JSONValue(figures.flatMap { $0.encoder.isEmpty ? nil : $0.encoder }),
+            "source": session.feed.flows ? "pipewire" : "none",
+            "createdAt": .string(session.created.apiText),
+            "error": JSONValue(session.failure),
+            "counters": ["agent": figures.map(agentCounters) ?? nil, "relay": relayCounters(session)],
+            "rates": rates(broadcast?.heartbeats.rates(of: session.id)),
+        ]
+    }
+
+    static func agentCounters(_ figures: SessionFigures) -> JSONValue {
+        let counters = figures.counters
+        return [
+            "received": JSONValue(counters.received),
+            "encodedLive": JSONValue(counters.encodedLive),
+            "gated": JSONValue(counters.gated),
+            "latchedOver": JSONValue(counters.latchedOver),
+            "poolDrops": JSONValue(counters.poolDrops),
+            "errors": JSONValue(counters.errors),
+            "held": JSONValue(counters.held),
+            "reencodedRepeats": JSONValue(counters.reencodedRepeats),
+            "missed": JSONValue(counters.missed),
+            "keyframes": JSONValue(counters.keyframes),
+            "bytes": JSONValue(counters.bytes),
+            "encodeMs": .number((Double(counters.encodeTime) / 1e6).rounded(places: 1)),
+            "linkDrops": JSONValue(figures.linkDrops),
+        ]
+    }
+
+    static func rates(_ rates: SessionRates?) -> JSONValue {
+        guard let rates else { return nil }
+        return [
+            "encodedLive": .number(rates.encodedLive.rounded(places: 2)),
+            "repeats": .number(rates.repeats.rounded(places: 2)),
+            "pictures": .number(rates.pictures.rounded(places: 2)),
+            "bitrate": .number(rates.bitrate.rounded(places: 0)),
+            "encodeMs": JSONValue(rates.encodeMilliseconds?.rounded(places: 3)),
+        ]
+    }
+
+    private static func relayCounters(_ session: Session) -> JSONValue {
+        let (feed, delivered) = (session.feed, session.delivered)
+        return [
+            "pictures": JSONValue(feed.pictures),
+            "bytes": JSONValue(feed.bytes),
+            "keyframes": JSONValue(feed.keyframes),
+            "discarded": JSONValue(feed.discarded),
+            "viewersAdmitted": JSONValue(session.viewersAdmitted),
+            "picturesOut": JSONValue(delivered.pictures),
+            "bytesOut": JSONValue(delivered.bytes),
+            "dropped": JSONValue(delivered.dropped),
+            "resyncs": JSONValue(delivered.resyncs),
+        ]
+    }
+}

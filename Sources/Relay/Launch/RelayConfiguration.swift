@@ -1,0 +1,49 @@
+package import NIOCore
+
+/// What a relay is told when it starts. Every value has a default.
+package struct RelayConfiguration: Sendable {
+    /// Where the HTTP API listens; loopback only.
+    package var http = Endpoint(host: "127.0.0.1", port: 8420)
+    /// Where agents connect; loopback only.
+    package var agentLink = Endpoint(host: "127.0.0.1", port: 9300)
+    /// The first port that a session without a port of its own tries; 0 lets the system choose.
+    package var sessionPortBase = 9200
+    /// The devices that can be broadcast.
+    package var devices = ["default"]
+    /// Most sessions of one device.
+    package var maximumSessions = 8
+    /// Most viewers of one session.
+    package var maximumViewers = 256
+
+    /// The `capture-agent` to start; nil looks beside the relay's own executable, then in PATH.
+    package var agentExecutable: String?
+    /// What a broadcast captures when its start names no source.
+    package var defaultSource = SourceRequest(kind: .portal)
+    /// The secret that agents show.
+    package var linkToken = LinkToken.random()
+
+    /// How long a connection may take to say HELLO.
+    package var helloTimeout = TimeAmount.seconds(5)
+    /// After how long without a byte an agent's link counts as lost.
+    package var watchdog = TimeAmount.seconds(6)
+    /// How long an agent whose link is gone is expected back before another is started.
+    package var agentReturnGrace = TimeAmount.seconds(5)
+    /// How long a stopped agent has to leave by itself before it is sent SIGTERM.
+    package var agentStopGrace = TimeAmount.seconds(2)
+    /// Delays between restarts of an agent that exits.
+    package var restartBackoff = RestartBackoff.Policy()
+
+    /// What a viewer may fall behind by.
+    package var viewerQueueLimits = ViewerQueue.Limits()
+
+    /// Written once all ports are open: `{"http":8420,"agentLink":9300,"pid":1234}`.
+    package var portsFile: String?
+
+    package init() {}
+
+    /// - Throws: ``RelayStartError/notLoopback(option:endpoint:)``
+    package func validate() throws(RelayStartError) {
+        guard http.isLoopback else { throw .notLoopback(option: "--http", endpoint: http) }
+        guard agentLink.isLoopback else { throw .notLoopback(option: "--agent-link", endpoint: agentLink) }
+    }
+}

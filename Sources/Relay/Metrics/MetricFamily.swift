@@ -1,0 +1,48 @@
+/// One metric in Prometheus' text format, version 0.0.4.
+package struct MetricFamily: Sendable {
+    package enum Kind: String, Sendable {
+        case counter, gauge
+    }
+
+    package typealias Labels = [(name: String, value: String)]
+
+    private let name: String
+    private let help: String
+    private let kind: Kind
+    private var samples: [(labels: Labels, value: Double)] = []
+
+    package init(_ name: String, _ kind: Kind, _ help: String) {
+        self.name = name
+        self.kind = kind
+        self.help = help
+    }
+
+    package mutating func add(_ value: Double, _ labels: Labels = []) { samples.append((labels, value)) }
+
+    /// HELP and TYPE, then a line per sample; empty without samples.
+    package var text: String {
+        guard !samples.isEmpty else { return "" }
+        var text = "# HELP \(name) \(Self.escaped(help))\n# TYPE \(name) \(kind.rawValue)\n"
+        for sample in samples {
+            let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value, quotes: true))\"" }
+            text += name + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
+            text += " \(Self.text(of: sample.value))\n"
+        }
+        return text
+    }
+
+    private static func text(of value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
+
+    private static func escaped(_ text: String, quotes: Bool = false) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\n": escaped += "\\n"
+            case "\"" where quotes: escaped += "\\\""
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,80 @@
+import Media
+import Wire
+
+extension RelayMetrics {
+    /// What the linked agents' last heartbeats say.
+    static func agent(_ broadcasts: [Broadcast]) -> [MetricFamily] {
+        let heartbeats = broadcasts.compactMap { broadcast in
+            broadcast.heartbeats.latest.map { (device: broadcast.device, heartbeat: $0) }
+        }
+        func perDevice(
+            _ name: String,
+            _ kind: MetricFamily.Kind,
+            _ help: String,
+            _ value: (Heartbeat) -> Double
+        ) -> MetricFamily {
+            var family = MetricFamily("heliograph_agent_\(name)", kind, help)
+            for (device, heartbeat) in heartbeats { family.add(value(heartbeat), [("device", device)]) }
+            return family
+        }
+        func perSession(
+            _ name: String,
+            _ kind: MetricFamily.Kind,
+            _ help: String,
+            _ value: (SessionFigures) -> Double
+        ) -> MetricFamily {
+            var family = MetricFamily("heliograph_agent_\(name)", kind, help)
+            for (device, heartbeat) in heartbeats {
+                for figures in heartbeat.sessions {
+                    family.add(value(figures), labels(device: device, session: figures.session))
+                }
+            }
+            return family
+        }
+        return [
+            perDevice("frames_received_total", .counter, "Frames that the source delivered.") {
+                Double($0.framesReceived)
+            },
+            perDevice("buffers_skipped_total", .counter, "Empty or corrupted buffers.") { Double($0.buffersSkipped) },
+            perDevice("frames_copied_total", .counter, "Frames copied for want of free buffers.") {
+                Double($0.framesCopied)
+            },
+            perDevice("link_queued_bytes", .gauge, "Bytes that wait in the agent for the link.") {
+                Double($0.linkQueuedBytes)
+            },
+            perSession("session_frames_received_total", .counter, "Frames offered to the session.") {
+                Double($0.counters.received)
+            },
+            perSession("session_encoded_live_total", .counter, "Frames encoded.") { Double($0.counters.encodedLive) },
+            perSession("session_gated_total", .counter, "Frames replaced while they waited for their slot.") {
+                Double($0.counters.gated)
+            },
+            perSession("session_latched_over_total", .counter, "Frames replaced while they waited for the encoder.") {
+                Double($0.counters.latchedOver)
+            },
+            perSession("session_pool_drops_total", .counter, "Frames dropped for want of a free picture.") {
+                Double($0.counters.poolDrops)
+            },
+            perSession("session_held_frames", .gauge, "Frames waiting or being encoded.") { Double($0.counters.held) },
+            perSession("session_errors_total", .counter, "Frames that could not be scaled or encoded.") {
+                Double($0.counters.errors)
+            },
+            perSession("session_reencoded_repeats_total", .counter, "Repeats that the encoder made.") {
+                Double($0.counters.reencodedRepeats)
+            },
+            perSession("session_missed_total", .counter, "Slots forfeited because the encoder was busy.") {
+                Double($0.counters.missed)
+            },
+            perSession("session_keyframes_total", .counter, "Keyframes encoded.") { Double($0.counters.keyframes) },
+            perSession("session_encoded_bytes_total", .counter, "Bytes of access units encoded.") {
+                Double($0.counters.bytes)
+            },
+            perSession("session_encode_seconds_total", .counter, "Time spent scaling and encoding.") {
+                Double($0.counters.encodeTime) / 1e9
+            },
+            perSession("session_link_drops_total", .counter, "Access units dropped because the link was behind.") {
+                Double($0.linkDrops)
+            },
+        ]
+    }
+}

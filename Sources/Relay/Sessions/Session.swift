@@ -1,0 +1,151 @@
+import FoundationEssentials
+import Media
+import NIOCore
+import Wire
+
+/// One encoded stream: hands the agent's pictures to its viewers.
+@MediaLoop
+final class Session {
+    let id: SessionID
+    let request: SessionRequest
+    /// The monotonic instant of PTS 0, ns.
+    let epoch: UInt64
+    let created = Date()
+
+    /// The TCP port; 0 until it listens.
+    var port = 0
+    /// Why the agent cannot serve it, until it can.
+    var failure: String?
+
+    private let maximumViewers: Int
+    private let viewerLimits: ViewerQueue.Limits
+    /// Sends to the agent, if one is linked.
+    private let send: @MediaLoop (Packet) -> Void
+
+    private(set) var feed: SessionFeed
+    private var idle: IdleLimit
+    private var viewers: [ObjectIdentifier: any Viewer] = [:]
+    private var departed = DeliveryCounters()
+    private(set) var viewersAdmitted: UInt64 = 0
+    private var ended = false
+
+    init(
+        id: SessionID,
+        request: SessionRequest,
+        configuration: RelayConfiguration,
+        send: @escaping @MediaLoop (Packet) -> Void
+    ) {
+        let now = NIODeadline.now()
+        self.id = id
+        self.request = request
+        self.send = send
+        epoch = now.uptimeNanoseconds
+        maximumViewers = configuration.maximumViewers
+        viewerLimits = configuration.viewerQueueLimits
+        feed = SessionFeed(codec: request.codec, packetized: request.framing == .scrcpy)
+        idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
+    }
+
+    var parameters: SessionParameters {
+        SessionParameters(
+            codec: request.codec,
+            size: request.size,
+            fps: request.fps,
+            bitrate: request.bitrate,
+            repeat: request.repeat,
+            keyframeInterval: Int((request.keyframeInterval * 1000).rounded()),
+            epoch: epoch
+        )
+    }
+
+    // MARK: The agent's side
+
+    func accept(_ accessUnit: AccessUnit) {
+        guard let picture = feed.accept(accessUnit, now: .now()) else { return }
+        failure = nil
+        for viewer in viewers.values { viewer.offer(picture) }
+        sendDueRequest()
+    }
+
+    func agentLost() { feed.lost() }
+
+    /// Asks the agent for a keyframe and returns the id that it will carry.
+    func requestKeyframe() throws(SessionError) -> UInt32 {
+        guard feed.flows else { throw .noSource }
+        let id = feed.requestKeyframe()
+        sendDueRequest()
+        return id
+    }
+
+    private func sendDueRequest() {
+        if let request = feed.requestDue(now: .now()) { send(.keyframeRequest(id, request: request)) }
+    }
+
+    // MARK: Viewers
+
+    var viewerCount: Int { viewers.count }
+
+    /// Whether it takes another viewer.
+    var hasRoom: Bool { !ended && viewers.count < maximumViewers }
+
+    var delivered: DeliveryCounters {
+        viewers.values.reduce(into: departed) { $0 += $1.queue.counters }
+    }
+
+    /// Lets a viewer in, from the cached pictures or at the next keyframe.
+    ///
+    /// - Returns: Whether there was room for it.
+    func admit(_ viewer: any Viewer) -> Bool {
+        guard hasRoom else { return false }
+        viewers[ObjectIdentifier(viewer)] = viewer
+        viewersAdmitted += 1
+        touch()
+        for picture in feed.join(now: .now()) { viewer.offer(picture) }
+        refreshStarving()
+        return true
+    }
+
+    /// A new viewer, nil when there is no room for it.
+    func makeHTTPViewer(on channel: any Channel) -> HTTPViewer? {
+        let viewer = HTTPViewer(channel: channel, limits: viewerLimits)
+        return admit(viewer) ? viewer : nil
+    }
+
+    func remove(_ viewer: any Viewer) {
+        guard let viewer = viewers.removeValue(forKey: ObjectIdentifier(viewer)) else { return }
+        departed += viewer.queue.counters
+        touch()
+    }
+
+    /// Asks for a keyframe when a viewer can go on with nothing else. The first picture of an agent is one anyway.
+    func refreshStarving() {
+        guard feed.flows, viewers.values.contains(where: \.starves) else { return }
+        _ = feed.requestKeyframe()
+        sendDueRequest()
+    }
+
+    // MARK: Life
+
+    /// Someone asked about it.
+    func touch() { idle.used(now: .now()) }
+
+    /// Whether it has been idle for its ttl. Called now and then; also repeats an unanswered keyframe request.
+    func tick() -> Bool {
+        refreshStarving()
+        sendDueRequest()
+        guard viewers.isEmpty else {
+            touch()
+            return false
+        }
+        return idle.isOver(now: .now())
+    }
+
+    /// Ends all viewers' streams.
+    func end() {
+        ended = true
+        for viewer in viewers.values {
+            viewer.finish()
+            remove(viewer)
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// Why a session cannot do what was asked.
+package enum SessionError: Error, Sendable, Equatable {
+    case tooMany(device: String, limit: Int)
+    case portInUse(Int)
+    case noFreePort(first: Int, last: Int)
+    case cannotListen(reason: String)
+    case tooManyViewers(limit: Int)
+    /// No agent feeds it.
+    case noSource
+    /// The relay is shutting down.
+    case draining
+}

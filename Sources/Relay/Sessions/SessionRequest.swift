@@ -1,0 +1,24 @@
+package import Media
+
+/// What a session was asked to be, checked and with its defaults filled in.
+package struct SessionRequest: Sendable, Equatable {
+    package var device: String
+    package var label: String?
+    /// Width and height even.
+    package var size = RequestedSize()
+    package var codec = Codec.h264
+    package var framing = Framing.annexB
+    /// Pictures per second, 1 to 240.
+    package var fps = 30
+    /// bit/s.
+    package var bitrate = 6_000_000
+    package var `repeat` = true
+    /// Longest time between keyframes, s.
+    package var keyframeInterval = 2.0
+    /// TCP port, 0 for the first free one.
+    package var port = 0
+    /// Seconds without a viewer or a call after which the session ends itself; nil for never.
+    package var ttl: Int?
+
+    package init(device: String) { self.device = device }
+}

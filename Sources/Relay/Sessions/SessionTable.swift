@@ -1,0 +1,100 @@
+import Logging
+import NIOCore
+import Wire
+
+/// The sessions of all devices.
+@MediaLoop
+final class SessionTable {
+    /// How many ports are tried from the base.
+    private static let portRange = 1000
+
+    private struct Entry {
+        let session: Session
+        let listener: StreamListener
+    }
+
+    private let configuration: RelayConfiguration
+    private let logger: Logger
+    private var entries: [SessionID: Entry] = [:]
+    /// Sessions that are opening their port, by device.
+    private var opening: [String: Int] = [:]
+    private var lastID: SessionID = 0
+    private var draining = false
+
+    init(configuration: RelayConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    subscript(id: SessionID) -> Session? { entries[id]?.session }
+
+    /// In the order of their ids.
+    var all: [Session] { entries.values.map(\.session).sorted { $0.id < $1.id } }
+
+    func sessions(of device: String) -> [Session] { all.filter { $0.request.device == device } }
+
+    /// Opens a session's port and lists it.
+    func start(
+        _ request: SessionRequest,
+        send: @escaping @MediaLoop (Packet) -> Void
+    ) async throws(SessionError) -> Session {
+        guard !draining else { throw .draining }
+        let count = sessions(of: request.device).count + opening[request.device, default: 0]
+        guard count < configuration.maximumSessions else {
+            throw .tooMany(device: request.device, limit: configuration.maximumSessions)
+        }
+        opening[request.device, default: 0] += 1
+        defer { opening[request.device, default: 0] -= 1 }
+        lastID += 1
+        let session = Session(id: lastID, request: request, configuration: configuration, send: send)
+        let listener = try await listen(session)
+        guard !draining else {
+            await listener.close()
+            throw .draining
+        }
+        session.port = listener.port
+        entries[session.id] = Entry(session: session, listener: listener)
+        logger.info("session \(session.id) started", metadata: ["port": "\(session.port)"])
+        return session
+    }
+
+    /// Ends a session: its viewers' streams end and its port closes.
+    func stop(_ session: Session) async {
+        guard let entry = entries.removeValue(forKey: session.id) else { return }
+        entry.session.end()
+        await entry.listener.close()
+        logger.info("session \(session.id) stopped")
+    }
+
+    /// Ends all sessions for good.
+    func drain() async {
+        draining = true
+        for session in all { await stop(session) }
+    }
+
+    private func listen(_ session: Session) async throws(SessionError) -> StreamListener {
+        let wanted = session.request.port
+        if wanted != 0 {
+            guard let listener = try await listen(session, port: wanted) else { throw .portInUse(wanted) }
+            return listener
+        }
+        let base = configuration.sessionPortBase
+        let ports = base == 0 ? 0...0 : base...min(base + Self.portRange - 1, Int(UInt16.max))
+        let taken = Set(entries.values.map(\.session.port))
+        for port in ports where !taken.contains(port) {
+            if let listener = try await listen(session, port: port) { return listener }
+        }
+        throw .noFreePort(first: ports.lowerBound, last: ports.upperBound)
+    }
+
+    /// nil when `port` is taken.
+    private func listen(_ session: Session, port: Int) async throws(SessionError) -> StreamListener? {
+        do {
+            return try await StreamListener(port: port, session: session, limits: configuration.viewerQueueLimits)
+        } catch let error as IOError where error.errnoCode == RelayStartError.addressInUse {
+            return nil
+        } catch {
+            throw .cannotListen(reason: "\(error)")
+        }
+    }
+}

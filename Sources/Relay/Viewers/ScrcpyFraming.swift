@@ -1,0 +1,57 @@
+import Media
+import NIOCore
+
+/// scrcpy's packets, big-endian:
+///
+///      0 | bit 63: configuration, bit 62: keyframe, bits 0 to 61: PTS in µs (0 for configuration)
+///      8 | size of what follows, u32
+///     12 | Annex B bytes
+///
+/// A keyframe is two packets, since scrcpy's readers expect parameter sets in a packet of their own: configuration, picture.
+enum ScrcpyFraming {
+    static let headerByteCount = 12
+    private static let configurationFlag: UInt64 = 1 << 63
+    private static let keyframeFlag: UInt64 = 1 << 62
+
+    static func packets(of accessUnit: AccessUnit, codec: Codec) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(accessUnit.bytes.count + 2 * headerByteCount)
+        let pts = UInt64(bitPattern: accessUnit.pts) & (keyframeFlag - 1)
+        guard accessUnit.flags.contains(.key) else {
+            append(accessUnit.bytes[...], head: pts, to: &buffer)
+            return buffer
+        }
+        guard let sets = ParameterSets(leading: accessUnit.bytes, codec: codec) else {
+            append(accessUnit.bytes[...], head: pts | keyframeFlag, to: &buffer)
+            return buffer
+        }
+        append(sets.bytes[...], head: configurationFlag, to: &buffer)
+        append(picture(accessUnit.bytes, without: sets), head: pts | keyframeFlag, to: &buffer)
+        return buffer
+    }
+
+    private static func append(_ bytes: ArraySlice<UInt8>, head: UInt64, to buffer: inout ByteBuffer) {
+        buffer.writeInteger(head)
+        buffer.writeInteger(UInt32(bytes.count))
+        buffer.writeBytes(bytes)
+    }
+
+    /// The access unit without its parameter sets, which normally stand together at its head.
+    private static func picture(_ bytes: [UInt8], without sets: ParameterSets) -> ArraySlice<UInt8> {
+        if bytes.starts(with: sets.bytes) { return bytes[sets.bytes.count...] }
+        var rest: [UInt8] = []
+        for unit in AnnexB.units(in: bytes) {
+            let bytes = bytes[unit.range]
+            if sets.bytes.contains(unit: bytes) { continue }
+            rest += bytes
+        }
+        return rest[...]
+    }
+}
+
+extension [UInt8] {
+    /// Whether `unit`, start code included, is one of the NAL units of these Annex B bytes.
+    fileprivate func contains(unit: ArraySlice<UInt8>) -> Bool {
+        AnnexB.units(in: self).contains { self[$0.range] == unit }
+    }
+}

@@ -1,0 +1,11 @@
+/// One consumer of a session.
+@MediaLoop
+protocol Viewer: AnyObject {
+    var queue: ViewerQueue { get }
+    /// Whether it has sent all that it had and can go on with a keyframe alone: the moment to ask for one.
+    var starves: Bool { get }
+    /// Takes the picture over, or drops it by the queue's rules.
+    func offer(_ picture: Picture)
+    /// Ends the stream in good order.
+    func finish()
+}

@@ -1,0 +1,89 @@
+import NIOCore
+
+/// What one viewer has been given, and lost.
+package struct DeliveryCounters: Sendable, Equatable {
+    package var pictures: UInt64 = 0
+    package var bytes: UInt64 = 0
+    /// Pictures dropped because the viewer was too slow.
+    package var dropped: UInt64 = 0
+    /// Times that it had to be continued at a later keyframe.
+    package var resyncs: UInt64 = 0
+
+    package init() {}
+
+    package static func += (left: inout DeliveryCounters, right: DeliveryCounters) {
+        left.pictures += right.pictures
+        left.bytes += right.bytes
+        left.dropped += right.dropped
+        left.resyncs += right.resyncs
+    }
+}
+
+/// The pictures that wait for one viewer.
+///
+/// It begins at a keyframe. When more waits than its limits allow, all of it is dropped and the viewer continues at the next keyframe:
+/// a slow viewer sees a jump instead of an ever growing delay, and never a picture whose reference it did not get.
+package struct ViewerQueue: Sendable {
+    package struct Limits: Sendable {
+        package var bytes = 4 << 20
+        package var pictures = 600
+
+        package init() {}
+
+        package init(bytes: Int, pictures: Int) {
+            self.bytes = bytes
+            self.pictures = pictures
+        }
+    }
+
+    private let limits: Limits
+    private var waiting = CircularBuffer<Picture>()
+    private var waitingBytes = 0
+
+    /// Whether only a keyframe is accepted next.
+    package private(set) var needsKeyframe = true
+    package private(set) var counters = DeliveryCounters()
+
+    package init(limits: Limits) { self.limits = limits }
+
+    package var isEmpty: Bool { waiting.isEmpty }
+
+    /// Whether it has nothing left to give and waits for a keyframe.
+    package var starves: Bool { needsKeyframe && waiting.isEmpty }
+
+    package mutating func offer(_ picture: Picture) {
+        if needsKeyframe {
+            guard picture.isKey else {
+                // Before its first keyframe a viewer has missed nothing.
+                if counters.pictures > 0 || counters.resyncs > 0 { counters.dropped += 1 }
+                return
+            }
+            needsKeyframe = false
+        } else if !waiting.isEmpty, overflows(with: picture) {
+            counters.resyncs += 1
+            counters.dropped += UInt64(waiting.count)
+            waiting.removeAll(keepingCapacity: true)
+            waitingBytes = 0
+            guard picture.isKey else {
+                counters.dropped += 1
+                needsKeyframe = true
+                return
+            }
+        }
+        waiting.append(picture)
+        waitingBytes += picture.byteCount
+    }
+
+    /// The next picture to send.
+    package mutating func next() -> Picture? {
+        guard let picture = waiting.popFirst() else { return nil }
+        waitingBytes -= picture.byteCount
+        counters.pictures += 1
+        counters.bytes += UInt64(picture.byteCount)
+        return picture
+    }
+
+    private func overflows(with picture: Picture) -> Bool {
+        waiting.count >= limits.pictures || waitingBytes + picture.byteCount > limits.bytes
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import Logging
+import Relay
+import ServiceLifecycle
+import UnixSignals
+import Wire
+
+@main
+struct HeliographRelay: AsyncParsableCommand {
+    /// How long a shutdown in good order may take before what is left is cancelled.
+    private static let shutdownTime = Duration.seconds(7)
+
+    static let configuration = CommandConfiguration(
+        commandName: "heliograph-relay",
+        abstract: "Relays a device's screen from its capture agent to any number of viewers.",
+        discussion: """
+            Everything is driven over HTTP (docs/api.md); begin with
+              curl -X POST http://127.0.0.1:8420/screencapture/broadcast/start
+            or with `heliograph start`. SIGTERM and SIGINT end viewers' streams and the \
+            agent in good order, within 8 s.
+
+            HELIOGRAPH_LINK_TOKEN in the environment is the secret that agents show, at \
+            least 16 characters; it is for agents started by hand or by systemd. \
+            Without it and --link-token-file each run makes its own.
+
+            Exit codes: 0 after a shutdown, 64 wrong arguments, 69 a port cannot be \
+            had, 1 other errors.
+            """,
+        version: Release.current
+    )
+
+    @OptionGroup var options: RelayOptions
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let level = options.logLevel
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        do {
+            try await serve(try options.configuration())
+        } catch let error as RelayStartError {
+            fputs("heliograph-relay: \(error)\n", stderr)
+            throw ExitCode(error.exitCode)
+        }
+    }
+
+    private func serve(_ configuration: RelayConfiguration) async throws {
+        let logger = Logger(label: "heliograph-relay")
+        let printsPorts = options.printPorts
+        let relay = RelayApplication(configuration: configuration, logger: logger) { ports in
+            guard printsPorts else { return }
+            print(ports.json)
+            fflush(stdout)
+        }
+        var group = ServiceGroupConfiguration(
+            services: [relay],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        group.maximumGracefulShutdownDuration = Self.shutdownTime
+        try await ServiceGroup(configuration: group).run()
+    }
+}
+
+extension RelayStartError {
+    /// As in sysexits.h: 69 for an unavailable port, 64 for wrong arguments.
+    fileprivate var exitCode: Int32 {
+        switch self {
+        case .portInUse, .cannotBind: EX_UNAVAILABLE
+        case .notLoopback, .tokenUnreadable, .tokenTooShort: EX_USAGE
+        case .portsFileUnwritable: 1
+        }
+    }
+}

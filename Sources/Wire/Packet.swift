@@ -1,0 +1,256 @@
+package import Media
+
+/// Identifies a session on the link. 0 stands for none.
+package typealias SessionID = UInt32
+
+/// One unit of the agent-relay protocol.
+package enum Packet: Sendable, Equatable {
+    // Relay to agent
+    case welcome(Welcome)
+    case reject(Reject)
+    case sessionAdd(SessionID, SessionParameters)
+    case sessionRemove(SessionID)
+    /// Asks for a keyframe that carries `request`, so that the relay tells it from one that was already queued.
+    case keyframeRequest(SessionID, request: UInt32)
+    case stop(Stop)
+
+    // Agent to relay
+    case hello(Hello)
+    case heartbeat(Heartbeat)
+    case accessUnit(SessionID, AccessUnit)
+    case status(SourceStatus)
+    case sessionError(SessionID, SessionFailure)
+
+    package var type: PacketType {
+        switch self {
+        case .welcome: .welcome
+        case .reject: .reject
+        case .sessionAdd: .sessionAdd
+        case .sessionRemove: .sessionRemove
+        case .keyframeRequest: .keyframeRequest
+        case .stop: .stop
+        case .hello: .hello
+        case .heartbeat: .heartbeat
+        case .accessUnit: .accessUnit
+        case .status: .status
+        case .sessionError: .sessionError
+        }
+    }
+
+    package var session: SessionID {
+        switch self {
+        case .sessionAdd(let id, _), .sessionRemove(let id), .keyframeRequest(let id, _), .accessUnit(let id, _),
+            .sessionError(let id, _):
+            id
+        case .welcome, .reject, .stop, .hello, .heartbeat, .status:
+            0
+        }
+    }
+}
+
+/// An agent's first packet.
+package struct Hello: Sendable, Equatable, Codable {
+    /// The secret that the relay gave the agent when it started it, or that the operator configured.
+    package var token: String
+    /// The device whose screen this agent captures.
+    package var device: String
+    /// The capture source's kind, for example `portal` or `test-pattern`.
+    package var source: String
+    /// The agent's process id.
+    package var pid: Int32
+    /// The agent's release.
+    package var release: String
+
+    package init(token: String, device: String, source: String, pid: Int32, release: String) {
+        self.token = token
+        self.device = device
+        self.source = source
+        self.pid = pid
+        self.release = release
+    }
+}
+
+/// The relay's answer to a HELLO that it accepts.
+package struct Welcome: Sendable, Equatable, Codable {
+    /// How often the agent sends a HEARTBEAT, ms.
+    package var heartbeatInterval: Int
+    /// How much media of a session the agent may queue before it drops to the next keyframe, ms.
+    package var maximumQueuedMedia: Int
+
+    package init(heartbeatInterval: Int, maximumQueuedMedia: Int) {
+        self.heartbeatInterval = heartbeatInterval
+        self.maximumQueuedMedia = maximumQueuedMedia
+    }
+}
+
+/// The relay's answer to a HELLO, or to bytes, that it does not accept. The link closes behind it.
+package struct Reject: Sendable, Equatable, Codable {
+    package enum Code: String, Sendable, Codable {
+        case wrongToken = "wrong_token"
+        case unknownDevice = "unknown_device"
+        case deviceTaken = "device_taken"
+        case protocolError = "protocol_error"
+        case helloTimeout = "hello_timeout"
+        case draining
+
+        /// Whether the same agent would be rejected again. The other causes pass by themselves: an agent tries again.
+        package var isFinal: Bool {
+            switch self {
+            case .wrongToken, .unknownDevice, .protocolError: true
+            case .deviceTaken, .helloTimeout, .draining: false
+            }
+        }
+    }
+
+    package var code: Code
+    /// One sentence for a person.
+    package var reason: String
+
+    package init(code: Code, reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+}
+
+/// Ends the agent.
+package struct Stop: Sendable, Equatable, Codable {
+    package var reason: String
+
+    package init(reason: String) { self.reason = reason }
+}
+
+/// What the agent is to encode for a session.
+package struct SessionParameters: Sendable, Equatable, Codable {
+    package var codec: Codec
+    package var size: RequestedSize
+    /// Output slots per second, 1 to 240.
+    package var fps: Int
+    /// bit/s.
+    package var bitrate: Int
+    /// Whether the last picture is output again while the screen stands still.
+    package var `repeat`: Bool
+    /// Longest time between keyframes, ms.
+    package var keyframeInterval: Int
+    /// The monotonic instant that PTS 0 stands for, ns. Agents of one machine share the clock, so they feed one timeline.
+    package var epoch: UInt64
+
+    package init(
+        codec: Codec,
+        size: RequestedSize,
+        fps: Int,
+        bitrate: Int,
+        repeat: Bool,
+        keyframeInterval: Int,
+        epoch: UInt64
+    ) {
+        self.codec = codec
+        self.size = size
+        self.fps = fps
+        self.bitrate = bitrate
+        self.repeat = `repeat`
+        self.keyframeInterval = keyframeInterval
+        self.epoch = epoch
+    }
+}
+
+/// A session that the agent cannot serve.
+package struct SessionFailure: Sendable, Equatable, Codable {
+    package var reason: String
+
+    package init(reason: String) { self.reason = reason }
+}
+
+/// What became of the capture source. Sent at every change.
+package struct SourceStatus: Sendable, Equatable, Codable {
+    package enum State: String, Sendable, Codable {
+        /// Being opened: permission, negotiation.
+        case opening
+        /// Frames arrive, or will when the screen changes.
+        case streaming
+        /// The compositor has paused the stream.
+        case paused
+        /// Gone; the agent tries again by itself.
+        case lost
+    }
+
+    package var state: State
+    /// Why, for `paused` and `lost`: a stable code such as `portal_unavailable`.
+    package var cause: String?
+    /// Why and what to do, for a person.
+    package var detail: String?
+    /// The source picture's size, once known.
+    package var size: PictureSize?
+    /// How long each stage of opening took, ms.
+    package var timings: [String: Double]?
+
+    package init(
+        state: State,
+        cause: String? = nil,
+        detail: String? = nil,
+        size: PictureSize? = nil,
+        timings: [String: Double]? = nil
+    ) {
+        self.state = state
+        self.cause = cause
+        self.detail = detail
+        self.size = size
+        self.timings = timings
+    }
+}
+
+/// The agent's figures, since it started. Its arrival says that the link and the agent live.
+package struct Heartbeat: Sendable, Equatable, Codable {
+    /// When it was made, monotonic ns: the base of per-second rates.
+    package var clock: UInt64
+    /// Frames that the source delivered with pixels.
+    package var framesReceived: UInt64
+    /// Buffers that the source delivered empty or marked corrupted.
+    package var buffersSkipped: UInt64
+    /// Frames copied because the source had too few free buffers to lease one.
+    package var framesCopied: UInt64
+    /// Bytes that wait in the agent for the link.
+    package var linkQueuedBytes: Int
+    package var sessions: [SessionFigures]
+
+    package init(
+        clock: UInt64,
+        framesReceived: UInt64,
+        buffersSkipped: UInt64,
+        framesCopied: UInt64,
+        linkQueuedBytes: Int,
+        sessions: [SessionFigures]
+    ) {
+        self.clock = clock
+        self.framesReceived = framesReceived
+        self.buffersSkipped = buffersSkipped
+        self.framesCopied = framesCopied
+        self.linkQueuedBytes = linkQueuedBytes
+        self.sessions = sessions
+    }
+}
+
+/// One session's figures in a heartbeat.
+package struct SessionFigures: Sendable, Equatable, Codable {
+    package var session: SessionID
+    /// The encoder's name, for example `x264`; empty until it is open.
+    package var encoder: String
+    /// The encoded picture's size, once known.
+    package var size: PictureSize?
+    package var counters: SessionCounters
+    /// Access units dropped because the link was more than `Welcome.maximumQueuedMedia` behind.
+    package var linkDrops: UInt64
+
+    package init(
+        session: SessionID,
+        encoder: String,
+        size: PictureSize?,
+        counters: SessionCounters,
+        linkDrops: UInt64
+    ) {
+        self.session = session
+        self.encoder = encoder
+        self.size = size
+        self.counters = counters
+        self.linkDrops = linkDrops
+    }
+}

@@ -1,0 +1,57 @@
+import FoundationEssentials
+import Media
+
+extension Packet {
+    /// The packet's bytes, header first.
+    package func encoded() -> [UInt8] {
+        var bytes: [UInt8] = []
+        if case .accessUnit(_, let accessUnit) = self {
+            bytes.reserveCapacity(PacketHeader.byteCount + AccessUnitBody.fixedByteCount + accessUnit.bytes.count)
+        }
+        bytes.append(bigEndian: PacketHeader.magic)
+        bytes.append(PacketHeader.version)
+        bytes.append(type.rawValue)
+        bytes.append(bigEndian: UInt16(0))
+        bytes.append(bigEndian: session)
+        bytes.append(bigEndian: UInt32(0))
+        appendBody(to: &bytes)
+        let length = UInt32(bytes.count - PacketHeader.byteCount)
+        for (place, shift) in [24, 16, 8, 0].enumerated() {
+            bytes[12 + place] = UInt8(truncatingIfNeeded: length >> UInt32(shift))
+        }
+        return bytes
+    }
+
+    private func appendBody(to bytes: inout [UInt8]) {
+        switch self {
+        case .welcome(let body): bytes.append(json: body)
+        case .reject(let body): bytes.append(json: body)
+        case .sessionAdd(_, let body): bytes.append(json: body)
+        case .sessionRemove: break
+        case .keyframeRequest(_, let request): bytes.append(bigEndian: request)
+        case .stop(let body): bytes.append(json: body)
+        case .hello(let body): bytes.append(json: body)
+        case .heartbeat(let body): bytes.append(json: body)
+        case .accessUnit(_, let accessUnit): AccessUnitBody.append(accessUnit, to: &bytes)
+        case .status(let body): bytes.append(json: body)
+        case .sessionError(_, let body): bytes.append(json: body)
+        }
+    }
+}
+
+extension [UInt8] {
+    mutating func append(bigEndian value: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+
+    /// Appends `body` as JSON with sorted keys, so that the same body is always the same bytes.
+    fileprivate mutating func append(json body: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            append(contentsOf: try encoder.encode(body))
+        } catch {
+            preconditionFailure("packet bodies hold only strings, integers, finite numbers and booleans: \(error)")
+        }
+    }
+}

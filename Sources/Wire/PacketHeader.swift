@@ -1,0 +1,84 @@
+/// Constants and the fixed header of the agent-relay protocol.
+///
+/// Every packet is a 16-byte big-endian header and `length` bytes of body:
+///
+///      0               1               2               3
+///     +---------------+---------------+---------------+---------------+
+///   0 | 'H'           | 'L'           | 'G'           | 'W'           |  magic
+///     +---------------+---------------+---------------+---------------+
+///   4 | version       | type          | flags (0)                     |
+///     +---------------+---------------+---------------+---------------+
+///   8 | session: id, 0 for none                                       |
+///     +---------------+---------------+---------------+---------------+
+///  12 | length of the body in bytes, at most 16 MiB                   |
+///     +---------------+---------------+---------------+---------------+
+package struct PacketHeader: Equatable, Sendable {
+    /// `HLGW` in ASCII.
+    package static let magic: UInt32 = 0x484C_4757
+    /// The protocol version that this code speaks.
+    package static let version: UInt8 = 1
+    /// Bytes of a header.
+    package static let byteCount = 16
+    /// Longest body in bytes.
+    package static let maximumLength = 16 << 20
+
+    /// The raw packet type; may be one that this version does not know.
+    package var type: UInt8
+    /// The session it is about, 0 for none.
+    package var session: UInt32
+    /// Bytes of the body.
+    package var length: Int
+}
+
+/// Who sends a packet. Bit 6 of the type says it, so that even an unknown type has a direction.
+package enum Direction: Sendable, Equatable {
+    case relayToAgent
+    case agentToRelay
+
+    package init(type: UInt8) {
+        self = type & 0x40 == 0 ? .relayToAgent : .agentToRelay
+    }
+}
+
+/// The packet types of version 1.
+package enum PacketType: UInt8, Sendable, CaseIterable {
+    case welcome = 1
+    case reject = 2
+    case sessionAdd = 3
+    case sessionRemove = 5
+    case keyframeRequest = 6
+    case stop = 8
+
+    case hello = 65
+    case heartbeat = 66
+    case accessUnit = 67
+    case status = 68
+    case sessionError = 69
+
+    package var direction: Direction { Direction(type: rawValue) }
+}
+
+/// Why bytes are not the agent-relay protocol. Each of them ends the link.
+package enum WireError: Error, Equatable, CustomStringConvertible {
+    case badMagic(UInt32)
+    case unsupportedVersion(UInt8)
+    case wrongDirection(type: UInt8)
+    case tooLong(type: UInt8, length: Int, limit: Int)
+    case malformedBody(type: PacketType, reason: String)
+
+    package var description: String {
+        switch self {
+        case .badMagic(let magic):
+            "not the Heliograph link protocol: it begins with 0x\(String(magic, radix: 16)), not with HLGW"
+        case .unsupportedVersion(let version):
+            "link protocol version \(version) is not supported, only \(PacketHeader.version): "
+                + "install agent and relay of the same release"
+        case .wrongDirection(let type):
+            "packet type \(type) does not travel in this direction"
+        case .tooLong(let type, let length, let limit):
+            "a packet of type \(type) announces \(length) bytes; at most \(limit) are allowed here"
+        case .malformedBody(let type, let reason):
+            "malformed \(type) packet: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// The layers of docs/architecture.md, as the modules that each may import.
+@Suite("Layers")
+struct LayerTests {
+    /// Modules that every layer may use.
+    private static let common: Set<String> = ["Swift", "Synchronization"]
+
+    private static let allowed: [String: Set<String>] = [
+        "Media": [],
+        "Pacing": ["Media"],
+        "Wire": ["FoundationEssentials", "Media"],
+        "CaptureAgent": [
+            "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CYUV", "Glibc", "Logging",
+            "Media",
+            "Pacing", "Wire",
+        ],
+        "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Wire"],
+        "Relay": [
+            "FoundationEssentials", "HTTPTypes", "Hummingbird", "Logging", "Media", "NIOCore", "NIOPosix",
+            "ServiceLifecycle", "Subprocess", "SystemPackage", "Wire",
+        ],
+        "RelayCommand": [
+            "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "Relay", "ServiceLifecycle",
+            "UnixSignals",
+            "Wire",
+        ],
+        "HeliographCommand": [
+            "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1",
+            "SystemPackage",
+            "UnixSignals", "Wire",
+        ],
+    ]
+
+    private static let sources = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Sources")
+
+    /// Module names imported by the Swift files below `directory`, with the files.
+    private static func imports(below directory: URL) throws -> [(module: String, file: String)] {
+        let files =
+            FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
+            ?? []
+        return try files.filter { $0.pathExtension == "swift" }.flatMap { file in
+            try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
+                // `package import func Glibc.getpid` names the module before the dot.
+                let words = line.split(separator: " ")
+                guard let place = words.firstIndex(of: "import"), place <= 1, !line.hasPrefix(" "),
+                    place == 0
+                        || ["package", "public", "internal", "private", "fileprivate", "@preconcurrency"].contains(
+                            words[0]
+                        )
+                else { return nil }
+                return (String(words.last!.split(separator: ".")[0]), file.lastPathComponent)
+            }
+        }
+    }
+
+    @Test("every module has a place in the list")
+    func complete() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+        // Folders with a C are system libraries and shims; they hold no Swift.
+        let modules = folders.filter { $0.first != "C" || $0.hasPrefix("Capture") }
+        #expect(Set(modules) == Set(Self.allowed.keys))
+    }
+
+    @Test("modules import what their layer allows and nothing else", arguments: allowed.keys.sorted())
+    func imports(module: String) throws {
+        let found = try Self.imports(below: Self.sources.appendingPathComponent(module))
+        #expect(!found.isEmpty || module == "Media")
+        let allowed = try #require(Self.allowed[module]).union(Self.common)
+        for (name, file) in found {
+            #expect(allowed.contains(name), "\(module)/\(file) imports \(name)")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import CaptureAgent
+import Media
+import Synchronization
+import Testing
+
+@Suite("Leases")
+struct CapturedFrameTests {
+    private final class Wakes: Sendable {
+        private let tally = Mutex(0)
+        var count: Int { tally.withLock { $0 } }
+        func add() { tally.withLock { $0 += 1 } }
+    }
+
+    private static let description = FrameDescription(
+        size: PictureSize(width: 2, height: 1),
+        stride: 8,
+        format: .bgrx
+    )
+
+    private let memory = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+
+    private func leasedFrame(_ lender: BufferLender, buffer: Int) -> CapturedFrame {
+        memory.initializeMemory(as: UInt8.self, repeating: 7, count: 8)
+        return CapturedFrame(
+            leasing: memory,
+            description: Self.description,
+            captured: 0,
+            lease: lender.lend(buffer)
+        )
+    }
+
+    private static func collected(_ lender: BufferLender) -> [Int] {
+        var buffers: [Int] = []
+        lender.collect { buffers.append($0) }
+        return buffers
+    }
+
+    @Test("a buffer comes back when the last reference to its frame goes, once, and wakes the source")
+    func returned() {
+        let wakes = Wakes()
+        let lender = BufferLender { wakes.add() }
+        var frame: CapturedFrame? = leasedFrame(lender, buffer: 3)
+        var other = frame
+        frame = nil
+        #expect(lender.lentCount == 1 && other != nil && wakes.count == 0)
+        other = nil
+        #expect(lender.lentCount == 0 && frame == nil && wakes.count == 1)
+        #expect(Self.collected(lender) == [3])
+        #expect(Self.collected(lender).isEmpty)
+    }
+
+    @Test("a frame keeps its pixels when the source takes the buffer away")
+    func detached() {
+        let lender = BufferLender {}
+        let frame = leasedFrame(lender, buffer: 0)
+        lender.forget(0)
+        frame.detach()
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: 8)
+        let pixels = frame.withPixels { Array(UnsafeRawBufferPointer(start: $0, count: 8)) }
+        #expect(pixels == Array(repeating: 7, count: 8))
+        withExtendedLifetime(frame) {}
+        #expect(Self.collected(lender).isEmpty)
+    }
+}

@@ -1,0 +1,152 @@
+import CaptureAgent
+import Media
+import Synchronization
+import TestSupport
+import Testing
+import Wire
+
+@Suite("A session's pipeline, with the real encoder")
+struct SessionPipelineTests {
+    /// Gathers what a session puts out.
+    private final class Recorder: SessionOutput {
+        private let state = Mutex<[AccessUnit]>([])
+
+        func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
+            state.withLock { $0.append(accessUnit) }
+            return true
+        }
+
+        func sessionFailed(_ session: SessionID, _ failure: SessionFailure) {
+            Issue.record("session \(session) failed: \(failure.reason)")
+        }
+
+        var units: [AccessUnit] { state.withLock { $0 } }
+        var stream: [UInt8] { units.flatMap(\.bytes) }
+
+        func wait(_ what: String, _ isDone: ([AccessUnit]) -> Bool) async throws {
+            _ = try await eventually(what) { isDone(units) ? true : nil }
+        }
+    }
+
+    private static let size = PictureSize(width: 640, height: 360)
+
+    private static func parameters(
+        fps: Int = 60,
+        size: RequestedSize = RequestedSize(),
+        keyframeInterval: Int = 60_000
+    ) -> SessionParameters {
+        SessionParameters(
+            codec: .h264,
+            size: size,
+            fps: fps,
+            bitrate: 6_000_000,
+            repeat: true,
+            keyframeInterval: keyframeInterval,
+            epoch: MonotonicClock.now
+        )
+    }
+
+    private static func frame(_ number: UInt32, size: PictureSize = size) -> CapturedFrame {
+        TestPatternSource.frame(number: number, size: size, captured: MonotonicClock.now)
+    }
+
+    @Test("one frame of a still screen becomes a stream of pictures that decode to it")
+    func stillScreen() async throws {
+        let recorder = Recorder()
+        let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(), output: recorder)
+        let frame = Self.frame(4711)
+        pipeline.offer(frame)
+        try await recorder.wait("twenty pictures") { $0.count >= 20 }
+        pipeline.shutDown()
+
+        let units = recorder.units
+        #expect(units[0].flags == .key)
+        #expect(units.dropFirst().allSatisfy { $0.flags == .repeat })
+        #expect(zip(units, units.dropFirst()).allSatisfy { $0.pts < $1.pts })
+        let pictures = try FFmpeg.decodeLuma(h264: recorder.stream, size: Self.size)
+        #expect(pictures.count == units.count)
+        #expect(pictures.allSatisfy { Pictures.counter(luma: $0, size: Self.size) == 4711 })
+        let figures = pipeline.figures
+        #expect(figures.encoder == "x264" && figures.size == Self.size)
+        #expect(figures.counters.encodedLive == 1 && figures.counters.pictures == UInt64(units.count))
+    }
+
+    @Test("a source that changes its size goes on with a keyframe, in the session's own size if it has one")
+    func sizeChange() async throws {
+        for requested in [RequestedSize(), RequestedSize(width: 320, height: 240)] {
+            let recorder = Recorder()
+            let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(size: requested), output: recorder)
+            pipeline.offer(Self.frame(1))
+            try await recorder.wait("the first size") { $0.count >= 3 }
+            let other = PictureSize(width: 853, height: 481)
+            pipeline.offer(Self.frame(2, size: other))
+            try await recorder.wait("a second keyframe") { units in units.count { $0.flags.contains(.key) } == 2 }
+            pipeline.shutDown()
+
+            let second = try #require(recorder.units.last { $0.flags.contains(.key) })
+            #expect(second.size == requested.resolved(source: other))
+            #expect(ParameterSets(leading: second.bytes, codec: .h264) != nil)
+            let fit = PictureFit(source: other, output: second.size)
+            let last = try #require(try FFmpeg.decodeLuma(h264: recorder.stream, size: second.size).last)
+            #expect(Pictures.counter(luma: last, size: second.size, content: fit) == 2)
+        }
+    }
+
+    @Test("a requested keyframe carries the request's id")
+    func keyframeRequest() async throws {
+        let recorder = Recorder()
+        let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(), output: recorder)
+        pipeline.offer(Self.frame(1))
+        try await recorder.wait("the first picture") { !$0.isEmpty }
+        pipeline.requestKeyframe(99)
+        try await recorder.wait("the keyframe asked for") { $0.contains { $0.keyframeRequest == 99 } }
+        pipeline.shutDown()
+        #expect(recorder.units.filter { $0.keyframeRequest != 0 }.map(\.flags) == [[.key, .repeat]])
+    }
+
+    @Test("a session whose pictures the link dropped goes on with a keyframe")
+    func afterADrop() async throws {
+        final class Dropping: SessionOutput {
+            let units = Mutex<[AccessUnit]>([])
+            func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
+                units.withLock { units in
+                    units.append(accessUnit)
+                    return units.count != 3
+                }
+            }
+            func sessionFailed(_ session: SessionID, _ failure: SessionFailure) {}
+        }
+        let output = Dropping()
+        let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(), output: output)
+        pipeline.offer(Self.frame(1))
+        _ = try await eventually("the picture after the drop") { output.units.withLock { $0.count >= 5 ? true : nil } }
+        pipeline.shutDown()
+        let keys = output.units.withLock { $0.prefix(5).map { $0.flags.contains(.key) } }
+        #expect(keys == [true, false, false, true, false])
+    }
+
+    @Test("what comes out of the encoder needs no reordering and says what its colours are")
+    func streamProperties() throws {
+        let settings = EncoderSettings(codec: .h264, size: Self.size, fps: 30, bitrate: 2_000_000)
+        let encoder = try X264Encoder(settings)
+        let picture = I420Picture(size: Self.size)
+        let scaler = PictureScaler(source: Self.size, output: Self.size)
+        var stream: [UInt8] = []
+        for number in UInt32(0)..<30 {
+            scaler.convert(Self.frame(number), into: picture)
+            let encoded = try encoder.encode(picture, forceKeyframe: number == 20)
+            #expect(encoded.isKeyframe == (number == 0 || number == 20))
+            stream += encoded.bytes
+        }
+        let pictures = try FFmpeg.decodeLuma(h264: stream, size: Self.size)
+        #expect(pictures.enumerated().allSatisfy { Pictures.counter(luma: $1, size: Self.size) == $0 })
+        #expect(pictures.count == 30)
+        let properties = try FFmpeg.streamProperties(h264: stream)
+        #expect(properties["has_b_frames"] == "0")
+        #expect(properties["color_range"] == "tv")
+        #expect(properties["color_space"] == "bt709")
+        #expect(properties["color_transfer"] == "bt709")
+        #expect(properties["color_primaries"] == "bt709")
+        #expect(properties["r_frame_rate"] == "30/1")
+    }
+}

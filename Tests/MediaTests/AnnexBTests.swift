@@ -1,0 +1,49 @@
+import Media
+import TestSupport
+import Testing
+
+@Suite("Annex B")
+struct AnnexBTests {
+    @Test("units are found behind start codes of three and of four bytes")
+    func units() {
+        let bytes: [UInt8] = [0, 0, 0, 1, 0x67, 9, 0, 0, 1, 0x68, 7, 0, 0, 0, 1, 0x65, 1, 0, 2]
+        #expect(
+            AnnexB.units(in: bytes) == [
+                AnnexB.Unit(range: 0..<6, header: 4),
+                AnnexB.Unit(range: 6..<11, header: 9),
+                AnnexB.Unit(range: 11..<19, header: 15),
+            ]
+        )
+    }
+
+    @Test("no input makes it read past the end", arguments: 0..<200)
+    func arbitraryBytes(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let bytes = (0..<Int.random(in: 0...64, using: &generator)).map { _ in
+            UInt8.random(in: 0...2, using: &generator)
+        }
+        let units = AnnexB.units(in: bytes)
+        for unit in units {
+            #expect(unit.range.lowerBound >= 0 && unit.range.upperBound <= bytes.count)
+            #expect(Array(bytes[(unit.header - 3)..<unit.header]) == [0, 0, 1])
+        }
+        for (unit, next) in zip(units, units.dropFirst()) {
+            #expect(unit.range.upperBound == next.range.lowerBound)
+        }
+        // The count is that of the plain definition: every 00 00 01.
+        let plain = bytes.indices.dropLast(min(2, bytes.count)).count { Array(bytes[$0..<($0 + 3)]) == [0, 0, 1] }
+        #expect(units.count == plain)
+    }
+
+    @Test("the parameter sets of a keyframe are what stands before its first slice")
+    func parameterSets() throws {
+        let sps: [UInt8] = [0, 0, 0, 1, 0x67, 0x42, 1]
+        let pps: [UInt8] = [0, 0, 0, 1, 0x68, 0xCE]
+        let sei: [UInt8] = [0, 0, 1, 0x06, 5]
+        let slice: [UInt8] = [0, 0, 1, 0x65, 0x88, 0x80]
+        let sets = try #require(ParameterSets(leading: sps + pps + sei + slice, codec: .h264))
+        #expect(sets.bytes == sps + pps)
+        #expect(ParameterSets(leading: slice, codec: .h264) == nil)
+        #expect(ParameterSets(leading: [UInt8](), codec: .h264) == nil)
+    }
+}

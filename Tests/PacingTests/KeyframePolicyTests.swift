@@ -1,0 +1,38 @@
+import Pacing
+import Testing
+
+@Suite("Keyframes")
+struct KeyframePolicyTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    @Test("the first picture is a keyframe, and the next when the interval is over")
+    func byTime() {
+        var policy = KeyframePolicy(interval: 2 * Self.second)
+        #expect(policy.wantsKeyframe(at: 5))
+        let answered = policy.keyframeMade(at: 5)
+        #expect(answered == 0)
+        #expect(!policy.wantsKeyframe(at: 5 + 2 * Self.second - 1))
+        #expect(policy.wantsKeyframe(at: 5 + 2 * Self.second))
+    }
+
+    @Test("requests are coalesced, answered once with the newest id, and kept half a second apart")
+    func onRequest() {
+        var policy = KeyframePolicy(interval: 60 * Self.second)
+        _ = policy.keyframeMade(at: 0)
+        policy.request(7)
+        policy.request(8)
+        #expect(!policy.wantsKeyframe(at: Self.second / 2 - 1))
+        #expect(policy.wantsKeyframe(at: Self.second / 2))
+        let answered = policy.keyframeMade(at: Self.second / 2)
+        #expect(answered == 8)
+        #expect(!policy.wantsKeyframe(at: 2 * Self.second))
+    }
+
+    @Test("a lost picture makes the next one a keyframe at once")
+    func afterALoss() {
+        var policy = KeyframePolicy(interval: 60 * Self.second)
+        _ = policy.keyframeMade(at: 0)
+        policy.restart()
+        #expect(policy.wantsKeyframe(at: 1))
+    }
+}

@@ -1,0 +1,64 @@
+import NIOCore
+import NIOPosix
+
+/// A TCP client that keeps what it is sent until a test asks for it.
+package final class ByteClient: Sendable {
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let chunks: AsyncStream<[UInt8]>.Continuation
+
+        init(chunks: AsyncStream<[UInt8]>.Continuation) { self.chunks = chunks }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            chunks.yield(Array(unwrapInboundIn(data).readableBytesView))
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { chunks.finish() }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+
+    private let channel: any Channel
+    private let chunks: AsyncStream<[UInt8]>
+
+    /// - Parameter autoRead: false for a client that takes nothing until ``startReading()``.
+    package init(port: Int, autoRead: Bool = true) async throws {
+        let (chunks, continuation) = AsyncStream<[UInt8]>.makeStream()
+        self.chunks = chunks
+        channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.autoRead, value: autoRead)
+            .channelOption(.socketOption(.so_rcvbuf), value: autoRead ? 1 << 20 : 1 << 16)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Handler(chunks: continuation))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port)
+            .get()
+    }
+
+    package func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
+
+    package func startReading() async throws { try await channel.setOption(.autoRead, value: true).get() }
+
+    package func close() async throws { try await channel.close() }
+
+    /// The next bytes, nil when the peer has closed.
+    package func next() async throws -> [UInt8]? {
+        try await within("bytes from the peer") { [chunks] in
+            var iterator = chunks.makeAsyncIterator()
+            return await iterator.next()
+        }
+    }
+
+    /// Reads until `count` bytes are there; fewer when the peer closes before.
+    package func read(_ count: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count, let more = try await next() { bytes += more }
+        return bytes
+    }
+
+    /// Reads until the peer closes.
+    package func readToEnd() async throws -> [UInt8] { try await read(.max) }
+}

@@ -1,0 +1,148 @@
+import AsyncHTTPClient
+import Logging
+import NIOCore
+package import NIOHTTP1
+package import Relay
+import ServiceLifecycle
+import TestSupport
+package import Wire
+
+/// A real relay in this process, on ports of its own.
+package struct RunningRelay: Sendable {
+    /// An answer of its HTTP API.
+    package struct Answer: Sendable {
+        package let status: Int
+        package let headers: HTTPHeaders
+        package let body: [UInt8]
+
+        package var text: String { String(decoding: body, as: UTF8.self) }
+
+        /// The body as JSON, null when it is none.
+        package var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
+
+        /// A problem's code.
+        package var code: String? { json["code"]?.text.trimmingQuotes }
+    }
+
+    /// How long a graceful shutdown may take.
+    package static let shutdownLimit = Duration.seconds(8)
+
+    package let ports: RelayPorts
+    private let token: LinkToken
+    private let group: ServiceGroup
+
+    /// Runs a relay while `body` runs, shuts it down gracefully and waits for its end.
+    package static func run(
+        _ configure: (inout RelayConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (RunningRelay) async throws -> Void
+    ) async throws {
+        var configuration = RelayConfiguration()
+        configuration.http.port = 0
+        configuration.agentLink.port = 0
+        configuration.sessionPortBase = 0
+        configuration.defaultSource = SourceRequest(kind: .testPattern)
+        configuration.agentExecutable = "/nonexistent/capture-agent"
+        configure(&configuration)
+        let token = configuration.linkToken
+        let (ready, announce) = AsyncStream<RelayPorts>.makeStream()
+        var logger = Logger(label: "relay-under-test")
+        logger.logLevel = .critical
+        let relay = RelayApplication(configuration: configuration, logger: logger) { ports in
+            announce.yield(ports)
+        }
+        let group = ServiceGroup(configuration: .init(services: [relay], logger: logger))
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask {
+                // A relay that cannot start announces nothing.
+                defer { announce.finish() }
+                try await group.run()
+            }
+            let ports = try await within("the relay's ports") {
+                var iterator = ready.makeAsyncIterator()
+                return await iterator.next()
+            }
+            guard let ports else { return try await tasks.waitForAll() }
+            let running = RunningRelay(ports: ports, token: token, group: group)
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await body(running))
+            } catch {
+                outcome = .failure(error)
+            }
+            await running.shutDown()
+            let clock = ContinuousClock()
+            let took = try await clock.measure { try await tasks.waitForAll() }
+            try outcome.get()
+            if took > shutdownLimit { throw WaitedInVain(description: "the shutdown took \(took)") }
+        }
+    }
+
+    /// Begins a graceful shutdown.
+    package func shutDown() async { await group.triggerGracefulShutdown() }
+
+    package func hello(device: String = "default", pid: Int32 = 4711) -> Hello {
+        Hello(token: token.value, device: device, source: "test-pattern", pid: pid, release: "test")
+    }
+
+    // MARK: HTTP
+
+    package func get(_ path: String) async throws -> Answer { try await call(.GET, path) }
+
+    package func post(_ path: String, _ body: JSONValue? = nil) async throws -> Answer {
+        try await call(.POST, path, body: body.map { Array($0.text.utf8) })
+    }
+
+    package func call(
+        _ method: HTTPMethod,
+        _ path: String,
+        headers: [(String, String)] = [],
+        body: [UInt8]? = nil
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: url(path))
+        request.method = method
+        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+        if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let bytes = try await response.body.collect(upTo: 16 << 20)
+        return Answer(
+            status: Int(response.status.code),
+            headers: response.headers,
+            body: Array(bytes.readableBytesView)
+        )
+    }
+
+    package func url(_ path: String) -> String { "http://127.0.0.1:\(ports.http)\(path)" }
+
+    // MARK: Shorthands
+
+    /// Starts a session and returns its id and port.
+    package func startSession(_ body: JSONValue = [:]) async throws -> (id: SessionID, port: Int) {
+        let answer = try await post("/screencapture/start", body)
+        guard case .integer(let id) = answer.json["id"], case .integer(let port) = answer.json["port"] else {
+            throw WaitedInVain(description: "no session: \(answer.text)")
+        }
+        return (SessionID(id), port)
+    }
+
+    package func session(_ id: SessionID) async throws -> JSONValue { try await get("/screencapture/\(id)").json }
+
+    package func broadcast() async throws -> JSONValue { try await get("/screencapture/broadcast").json }
+
+    /// Waits until the broadcast is in `state`.
+    package func waitForState(_ state: String) async throws {
+        _ = try await eventually("state \(state)") {
+            try await broadcast()["state"] == .string(state) ? true : nil
+        }
+    }
+
+    /// Waits until the session has `count` viewers.
+    package func waitForViewers(_ count: Int, of id: SessionID) async throws {
+        _ = try await eventually("\(count) viewers") {
+            try await session(id)["viewers"] == .integer(count) ? true : nil
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmingQuotes: String { hasPrefix("\"") ? String(dropFirst().dropLast()) : self }
+}

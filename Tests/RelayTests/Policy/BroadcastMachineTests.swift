@@ -1,0 +1,234 @@
+import NIOCore
+import Relay
+import Testing
+import Wire
+
+@Suite("A broadcast's state machine")
+struct BroadcastMachineTests {
+    private static let source = SourceRequest(kind: .testPattern)
+    private static let exit = AgentExit(cause: .status(3), lastLine: "no screen")
+    static let policy = BroadcastMachine.Policy(
+        defaultSource: source,
+        returnGrace: .seconds(5),
+        stopGrace: .seconds(2),
+        backoff: RestartBackoff.Policy()
+    )
+
+    private static func hello(pid: Int32 = 10) -> Hello {
+        Hello(token: "", device: "default", source: "test-pattern", pid: pid, release: "test")
+    }
+
+    private var machine = BroadcastMachine(policy: policy, now: at(0))
+
+    private mutating func start(_ source: SourceRequest? = nil, at now: Int64) -> BroadcastMachine.StartDecision {
+        machine.startRequested(source: source, timeout: .seconds(15), now: at(now))
+    }
+
+    /// Live with an agent of the relay's own since 300 ms.
+    private mutating func goLive() {
+        _ = start(at: 0)
+        machine.processStarted(pid: 10, now: at(100))
+        _ = machine.agentConnected(Self.hello(), now: at(200))
+        _ = machine.sourceReported(SourceStatus(state: .streaming), now: at(300))
+    }
+
+    @Test("A start spawns an agent, and succeeds when its source streams")
+    mutating func aStartSucceedsWhenTheSourceStreams() {
+        #expect(start(at: 0) == .lead([.spawn(Self.source)]))
+        machine.processStarted(pid: 10, now: at(100))
+        #expect(machine.agentConnected(Self.hello(), now: at(150)).isEmpty)
+        #expect(machine.sourceReported(SourceStatus(state: .opening), now: at(160)).isEmpty)
+        #expect(machine.state == .starting)
+        let streaming = SourceStatus(state: .streaming, timings: ["portalMs": 40])
+        let timings = StartTimings(
+            spawn: .milliseconds(100),
+            hello: .milliseconds(50),
+            source: .milliseconds(150),
+            total: .milliseconds(300),
+            agent: ["portalMs": 40]
+        )
+        #expect(machine.sourceReported(streaming, now: at(300)) == [.startSucceeded(timings)])
+        #expect(machine.state == .live)
+        #expect(machine.wake == nil)
+    }
+
+    @Test("A second start joins the first, and a start of a live broadcast has nothing to do")
+    mutating func startsAreIdempotent() {
+        _ = start(at: 0)
+        #expect(start(at: 10) == .join)
+        #expect(start(Self.source, at: 20) == .join)
+        #expect(start(SourceRequest(kind: .portal), at: 30) == .refuse(.running(source: "test-pattern")))
+        machine.processStarted(pid: 10, now: at(100))
+        _ = machine.agentConnected(Self.hello(), now: at(200))
+        _ = machine.sourceReported(SourceStatus(state: .streaming), now: at(300))
+        #expect(start(at: 400) == .alreadyRunning)
+        #expect(start(SourceRequest(kind: .testPattern, fps: 5), at: 400) == .refuse(.running(source: "test-pattern")))
+    }
+
+    @Test("A timed-out start answers only when its agent is gone")
+    mutating func aTimedOutStartLeavesNothing() {
+        _ = start(at: 0)
+        machine.processStarted(pid: 10, now: at(100))
+        #expect(machine.wake == at(15_000))
+        #expect(machine.timerFired(now: at(15_000)) == [.terminateProcess])
+        #expect(machine.state == .stopping)
+        #expect(!machine.acceptsAgent)
+        let gone = machine.processExited(AgentExit(cause: .signal(15)), now: at(15_100))
+        let timeout = BroadcastError.agentTimeout(after: .seconds(15), saidHello: false)
+        #expect(gone == [.startFailed(timeout), .stopped])
+        #expect(machine.state == .idle)
+    }
+
+    @Test("A start whose agent exits fails with its exit")
+    mutating func aStartWhoseAgentExitsFails() {
+        _ = start(at: 0)
+        machine.processStarted(pid: 10, now: at(100))
+        #expect(machine.processExited(Self.exit, now: at(200)) == [.startFailed(.agentExited(Self.exit)), .stopped])
+        #expect(machine.state == .idle)
+        #expect(machine.wake == nil)
+    }
+
+    @Test("A start whose source is lost ends the agent before it fails")
+    mutating func aStartWhoseSourceIsLostEndsTheAgent() {
+        _ = start(at: 0)
+        machine.processStarted(pid: 10, now: at(100))
+        _ = machine.agentConnected(Self.hello(), now: at(200))
+        let lost = SourceStatus(state: .lost, cause: "portal_unavailable", detail: "install a portal")
+        let actions = machine.sourceReported(lost, now: at(300))
+        #expect(actions == [.sendStop(reason: "the start failed"), .terminateProcess])
+        #expect(machine.processExited(AgentExit(cause: .status(0)), now: at(400)).isEmpty)
+        let error = BroadcastError.sourceUnavailable(cause: "portal_unavailable", detail: "install a portal")
+        #expect(machine.linkLost(now: at(401)) == [.startFailed(error), .stopped])
+    }
+
+    @Test("An agent that exits is started again, later each time, and at once after a healthy spell")
+    mutating func anAgentThatExitsIsRestarted() {
+        goLive()
+        var now: Int64 = 1000
+        var delays: [Int64] = []
+        for round in 1...8 {
+            _ = machine.linkLost(now: at(now))
+            _ = machine.processExited(Self.exit, now: at(now))
+            #expect(machine.state == .away)
+            let wake = machine.wake ?? at(0)
+            delays.append((wake - at(now)).nanoseconds / 1_000_000)
+            now = (wake - at(0)).nanoseconds / 1_000_000
+            #expect(machine.timerFired(now: at(now)) == [.spawn(Self.source)])
+            #expect(machine.restarts == round)
+            machine.processStarted(pid: 10, now: at(now))
+            _ = machine.agentConnected(Self.hello(), now: at(now))
+            #expect(machine.state == .live)
+        }
+        #expect(delays == [100, 200, 400, 800, 1600, 3200, 5000, 5000])
+        now += 10_000
+        _ = machine.linkLost(now: at(now))
+        _ = machine.processExited(Self.exit, now: at(now))
+        #expect(machine.wake == at(now + 100))
+    }
+
+    @Test("It does not matter whether the exit or the lost link is noticed first")
+    mutating func theOrderOfExitAndLossDoesNotMatter() {
+        goLive()
+        #expect(machine.processExited(Self.exit, now: at(1000)).isEmpty)
+        #expect(machine.state == .live)
+        _ = machine.linkLost(now: at(1001))
+        #expect(machine.state == .away)
+        #expect(machine.wake == at(1101))
+    }
+
+    @Test("A process without a link is given time to return, then ended and replaced")
+    mutating func aProcessWithoutALinkIsReplaced() {
+        goLive()
+        _ = machine.linkLost(now: at(1000))
+        #expect(machine.wake == at(6000))
+        #expect(machine.timerFired(now: at(6000)) == [.terminateProcess])
+        _ = machine.processExited(AgentExit(cause: .signal(9)), now: at(6100))
+        #expect(machine.wake == at(6200))
+        #expect(machine.timerFired(now: at(6200)) == [.spawn(Self.source)])
+    }
+
+    @Test("A process whose link returns in time stays")
+    mutating func aReturningLinkIsWelcome() {
+        goLive()
+        _ = machine.linkLost(now: at(1000))
+        #expect(machine.agentConnected(Self.hello(), now: at(2000)).isEmpty)
+        #expect(machine.state == .live)
+        #expect(machine.wake == nil)
+    }
+
+    @Test("An agent started by hand makes the broadcast live and is not supervised")
+    mutating func anAgentStartedByHandIsNotSupervised() {
+        #expect(machine.agentConnected(Self.hello(pid: 99), now: at(0)).isEmpty)
+        #expect(machine.state == .live)
+        #expect(!machine.isManaged)
+        _ = machine.linkLost(now: at(1000))
+        #expect(machine.state == .away)
+        #expect(machine.timerFired(now: at(6000)).isEmpty)
+        #expect(machine.state == .idle)
+    }
+
+    @Test("A start waits for a hand-started agent that is briefly away, then spawns its own")
+    mutating func aStartWaitsForAKnownAgent() {
+        _ = machine.agentConnected(Self.hello(pid: 99), now: at(0))
+        _ = machine.linkLost(now: at(1000))
+        #expect(start(at: 3000) == .lead([]))
+        #expect(machine.wake == at(6000))
+        #expect(machine.timerFired(now: at(5999)).isEmpty)
+        #expect(machine.timerFired(now: at(6000)) == [.spawn(Self.source)])
+    }
+
+    @Test("A start is served by a hand-started agent that returns")
+    mutating func aStartIsServedByAReturningAgent() {
+        _ = machine.agentConnected(Self.hello(pid: 99), now: at(0))
+        _ = machine.linkLost(now: at(1000))
+        _ = start(at: 3000)
+        _ = machine.agentConnected(Self.hello(pid: 99), now: at(4000))
+        let actions = machine.sourceReported(SourceStatus(state: .streaming), now: at(4100))
+        guard case .startSucceeded(let timings) = actions.first else {
+            Issue.record("the start should have succeeded")
+            return
+        }
+        #expect(timings.spawn == nil)
+        #expect(timings.total == .milliseconds(1100))
+        #expect(!machine.isManaged)
+    }
+
+    @Test("An impatient start does not end a hand-started agent")
+    mutating func anImpatientStartEndsNoOthersAgent() {
+        _ = machine.agentConnected(Self.hello(pid: 99), now: at(0))
+        #expect(start(at: 0) == .lead([]))
+        let timeout = BroadcastError.agentTimeout(after: .seconds(15), saidHello: true)
+        #expect(machine.timerFired(now: at(15_000)) == [.startFailed(timeout)])
+        #expect(machine.state == .live)
+    }
+
+    @Test("A stop asks the agent to leave, then makes it")
+    mutating func aStopAsksThenForces() {
+        goLive()
+        #expect(machine.stopRequested(reason: "enough", now: at(1000)) == [.sendStop(reason: "enough")])
+        #expect(machine.stopRequested(reason: "enough", now: at(1001)).isEmpty)
+        #expect(start(at: 1002) == .waitForStop)
+        #expect(machine.wake == at(3000))
+        #expect(machine.timerFired(now: at(3000)) == [.terminateProcess, .closeLink])
+        #expect(machine.linkLost(now: at(3001)).isEmpty)
+        #expect(machine.processExited(AgentExit(cause: .signal(15)), now: at(3100)) == [.stopped])
+        #expect(machine.state == .idle)
+        #expect(machine.stopRequested(reason: "enough", now: at(4000)) == [.stopped])
+    }
+
+    @Test("A stop during a start fails the start at once")
+    mutating func aStopFailsAStart() {
+        _ = start(at: 0)
+        machine.processStarted(pid: 10, now: at(100))
+        #expect(machine.stopRequested(reason: "enough", now: at(200)) == [.startFailed(.stopped), .terminateProcess])
+        #expect(machine.processExited(AgentExit(cause: .signal(15)), now: at(300)) == [.stopped])
+    }
+
+    @Test("A start of an absent agent does not wait for the backoff")
+    mutating func aStartSkipsTheBackoff() {
+        goLive()
+        _ = machine.linkLost(now: at(1000))
+        _ = machine.processExited(Self.exit, now: at(1000))
+        #expect(start(at: 1010) == .lead([.spawn(Self.source)]))
+    }
+}

@@ -1,0 +1,139 @@
+import NIOCore
+import Relay
+import TestSupport
+import Testing
+import Wire
+
+@Suite("An agent link's state machine")
+struct LinkStateMachineTests {
+    private static let token = LinkToken.random()
+    private static let policy = LinkStateMachine.Policy(
+        token: token,
+        helloTimeout: .seconds(5),
+        watchdog: .seconds(6)
+    )
+
+    private static func hello(token: String = token.value) -> Hello {
+        Hello(token: token, device: "default", source: "portal", pid: 1, release: "test")
+    }
+
+    private func admitted() -> LinkStateMachine {
+        var link = LinkStateMachine(policy: Self.policy, now: at(0))
+        _ = link.received(.hello(Self.hello())) { _ in nil }
+        return link
+    }
+
+    @Test("admits a HELLO with the right token")
+    func admitsTheRightToken() {
+        var link = LinkStateMachine(policy: Self.policy, now: at(0))
+        #expect(link.received(.hello(Self.hello())) { _ in nil } == .admit(Self.hello()))
+    }
+
+    @Test(
+        "refuses a wrong token without looking at anything else",
+        arguments: ["", "x", token.value + "x", String(token.value.dropLast())]
+    )
+    func refusesAWrongToken(token: String) {
+        var link = LinkStateMachine(policy: Self.policy, now: at(0))
+        let action = link.received(.hello(Self.hello(token: token))) { _ in
+            Issue.record("an agent with a wrong token learns nothing about devices")
+            return nil
+        }
+        #expect(code(action) == .wrongToken)
+        #expect(link.wake == nil)
+    }
+
+    @Test("refuses what speaks against an agent")
+    func refusesOnAnObjection() {
+        var link = LinkStateMachine(policy: Self.policy, now: at(0))
+        let objection = Reject(code: .deviceTaken, reason: "taken")
+        #expect(link.received(.hello(Self.hello())) { _ in objection } == .refuse(objection))
+    }
+
+    @Test("refuses any packet before HELLO")
+    func refusesAnyPacketBeforeHello() {
+        var link = LinkStateMachine(policy: Self.policy, now: at(0))
+        let action = link.received(.status(SourceStatus(state: .opening))) { _ in nil }
+        #expect(code(action) == .protocolError)
+    }
+
+    @Test("refuses when no HELLO comes in time, to the nanosecond")
+    func refusesWithoutHello() {
+        var link = LinkStateMachine(policy: Self.policy, now: at(0))
+        link.bytesArrived(now: at(4999))
+        #expect(link.wake == at(5000))
+        #expect(link.timerFired(now: at(5000) - .nanoseconds(1)) == .nothing)
+        #expect(code(link.timerFired(now: at(5000))) == .helloTimeout)
+    }
+
+    @Test("loses a link that is silent for the watchdog's time")
+    func losesASilentLink() {
+        var link = admitted()
+        link.bytesArrived(now: at(1000))
+        #expect(link.wake == at(7000))
+        #expect(link.timerFired(now: at(6999)) == .nothing)
+        #expect(link.timerFired(now: at(7000)) == .lose(.silent(.seconds(6)), nil))
+        #expect(link.closed() == .nothing)
+    }
+
+    @Test("tells an admitted agent what it did wrong before it loses it")
+    func tellsWhatWentWrong() {
+        var link = admitted()
+        guard case .lose(.protocolError, let reject?) = link.failed(.badMagic(0)) else {
+            Issue.record("a REJECT is expected")
+            return
+        }
+        #expect(reject.code == .protocolError)
+        #expect(reject.reason == WireError.badMagic(0).description)
+    }
+
+    @Test("loses an agent that says HELLO twice")
+    func losesASecondHello() {
+        var link = admitted()
+        #expect(code(link.received(.hello(Self.hello())) { _ in nil }) == .protocolError)
+    }
+
+    @Test("admits at most once, loses at most once, and only what it admitted, whatever happens")
+    func holdsInRandomSequences() {
+        var generator = SeededGenerator(seed: 4)
+        for _ in 0..<2000 {
+            var link = LinkStateMachine(policy: Self.policy, now: at(0))
+            var (admitted, ended, clock) = (0, 0, Int64(0))
+            for _ in 0..<12 {
+                clock += .random(in: 0...4000, using: &generator)
+                let action: LinkStateMachine.Action
+                switch Int.random(in: 0..<7, using: &generator) {
+                case 0: action = link.received(.hello(Self.hello())) { _ in nil }
+                case 1: action = link.received(.hello(Self.hello(token: "wrong"))) { _ in nil }
+                case 2: action = link.failed(.badMagic(1))
+                case 3: action = link.closed()
+                case 4: action = link.timerFired(now: at(clock))
+                default:
+                    link.bytesArrived(now: at(clock))
+                    action = link.received(.status(SourceStatus(state: .streaming))) { _ in nil }
+                }
+                switch action {
+                case .admit: admitted += 1
+                case .deliver: #expect(admitted == 1 && ended == 0)
+                case .refuse:
+                    #expect(admitted == 0)
+                    ended += 1
+                case .lose:
+                    #expect(admitted == 1)
+                    ended += 1
+                case .nothing: break
+                }
+            }
+            #expect(admitted <= 1)
+            #expect(ended <= 1)
+        }
+    }
+
+    private func code(_ action: LinkStateMachine.Action) -> Reject.Code? {
+        switch action {
+        case .refuse(let reject): reject.code
+        case .lose(_, let reject): reject?.code
+        case .nothing, .admit, .deliver: nil
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Media
+import NIOCore
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+
+@Suite("A session's feed")
+struct SessionFeedTests {
+    private static func feed(cachedBytes: Int = 8 << 20) -> SessionFeed {
+        var limits = SessionFeed.Limits()
+        limits.cachedBytes = cachedBytes
+        return SessionFeed(codec: .h264, packetized: false, limits: limits)
+    }
+
+    private func accept(
+        _ feed: inout SessionFeed,
+        _ number: Int,
+        key: Bool,
+        at now: Int64,
+        size: Int = 32,
+        request: UInt32 = 0
+    ) -> Picture? {
+        feed.accept(SampleStream.accessUnit(number, key: key, size: size, request: request), now: at(now))
+    }
+
+    @Test("discards what comes before the first keyframe")
+    func discardsBeforeTheFirstKeyframe() {
+        var feed = Self.feed()
+        #expect(accept(&feed, 1, key: false, at: 0) == nil)
+        #expect(feed.discarded == 1)
+        #expect(!feed.flows)
+        #expect(accept(&feed, 2, key: true, at: 33) != nil)
+        #expect(accept(&feed, 3, key: false, at: 66) != nil)
+        #expect(feed.flows)
+        #expect(feed.size == PictureSize(width: 640, height: 360))
+    }
+
+    @Test("gives a joiner everything since a keyframe that is at most half a second old")
+    func givesAJoinerTheCache() {
+        var feed = Self.feed()
+        for number in 0..<10 { _ = accept(&feed, number, key: number == 0, at: Int64(number) * 33) }
+        #expect(feed.join(now: at(500)).map(\.pts) == (0..<10).map { Int64($0) * 33_333 })
+        #expect(feed.join(now: at(500)).first?.isKey == true)
+        #expect(feed.join(now: at(501)).isEmpty)
+    }
+
+    @Test("keeps nothing rather than a part when the cache would grow too large")
+    func keepsNothingRatherThanAPart() {
+        var feed = Self.feed(cachedBytes: 1000)
+        _ = accept(&feed, 0, key: true, at: 0, size: 500)
+        _ = accept(&feed, 1, key: false, at: 10, size: 600)
+        _ = accept(&feed, 2, key: false, at: 20)
+        #expect(feed.join(now: at(30)).isEmpty)
+        _ = accept(&feed, 3, key: true, at: 40)
+        #expect(feed.join(now: at(50)).count == 1)
+    }
+
+    @Test("starts over with the next agent")
+    func startsOverWithTheNextAgent() {
+        var feed = Self.feed()
+        _ = accept(&feed, 0, key: true, at: 0)
+        feed.lost()
+        #expect(feed.join(now: at(1)).isEmpty)
+        #expect(accept(&feed, 1, key: false, at: 2) == nil)
+        #expect(accept(&feed, 2, key: true, at: 3) != nil)
+    }
+
+    @Test("has one keyframe request in flight, whoever asks")
+    func hasOneRequestInFlight() {
+        var feed = Self.feed()
+        let first = feed.requestKeyframe()
+        #expect(feed.requestKeyframe() == first)
+        #expect(feed.requestDue(now: at(0)) == first)
+        #expect(feed.requestDue(now: at(499)) == nil)
+        #expect(feed.requestDue(now: at(500)) == first, "unanswered, it is repeated")
+        _ = accept(&feed, 0, key: true, at: 520)
+        #expect(feed.requestKeyframe() == first, "another keyframe does not answer it")
+        _ = accept(&feed, 1, key: true, at: 540, request: first)
+        let second = feed.requestKeyframe()
+        #expect(second == first + 1)
+        #expect(feed.requestDue(now: at(999)) == nil, "at most one in half a second")
+        #expect(feed.requestDue(now: at(1000)) == second)
+    }
+
+    @Test("gives an unanswered request up in the end")
+    func givesARequestUp() {
+        var feed = Self.feed()
+        let first = feed.requestKeyframe()
+        let sent = (0..<100).compactMap { feed.requestDue(now: at($0 * 500)) }
+        #expect(sent == Array(repeating: first, count: 10))
+        #expect(feed.requestKeyframe() == first + 1)
+    }
+
+    @Test("never gives a viewer a picture without its reference, whatever happens", arguments: 0..<20)
+    func neverGivesADeltaWithoutItsReference(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var feed = Self.feed(cachedBytes: 2000)
+        var queue = ViewerQueue(limits: .init(bytes: 800, pictures: 8))
+        var number = 0
+        var lastTaken: Int?
+        var now: Int64 = 0
+        for _ in 0..<3000 {
+            now += .random(in: 0...100, using: &generator)
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0: feed.lost()
+            case 1:
+                queue = ViewerQueue(limits: .init(bytes: 800, pictures: 8))
+                lastTaken = nil
+                for picture in feed.join(now: at(now)) { queue.offer(picture) }
+            case 2...5:
+                // A picture refers to the one before it, unless it is a keyframe.
+                number += 1
+                let key = Int.random(in: 0..<6, using: &generator) == 0
+                let size = Int.random(in: 1...300, using: &generator)
+                if let picture = accept(&feed, number, key: key, at: now, size: size) { queue.offer(picture) }
+            default:
+                guard let picture = queue.next() else { continue }
+                let taken = Int(picture.pts / 33_333)
+                if !picture.isKey {
+                    #expect(lastTaken == taken - 1, "picture \(taken) came after \(String(describing: lastTaken))")
+                }
+                lastTaken = taken
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import Media
+import NIOCore
+import NIOHTTP1
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+import Wire
+
+@Suite("A broadcast")
+struct BroadcastTests {
+    @Test("that gets no HELLO in time is a 504, and its process is gone by then")
+    func noHelloIsATimeout() async throws {
+        let script = try HelperScript("sleep 1000 & trap '' HUP; wait")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+        } _: { relay in
+            let answer = try await relay.post("/screencapture/broadcast/start", ["timeout": .number(0.3)])
+            #expect(answer.status == 504)
+            #expect(answer.code == "agent_timeout")
+            #expect(try await relay.broadcast()["state"] == "idle")
+        }
+        #expect(script.runs.count == 1)
+        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+    }
+
+    @Test("whose agent ignores SIGTERM is killed")
+    func aStubbornAgentIsKilled() async throws {
+        let script = try HelperScript("trap '' TERM; while true; do sleep 1; done")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+        } _: { relay in
+            let answer = try await relay.post("/screencapture/broadcast/start", ["timeout": .number(0.3)])
+            #expect(answer.status == 504)
+        }
+        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+    }
+
+    @Test("whose agent exits is a 502 with its exit status and last words")
+    func anExitIsReported() async throws {
+        let script = try HelperScript("echo first >&2; echo no screen here >&2; exit 3")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+        } _: { relay in
+            let answer = try await relay.post("/screencapture/broadcast/start")
+            #expect(answer.status == 502)
+            #expect(answer.code == "agent_exited")
+            #expect(answer.json["exitStatus"] == 3)
+            #expect(answer.json["lastLine"] == "no screen here")
+            #expect(try await relay.broadcast()["lastExit"]?["exitStatus"] == 3)
+        }
+    }
+
+    @Test("whose agent cannot be started is a 502 that says which")
+    func aMissingAgentIsReported() async throws {
+        try await RunningRelay.run { relay in
+            let answer = try await relay.post("/screencapture/broadcast/start")
+            #expect(answer.status == 502)
+            #expect(answer.code == "agent_not_started")
+            #expect(answer.text.contains("/nonexistent/capture-agent"))
+        }
+    }
+
+    @Test("whose source is lost is a 503 with the agent's cause, and the agent is told to stop")
+    func aLostSourceIsReported() async throws {
+        let script = try HelperScript("exec sleep 1000")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+        } _: { relay in
+            async let answer = relay.post("/screencapture/broadcast/start")
+            try await relay.waitForState("starting")
+            let link = try await LinkClient(greeting: relay, streaming: false)
+            let lost = SourceStatus(state: .lost, cause: "portal_unavailable", detail: "install xdg-desktop-portal")
+            try await link.send(.status(lost))
+            _ = try await link.first { if case .stop = $0 { true } else { nil } }
+            try await link.close()
+            #expect(try await answer.status == 503)
+            #expect(try await answer.code == "source_unavailable")
+            #expect(try await answer.json["cause"] == "portal_unavailable")
+            #expect(try await answer.json["detail"] == "install xdg-desktop-portal")
+            #expect(try await answer.headers.first(name: "retry-after") == "5")
+            #expect(try await relay.broadcast()["state"] == "idle")
+        }
+        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+    }
+
+    @Test("is started once for all who ask, and is running for who asks later")
+    func startsAreJoined() async throws {
+        let script = try HelperScript("exec sleep 1000")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+        } _: { relay in
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<5 {
+                    group.addTask { try await relay.post("/screencapture/broadcast/start") }
+                }
+                try await relay.waitForState("starting")
+                let link = try await LinkClient(greeting: relay)
+                for try await answer in group {
+                    #expect(answer.status == 200)
+                    #expect(answer.json["state"] == "live")
+                    #expect(answer.json["agent"]?["pid"] == 4711)
+                    #expect(answer.json["agent"]?["managed"] == true)
+                    #expect(answer.json["source"]?["width"] == 640)
+                    #expect(answer.json["timings"]?["agent"]?["openMs"] == 12)
+                }
+                let again = try await relay.post("/screencapture/broadcast/start")
+                #expect(again.json["alreadyRunning"] == true)
+                #expect(again.json["timings"] == .null)
+                let other = try await relay.post("/screencapture/broadcast/start", ["source": ["kind": "portal"]])
+                #expect(other.status == 409)
+                #expect(other.code == "broadcast_running")
+                try await link.close()
+            }
+        }
+        #expect(script.runs.count == 1)
+    }
+
+    @Test("gives the agent its orders, with the token in the environment alone")
+    func givesTheAgentItsOrders() async throws {
+        let script = try HelperScript(
+            "echo \"$*\" >&2; test ${#HELIOGRAPH_LINK_TOKEN} = 64 && echo \"$* token ok\" >&2; exit 4"
+        )
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+        } _: { relay in
+            let source: JSONValue = ["kind": "test-pattern", "width": 320, "height": 240, "fps": 5]
+            let answer = try await relay.post("/screencapture/broadcast/start", ["source": source])
+            let expected = "--relay 127.0.0.1:\(relay.ports.agentLink) --device default --source test-pattern"
+            #expect(answer.json["lastLine"] == .string("\(expected) --size 320x240 --fps 5 token ok"))
+        }
+    }
+
+    @Test("restarts an agent that exits, later each time")
+    func restartsAnAgentThatExits() async throws {
+        // The first one lives until it is ended, the others exit at once.
+        let script = try HelperScript("test $(wc -l < \"$(dirname \"$0\")/runs\") -gt 1 && exit 5; exec sleep 1000")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+            $0.restartBackoff.first = .milliseconds(1)
+            $0.restartBackoff.longest = .milliseconds(20)
+        } _: { relay in
+            async let answer = relay.post("/screencapture/broadcast/start")
+            try await relay.waitForState("starting")
+            let link = try await LinkClient(greeting: relay)
+            #expect(try await answer.status == 200)
+            HelperScript.end(startedBy: path)
+            try await link.close()
+            let status = try await eventually("three restarts") {
+                let status = try await relay.broadcast()
+                return if case .integer(let restarts) = status["restarts"], restarts >= 3 { status } else { nil }
+            }
+            #expect(status["state"] == "away")
+            #expect(status["lastExit"]?["exitStatus"] == 5)
+            _ = try await relay.post("/screencapture/broadcast/stop")
+            #expect(try await relay.broadcast()["state"] == "idle")
+        }
+        #expect(script.runs.count >= 4)
+        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+    }
+
+    @Test("of an agent started by hand is live without a spawn, and its stop asks it to leave")
+    func anAgentStartedByHand() async throws {
+        try await RunningRelay.run { relay in
+            let link = try await LinkClient(greeting: relay)
+            let start = try await relay.post("/screencapture/broadcast/start")
+            #expect(start.status == 200)
+            #expect(start.json["agent"]?["managed"] == false)
+            async let stop = relay.post("/screencapture/broadcast/stop")
+            _ = try await link.first { if case .stop = $0 { true } else { nil } }
+            try await link.close()
+            #expect(try await stop.status == 200)
+            #expect(try await stop.json["wasRunning"] == true)
+            let again = try await relay.post("/screencapture/broadcast/stop")
+            #expect(again.status == 200)
+            #expect(again.json["wasRunning"] == false)
+        }
+    }
+
+    @Test("of a known agent that is briefly away waits for it instead of starting a second")
+    func waitsForAKnownAgent() async throws {
+        let script = try HelperScript("exec sleep 1000")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+            $0.agentReturnGrace = .seconds(60)
+        } _: { relay in
+            let link = try await LinkClient(greeting: relay)
+            try await relay.waitForState("live")
+            try await link.close()
+            try await relay.waitForState("away")
+            async let answer = relay.post("/screencapture/broadcast/start")
+            try await relay.waitForState("starting")
+            let back = try await LinkClient(greeting: relay)
+            #expect(try await answer.status == 200)
+            #expect(try await answer.json["timings"]?["spawnMs"] == .null)
+            try await back.close()
+        }
+        #expect(script.runs.isEmpty)
+    }
+
+    @Test("that is stopped while it starts is a 409 for who waits")
+    func aStopFailsAStart() async throws {
+        let script = try HelperScript("exec sleep 1000")
+        let path = script.path
+        try await RunningRelay.run {
+            $0.agentExecutable = path
+        } _: { relay in
+            async let answer = relay.post("/screencapture/broadcast/start")
+            try await relay.waitForState("starting")
+            #expect(try await relay.post("/screencapture/broadcast/stop").status == 200)
+            #expect(try await answer.status == 409)
+            #expect(try await answer.code == "broadcast_stopped")
+        }
+        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+    }
+
+    @Test("shows its agent's heartbeat and the rates between two")
+    func showsHeartbeats() async throws {
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(.heartbeat(heartbeat(clock: 1, frames: 60, live: 30, session: session.id)))
+            try await link.send(.heartbeat(heartbeat(clock: 2_000_000_001, frames: 180, live: 90, session: session.id)))
+            let status = try await eventually("rates") {
+                let status = try await relay.broadcast()
+                return status["heartbeat"]?["rates"]?["framesReceived"] == .integer(60) ? status : nil
+            }
+            guard case .array(let sessions) = status["heartbeat"]?["sessions"] else {
+                Issue.record("sessions are expected")
+                return
+            }
+            #expect(sessions.first?["rates"]?["encodedLive"] == 30)
+            #expect(sessions.first?["counters"]?["encodedLive"] == 90)
+            #expect(status["link"]?["connected"] == true)
+            let object = try await relay.session(session.id)
+            #expect(object["encoder"] == "x264")
+            #expect(object["rates"]?["pictures"] == 30)
+            let metrics = try await relay.get("/metrics").text
+            #expect(metrics.contains("heliograph_agent_frames_received_total{device=\"default\"} 180"))
+            let label = "{device=\"default\",session=\"\(session.id)\"}"
+            #expect(metrics.contains("heliograph_agent_session_encoded_live_total\(label) 90"))
+        }
+    }
+
+    private func heartbeat(clock: UInt64, frames: UInt64, live: UInt64, session: SessionID) -> Heartbeat {
+        var figures = SessionFigures(session: session, encoder: "x264", size: nil, counters: .init(), linkDrops: 0)
+        figures.counters.encodedLive = live
+        return Heartbeat(
+            clock: clock,
+            framesReceived: frames,
+            buffersSkipped: 0,
+            framesCopied: 0,
+            linkQueuedBytes: 0,
+            sessions: [figures]
+        )
+    }
+}

@@ -1,0 +1,93 @@
+package import Foundation
+
+/// A private headless desktop with the counter on its screen: Scripts/desktop.
+package final class Desktop: @unchecked Sendable {
+    // Unchecked because nothing is written after the initialiser.
+
+    package struct Failure: Error {
+        package var message: String
+    }
+
+    package let directory: URL
+    private let process = Process()
+    /// The desktop ends when this closes, so also when the test run dies.
+    private let lifeline = Pipe()
+
+    /// Brings a desktop up.
+    package init(size: String = "1280x720") throws {
+        directory = URL(fileURLWithPath: "/tmp/heliograph-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        process.executableURL = Programs.script("desktop")
+        process.arguments = ["start", directory.path, "--size", size, "--until-stdin-closes"]
+        process.standardInput = lifeline
+        let output = Pipe()
+        process.standardOutput = output
+        try Programs.start(process)
+        guard let line = try output.fileHandleForReading.read(upToCount: 6), line == Data("ready\n".utf8) else {
+            throw Failure(message: "the desktop did not come up; see its messages above")
+        }
+        try command("stage", Programs.product("capture-agent").path, Programs.product("heliograph-relay").path)
+    }
+
+    /// Ends the desktop and everything in it.
+    package func end() {
+        try? lifeline.fileHandleForWriting.close()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    package func pause() throws { try command("client", "pause") }
+    package func resume() throws { try command("client", "resume") }
+    package func resize(_ size: String) throws { try command("resize", size) }
+
+    /// The counter value that the still screen shows.
+    package func shownValue() throws -> Int {
+        let text = try command("client", "value")
+        guard let value = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw Failure(message: "not a counter value: \(text)")
+        }
+        return value
+    }
+
+    /// Writes a PNG of the screen and returns its path.
+    package func screenshot() throws -> String {
+        let path = directory.appendingPathComponent("screen.png").path
+        try command("screenshot", path)
+        return path
+    }
+
+    /// A file below the desktop's home directory.
+    package func home(_ path: String) -> URL {
+        directory.appendingPathComponent("home").appendingPathComponent(path)
+    }
+
+    /// A process, not started yet, that runs a staged program in the desktop's environment.
+    package func process(_ program: String, _ arguments: [String], environment: [String: String] = [:]) -> Process {
+        let process = Process()
+        process.executableURL = Programs.script("desktop")
+        process.arguments = ["exec", directory.path, program] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        process.standardInput = FileHandle.nullDevice
+        return process
+    }
+
+    /// The pids of the live processes in this desktop that run `program`.
+    package func processes(running program: String) -> [Int32] {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return entries.compactMap { Int32($0) }.filter { pid in
+            guard let line = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(pid)/cmdline")),
+                let name = line.split(separator: 0).first.map({ String(decoding: $0, as: UTF8.self) }),
+                name == program || name.hasSuffix("/" + program),
+                let environment = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(pid)/environ"))
+            else { return false }
+            return String(decoding: environment, as: UTF8.self).contains(directory.path)
+        }
+    }
+
+    @discardableResult
+    private func command(_ name: String, _ arguments: String...) throws -> String {
+        let outcome = try Programs.run(Programs.script("desktop"), [name, directory.path] + arguments)
+        guard outcome.status == 0 else { throw Failure(message: outcome.errors) }
+        return outcome.output
+    }
+}

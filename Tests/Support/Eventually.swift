@@ -1,0 +1,20 @@
+/// A condition that did not come true in time.
+package struct NeverCame: Error, CustomStringConvertible {
+    package var description: String
+}
+
+/// Waits until `condition` gives a value, asking again every few milliseconds, at most for `limit`.
+///
+/// For what another process or thread does and no event tells. The limit only bounds a failing test.
+package func eventually<Value>(
+    _ what: String,
+    limit: Duration = .seconds(30),
+    _ condition: () async throws -> Value?
+) async throws -> Value {
+    let deadline = ContinuousClock.now + limit
+    while true {
+        if let value = try await condition() { return value }
+        guard ContinuousClock.now < deadline else { throw NeverCame(description: "\(what): not within \(limit)") }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+package import Media
+
+/// ffmpeg as an independent decoder.
+package enum FFmpeg {
+    package struct Failure: Error {
+        package var status: Int32
+        package var messages: String
+    }
+
+    /// The luma planes of every picture of an H.264 stream, in full range; pictures of another size than `size` are scaled to it.
+    ///
+    /// Throws when the decoder finds the least fault.
+    package static func decodeLuma(h264 stream: some Collection<UInt8>, size: PictureSize) throws -> [[UInt8]] {
+        let raw = try run(
+            [
+                "-v", "error", "-err_detect", "explode", "-f", "h264", "-i", "pipe:0", "-fps_mode", "passthrough",
+                "-vf", "scale=\(size.width):\(size.height):flags=area:in_range=tv:out_range=pc",
+                "-f", "rawvideo", "-pix_fmt", "gray", "pipe:1",
+            ],
+            input: Data(stream)
+        )
+        let byteCount = size.width * size.height
+        return stride(from: 0, through: raw.count - byteCount, by: byteCount).map {
+            [UInt8](raw[$0..<($0 + byteCount)])
+        }
+    }
+
+    /// The luma of a picture file.
+    package static func luma(ofPictureAt path: String, size: PictureSize) throws -> [UInt8] {
+        [UInt8](
+            try run(
+                [
+                    "-v", "error", "-i", path, "-vf",
+                    "scale=\(size.width):\(size.height):out_color_matrix=bt709:out_range=pc,format=yuvj420p,extractplanes=y",
+                    "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "pipe:1",
+                ],
+                input: Data()
+            )
+        )
+    }
+
+    /// What ffprobe says of an H.264 stream, by its own names.
+    package static func streamProperties(h264 stream: some Collection<UInt8>) throws -> [String: String] {
+        let lines = try run(
+            ["-v", "error", "-f", "h264", "-show_streams", "-of", "default=noprint_wrappers=1", "pipe:0"],
+            input: Data(stream),
+            program: "/usr/bin/ffprobe"
+        )
+        let pairs = String(decoding: lines, as: UTF8.self).split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+            return parts.count == 2 ? (parts[0], parts[1]) : nil
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    private static func run(_ arguments: [String], input: Data, program: String = "/usr/bin/ffmpeg") throws -> Data {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        let (standardInput, standardOutput, standardError) = (Pipe(), Pipe(), Pipe())
+        process.standardInput = standardInput
+        process.standardOutput = standardOutput
+        process.standardError = standardError
+        try process.run()
+        // Each pipe has its own thread, or a full one would block the others.
+        let feeding = Thread {
+            standardInput.fileHandleForWriting.write(input)
+            try? standardInput.fileHandleForWriting.close()
+        }
+        feeding.start()
+        let messages = Collector(standardError.fileHandleForReading)
+        let output = standardOutput.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let text = String(decoding: messages.wait(), as: UTF8.self)
+        guard process.terminationStatus == 0, text.isEmpty else {
+            throw Failure(status: process.terminationStatus, messages: text)
+        }
+        return output
+    }
+}

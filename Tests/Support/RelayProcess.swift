@@ -1,0 +1,93 @@
+import Foundation
+import FoundationNetworking
+
+/// A relay in a desktop, on ports of its own, driven over HTTP as a user does.
+package final class RelayProcess: @unchecked Sendable {
+    // Unchecked because nothing is written after the initialiser.
+
+    package typealias Object = [String: any Sendable]
+
+    package struct Refusal: Error {
+        package var status: Int
+        package var code: String
+        package var detail: String
+    }
+
+    package let httpPort: Int
+    package let agentPort: Int
+    package let pid: Int32
+    private let process: Process
+
+    /// Starts a relay and waits until it listens.
+    ///
+    /// - Parameter linkToken: The token for agents that are started by hand.
+    package init(in desktop: Desktop, arguments: [String] = [], linkToken: String? = nil) async throws {
+        let portsFile = desktop.directory.appendingPathComponent("run/ports-\(UUID().uuidString).json")
+        process = desktop.process(
+            "heliograph-relay",
+            ["--http", "127.0.0.1:0", "--agent-link", "127.0.0.1:0", "--ports-file", portsFile.path] + arguments,
+            environment: linkToken.map { ["HELIOGRAPH_LINK_TOKEN": $0] } ?? [:]
+        )
+        let starting = process
+        try Programs.start(starting)
+        let ports = try await eventually("the relay's ports") { () -> Object? in
+            guard let data = try? Data(contentsOf: portsFile) else {
+                if starting.isRunning { return nil }
+                throw NeverCame(description: "the relay ended with status \(starting.terminationStatus)")
+            }
+            return try JSONSerialization.jsonObject(with: data) as? Object
+        }
+        httpPort = ports.integer("http")
+        agentPort = ports.integer("agentLink")
+        pid = Int32(ports.integer("pid"))
+    }
+
+    /// Asks the relay to end, as a service manager does, and returns its exit status.
+    @discardableResult
+    package func terminate() -> Int32 {
+        process.terminate()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    package func get(_ path: String) async throws -> Object {
+        try await call("GET", path, nil)
+    }
+
+    @discardableResult
+    package func post(_ path: String, _ body: Object = [:]) async throws -> Object {
+        try await call("POST", path, body)
+    }
+
+    /// Starts a session and returns its object.
+    package func startSession(_ arguments: Object) async throws -> Object {
+        try await post("/screencapture/start", arguments)
+    }
+
+    private func call(_ method: String, _ path: String, _ body: Object?) async throws -> Object {
+        var request = URLRequest(url: URL(string: "http://127.0.0.1:\(httpPort)\(path)")!)
+        request.httpMethod = method
+        request.timeoutInterval = 60
+        if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let answer = try JSONSerialization.jsonObject(with: data) as? Object ?? [:]
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        guard (200..<300).contains(status) else {
+            throw Refusal(
+                status: status,
+                code: answer["code"] as? String ?? "",
+                detail: answer["detail"] as? String ?? ""
+            )
+        }
+        return answer
+    }
+}
+
+extension [String: any Sendable] {
+    /// A number of a JSON object, 0 when there is none.
+    package func integer(_ key: String) -> Int { (self[key] as? NSNumber)?.intValue ?? 0 }
+
+    package func string(_ key: String) -> String? { self[key] as? String }
+
+    package func object(_ key: String) -> Self { self[key] as? Self ?? [:] }
+}

@@ -1,0 +1,154 @@
+import Media
+import Testing
+import Wire
+
+@Suite("A packet decoder")
+struct DecoderTests {
+    private static let stream = SamplePackets.agentToRelay.flatMap(\.bytes)
+    private static let packets = SamplePackets.agentToRelay.map(\.packet)
+
+    private func drain(_ decoder: inout PacketDecoder) throws(WireError) -> [Packet] {
+        var packets: [Packet] = []
+        while let packet = try decoder.next() { packets.append(packet) }
+        return packets
+    }
+
+    @Test("finds the same packets wherever the stream is split")
+    func findsTheSamePacketsWhereverTheStreamIsSplit() throws {
+        for split in 0...Self.stream.count {
+            var decoder = PacketDecoder(accepting: .agentToRelay)
+            decoder.append(Self.stream[..<split])
+            var packets = try drain(&decoder)
+            decoder.append(Self.stream[split...])
+            packets += try drain(&decoder)
+            #expect(packets == Self.packets, "split at \(split)")
+        }
+    }
+
+    @Test("finds the same packets byte by byte")
+    func findsTheSamePacketsByteByByte() throws {
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        var packets: [Packet] = []
+        for byte in Self.stream {
+            decoder.append(CollectionOfOne(byte))
+            packets += try drain(&decoder)
+        }
+        #expect(packets == Self.packets)
+    }
+
+    @Test("refuses bytes that are another protocol's")
+    func refusesAnotherProtocol() {
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+        #expect(throws: WireError.badMagic(0x4745_5420)) { try decoder.next() }
+    }
+
+    @Test("refuses another version")
+    func refusesAnotherVersion() {
+        var bytes = Self.stream
+        bytes[4] = 2
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(bytes)
+        #expect(throws: WireError.unsupportedVersion(2)) { try decoder.next() }
+    }
+
+    @Test("refuses packets of its own direction, known or not", arguments: [UInt8(1), 3, 8, 0x3F, 0x80])
+    func refusesTheWrongDirection(type: UInt8) {
+        var bytes = SamplePackets.hex("484C4757 01 00 0000 00000000 00000000")
+        bytes[5] = type
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(bytes)
+        #expect(throws: WireError.wrongDirection(type: type)) { try decoder.next() }
+    }
+
+    @Test("refuses a length above its limit before any of the body is there")
+    func refusesALengthAboveItsLimit() {
+        var decoder = PacketDecoder(accepting: .agentToRelay, maximumLength: 100)
+        decoder.append(SamplePackets.hex("484C4757 01 41 0000 00000000 00000065"))
+        #expect(throws: WireError.tooLong(type: 65, length: 101, limit: 100)) { try decoder.next() }
+    }
+
+    @Test("accepts a length at its limit, and the limit may be raised between packets")
+    func theLimitMayBeRaised() throws {
+        let hello = SamplePackets.agentToRelay[0]
+        var decoder = PacketDecoder(accepting: .agentToRelay, maximumLength: hello.body.count)
+        decoder.append(hello.bytes + SamplePackets.agentToRelay[1].bytes)
+        #expect(try decoder.next() == hello.packet)
+        decoder.maximumLength = PacketHeader.maximumLength
+        #expect(try decoder.next() == SamplePackets.agentToRelay[1].packet)
+    }
+
+    @Test("skips unknown types and goes on behind them")
+    func skipsUnknownTypes() throws {
+        let unknown = SamplePackets.hex("484C4757 01 7F 0000 00000000 00000003 FFFFFF")
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(unknown + SamplePackets.agentToRelay[0].bytes + unknown + SamplePackets.agentToRelay[3].bytes)
+        #expect(try drain(&decoder) == [SamplePackets.agentToRelay[0].packet, SamplePackets.agentToRelay[3].packet])
+    }
+
+    @Test("holds nothing of an unknown type's body")
+    func holdsNothingOfAnUnknownBody() throws {
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(SamplePackets.hex("484C4757 01 7F 0000 00000000 01000000"))
+        let piece = [UInt8](repeating: 0x55, count: 64 << 10)
+        for _ in 0..<(16 << 20) / piece.count {
+            #expect(try decoder.next() == nil)
+            decoder.append(piece)
+            #expect(heldBytes(decoder) <= PacketHeader.byteCount)
+        }
+        decoder.append(SamplePackets.agentToRelay[0].bytes)
+        #expect(try decoder.next() == SamplePackets.agentToRelay[0].packet)
+    }
+
+    @Test("refuses an access unit that ends before its first byte", arguments: [0, 1, 43, 44])
+    func refusesATruncatedAccessUnit(count: Int) {
+        let whole = SamplePackets.agentToRelay[2]
+        var bytes = Array(whole.bytes[..<(PacketHeader.byteCount + count)])
+        bytes[15] = UInt8(count)
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(bytes)
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test("refuses an access unit without a size, and one turned by more than three quarters", arguments: [37, 38, 40])
+    func refusesAnImpossibleAccessUnit(offset: Int) {
+        var bytes = SamplePackets.agentToRelay[2].bytes
+        let place = PacketHeader.byteCount + offset
+        if offset == 37 {
+            bytes[place] = 4
+        } else {
+            bytes[place] = 0
+            bytes[place + 1] = 0
+        }
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(bytes)
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test("refuses a body that is not the JSON of its type")
+    func refusesAnotherBody() {
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(SamplePackets.hex("484C4757 01 41 0000 00000000 00000002") + Array("{}".utf8))
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test("repeats its error for good")
+    func repeatsItsError() {
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append([UInt8](repeating: 0, count: 16))
+        #expect(throws: WireError.badMagic(0)) { try decoder.next() }
+        decoder.append(Self.stream)
+        #expect(throws: WireError.badMagic(0)) { try decoder.next() }
+        #expect(heldBytes(decoder) == 0)
+    }
+}
+
+/// What the decoder keeps, seen by reflection so that nothing is exposed for tests alone.
+func heldBytes(_ decoder: PacketDecoder) -> Int {
+    let mirror = Mirror(reflecting: decoder)
+    guard let buffer = mirror.descendant("buffer") as? [UInt8], let consumed = mirror.descendant("consumed") as? Int
+    else {
+        preconditionFailure("the decoder's buffer has another name")
+    }
+    return buffer.count - consumed
+}

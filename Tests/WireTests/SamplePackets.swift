@@ -1,0 +1,136 @@
+import Media
+import Testing
+import Wire
+
+/// One packet of every type with the bytes that it has had since version 1 of the protocol.
+enum SamplePackets {
+    struct Frozen: Sendable, CustomTestStringConvertible {
+        let packet: Packet
+        /// The header in hexadecimal.
+        let header: String
+        let body: [UInt8]
+
+        var bytes: [UInt8] { hex(header) + body }
+        var testDescription: String { "\(packet.type)" }
+
+        init(_ packet: Packet, _ header: String, hex body: String) {
+            self.init(packet, header, body: SamplePackets.hex(body))
+        }
+
+        init(_ packet: Packet, _ header: String, json: String) {
+            self.init(packet, header, body: Array(json.utf8))
+        }
+
+        private init(_ packet: Packet, _ header: String, body: [UInt8]) {
+            self.packet = packet
+            self.header = header
+            self.body = body
+        }
+    }
+
+    static let relayToAgent = [
+        Frozen(
+            .welcome(Welcome(heartbeatInterval: 2000, maximumQueuedMedia: 1000)),
+            "484C4757 01 01 0000 00000000 00000034",
+            json: #"{"heartbeatInterval":2000,"maximumQueuedMedia":1000}"#
+        ),
+        Frozen(
+            .reject(Reject(code: .wrongToken, reason: "no")),
+            "484C4757 01 02 0000 00000000 00000024",
+            json: #"{"code":"wrong_token","reason":"no"}"#
+        ),
+        Frozen(
+            .sessionAdd(
+                7,
+                SessionParameters(
+                    codec: .h264,
+                    size: RequestedSize(width: 640, height: 360, maxPixels: 1_000_000),
+                    fps: 30,
+                    bitrate: 6_000_000,
+                    repeat: true,
+                    keyframeInterval: 2000,
+                    epoch: 123_456_789
+                )
+            ),
+            "484C4757 01 03 0000 00000007 00000099",
+            json:
+                #"{"bitrate":6000000,"codec":"h264","epoch":123456789,"fps":30,"keyframeInterval":2000,"repeat":true,"#
+                + #""size":{"height":360,"maxPixels":1000000,"width":640}}"#
+        ),
+        Frozen(.sessionRemove(7), "484C4757 01 05 0000 00000007 00000000", hex: ""),
+        Frozen(.keyframeRequest(7, request: 258), "484C4757 01 06 0000 00000007 00000004", hex: "00000102"),
+        Frozen(
+            .stop(Stop(reason: "done")),
+            "484C4757 01 08 0000 00000000 00000011",
+            json: #"{"reason":"done"}"#
+        ),
+    ]
+
+    static let agentToRelay = [
+        Frozen(
+            .hello(Hello(token: "secret", device: "default", source: "portal", pid: 42, release: "0.1.0")),
+            "484C4757 01 41 0000 00000000 00000052",
+            json: #"{"device":"default","pid":42,"release":"0.1.0","source":"portal","token":"secret"}"#
+        ),
+        Frozen(
+            .heartbeat(
+                Heartbeat(
+                    clock: 1,
+                    framesReceived: 2,
+                    buffersSkipped: 3,
+                    framesCopied: 4,
+                    linkQueuedBytes: 5,
+                    sessions: [
+                        SessionFigures(
+                            session: 7,
+                            encoder: "x264",
+                            size: PictureSize(width: 640, height: 360),
+                            counters: SessionCounters(),
+                            linkDrops: 6
+                        )
+                    ]
+                )
+            ),
+            "484C4757 01 42 0000 00000000 0000015F",
+            json: #"{"buffersSkipped":3,"clock":1,"framesCopied":4,"framesReceived":2,"linkQueuedBytes":5,"sessions":["#
+                + #"{"counters":{"bytes":0,"encodeTime":0,"encodedLive":0,"errors":0,"gated":0,"held":0,"keyframes":0,"#
+                + #""latchedOver":0,"missed":0,"poolDrops":0,"received":0,"reencodedRepeats":0},"encoder":"x264","#
+                + #""linkDrops":6,"session":7,"size":{"height":360,"width":640}}]}"#
+        ),
+        Frozen(
+            .accessUnit(
+                7,
+                AccessUnit(
+                    pts: 33_333,
+                    captured: 0x0102_0304_0506_0708,
+                    encodeStart: 0x1112_1314_1516_1718,
+                    encodeEnd: 0x2122_2324_2526_2728,
+                    flags: [.key, .repeat],
+                    keyframeRequest: 9,
+                    orientation: 1,
+                    size: PictureSize(width: 640, height: 360),
+                    bytes: [0, 0, 0, 1, 0x65, 0x88]
+                )
+            ),
+            "484C4757 01 43 0000 00000007 00000032",
+            hex: "0000000000008235 0102030405060708 1112131415161718 2122232425262728 00000009 03 01 0280 0168 0000"
+                + " 000000016588"
+        ),
+        Frozen(
+            .status(SourceStatus(state: .lost, cause: "gone", detail: "why", size: nil, timings: ["openMs": 1.5])),
+            "484C4757 01 44 0000 00000000 00000047",
+            json: #"{"cause":"gone","detail":"why","state":"lost","timings":{"openMs":1.5}}"#
+        ),
+        Frozen(
+            .sessionError(7, SessionFailure(reason: "no encoder")),
+            "484C4757 01 45 0000 00000007 00000017",
+            json: #"{"reason":"no encoder"}"#
+        ),
+    ]
+
+    /// The bytes that hexadecimal digits stand for; spaces are for the eye.
+    static func hex(_ text: String) -> [UInt8] {
+        let digits = text.filter { $0 != " " }.map { UInt8(truncatingIfNeeded: $0.hexDigitValue ?? 0) }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+}
