@@ -203,7 +203,7 @@ end_desktop() {
         ((quiet == 2)) || sleep 0.05
     done
     ((quiet == 2)) || echo "desktop: still running: ${members[*]}" >&2
-    rm -rf --one-file-system "$run" "$directory/home"
+    rm -rf --one-file-system "$run" "$directory/home" "$directory"/env{,.new}
 }
 
 members_of() {

@@ -1,0 +1,86 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Commands")
+    struct CommandTests {
+        private static let programs = ["--programs", Programs.products.path]
+
+        /// Runs `heliograph` against `relay`, or against a port where nothing listens.
+        private func heliograph(_ relay: RelayProcess?, _ arguments: String...) throws -> Programs.Outcome {
+            let url = "http://127.0.0.1:\(relay?.httpPort ?? 9)"
+            return try Programs.run(Programs.product("heliograph"), arguments, environment: ["HELIOGRAPH_RELAY": url])
+        }
+
+        @Test("the demo's check decodes what it received and compares it with the screen")
+        func demoCheck() throws {
+            let outcome = try Programs.run(Programs.script("demo"), ["--check"] + Self.programs)
+            let figures = try #require(
+                try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? RelayProcess.Object,
+                "the demo says: \(outcome.errors)"
+            )
+            // How many pictures a second is for an idle machine to say: Scripts/verify.
+            #expect(figures.string("decoder") == "")
+            #expect(figures.integer("unreadable") == 0)
+            #expect(figures.integer("backwards") == 0)
+            #expect(figures.integer("unordered") == 0)
+            #expect(figures.integer("stillLumaPsnr") >= 35)
+            #expect(figures.integer("picturesPerSecond") > 0)
+            #expect((outcome.status == 0) == (figures["ok"] as? Bool))
+        }
+
+        @Test("the README's walk-through prints what the README says")
+        func walkthrough() throws {
+            let outcome = try Programs.run(Programs.script("walkthrough"), ["--check"] + Self.programs)
+            #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        }
+
+        @Test("heliograph starts, shows, watches and stops a broadcast")
+        func heliographCommand() async throws {
+            let desktop = try Desktop()
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            let started = try heliograph(relay, "start")
+            #expect(started.status == 0 && started.output.contains("live"))
+            let file = NSTemporaryDirectory() + "heliograph-\(UUID().uuidString).h264"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let watched = try heliograph(relay, "watch", "new", "--output", file, "--duration", "2")
+            #expect(watched.status == 0, "\(watched.errors)")
+            let size = PictureSize(width: 1280, height: 720)
+            let stream = try Data(contentsOf: URL(fileURLWithPath: file))
+            let pictures = try FFmpeg.decodeLuma(h264: stream, size: size)
+            #expect(pictures.count > 10)
+            #expect(pictures.allSatisfy { Pictures.counter(luma: $0, size: size) != nil })
+            let sessions = try await relay.get("/screencapture")["sessions"] as? [RelayProcess.Object]
+            #expect(sessions?.isEmpty == true, "a session of its own ends with the watching")
+            #expect(try heliograph(relay, "status").output.contains("live"))
+            #expect(try heliograph(relay, "stop").status == 0)
+            #expect(try heliograph(relay, "watch", "17", "--output", file).status == 1)
+        }
+
+        @Test("heliograph says in one line that there is no relay")
+        func noRelay() throws {
+            let outcome = try heliograph(nil, "status")
+            #expect(outcome.status == 69)
+            #expect(outcome.errors.split(separator: "\n").count == 1)
+            #expect(outcome.errors.contains("heliograph-relay"))
+        }
+
+        @Test("a port that is taken is named, in one line")
+        func portTaken() async throws {
+            let desktop = try Desktop()
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            let second = try Programs.run(
+                Programs.product("heliograph-relay"),
+                ["--http", "127.0.0.1:\(relay.httpPort)", "--agent-link", "127.0.0.1:0"]
+            )
+            #expect(second.status == 69)
+            #expect(second.errors.contains("\(relay.httpPort)"))
+        }
+    }
+}
