@@ -82,7 +82,7 @@ let package = Package(
         .executableTarget(
             name: "CaptureAgentCommand",
             dependencies: [
-                "CaptureAgent", "Wire",
+                "CaptureAgent", "Media", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -23,22 +23,29 @@ locate() {
     directory=$(realpath -ms -- "$1")
     # D-Bus addresses and sway's configuration would each need their own quoting.
     [[ $directory =~ ^[A-Za-z0-9/._-]+$ ]] || usage_error "DIR may have letters, digits and ._- only: $directory"
-    run=$directory/run logs=$directory/logs pids=$run/pids counter_state=$run/counter
+    run=$directory/run logs=$directory/logs pids=$run/pids
+    counter_state=$run/counter counter_dump=$run/counter.ppm
+}
+
+# choose COMPOSITOR: sets the environment of its desktop.
+choose() {
+    compositor=$1
     environment=(
         "XDG_RUNTIME_DIR=$run"
         "PIPEWIRE_RUNTIME_DIR=$run"
         "PIPEWIRE_REMOTE=pipewire-0"
         "DBUS_SESSION_BUS_ADDRESS=unix:path=$run/bus"
-        "WAYLAND_DISPLAY=wayland-1"
-        "SWAYSOCK=$run/sway.sock"
-        "XDG_CURRENT_DESKTOP=sway"
-        "XDG_SESSION_TYPE=wayland"
         "HOME=$directory/home"
         "XDG_CONFIG_HOME=$directory/home/.config"
         "XDG_CACHE_HOME=$directory/home/.cache"
         "XDG_DATA_HOME=$directory/home/.local/share"
         "XDG_STATE_HOME=$directory/home/.local/state"
     )
+    [[ $1 == none ]] || environment+=("WAYLAND_DISPLAY=wayland-1" "XDG_SESSION_TYPE=wayland")
+    case $1 in
+    sway) environment+=("XDG_CURRENT_DESKTOP=sway" "SWAYSOCK=$run/sway.sock") ;;
+    mutter) environment+=("XDG_CURRENT_DESKTOP=GNOME") ;;
+    esac
 }
 
 # become USER: sets how to run a command as that user and completes the environment.
@@ -46,15 +53,21 @@ become() {
     environment+=("USER=$1" "LOGNAME=$1")
     as_user=()
     [[ $1 == "$(id -un)" ]] && return
-    ((EUID == 0)) || fail "the desktop in $directory belongs to $1"
+    may_become "$1"
     as_user=(setpriv "--reuid=$(id -u "$1")" "--regid=$(id -g "$1")" --clear-groups --)
 }
+
+may_become() { [[ $1 == "$(id -un)" ]] || ((EUID == 0)) || fail "the desktop in $directory belongs to $1"; }
 
 # use_desktop DIR: of a desktop that has come up.
 use_desktop() {
     locate "$1"
     [[ -e $directory/env ]] || fail "no desktop is up in $directory; start one with Scripts/desktop start"
-    become "$(stat -c %U "$run")"
+    local user
+    user=$(stat -c %U "$run")
+    may_become "$user"
+    choose "$(<"$run/compositor")"
+    become "$user"
 }
 
 in_desktop() { env "${environment[@]}" "${as_user[@]}" "$@"; }

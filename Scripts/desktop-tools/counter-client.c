@@ -1,12 +1,13 @@
 // A fullscreen Wayland client that shows the counter pattern, one step on with each frame it draws.
 //
-//     counter-client [--fps N] [--stop-at N] [--state FILE]
+//     counter-client [--fps N] [--stop-at N] [--state FILE] [--dump FILE]
 //
 // --fps N      at most N frames a second, by default 60; 0: with every frame callback
 // --stop-at N  draws no more once the counter has reached N
 // --state FILE holds one line, STATE VALUE, replaced whenever the state changes, when the value
 //              is on the screen. STATE is running, paused or stopped (by --stop-at); VALUE is the
 //              last one committed, hence what a paused or stopped screen shows.
+// --dump FILE  holds the picture that a paused or stopped screen shows, as PPM, before --state says so
 //
 // SIGUSR1 pauses: nothing is committed, unless the window is resized, which shows the same value
 // at the new size. SIGUSR2 resumes. SIGTERM and SIGINT end.
@@ -43,7 +44,7 @@ static struct {
     // Arguments
     int64_t interval;  // ns, 0: none
     int64_t stop_at;   // -1: never
-    const char *state_file;
+    const char *state_file, *dump_file;
     // Wayland
     struct wl_display *display;
     struct wl_compositor *compositor;
@@ -52,7 +53,7 @@ static struct {
     struct wl_surface *surface;
     struct xdg_toplevel *toplevel;
     struct wl_callback *frame;  // Pending: the last commit is not on the screen yet.
-    struct buffer buffers[BUFFERS];
+    struct buffer buffers[BUFFERS], *shown;
     uint32_t width, height;
     // What is shown and what is to be done
     int64_t value;  // Last committed, -1: none
@@ -71,24 +72,42 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-// MARK: - State file
+// MARK: - Files
 
 static bool has_stopped(void) { return client.stop_at >= 0 && client.value >= client.stop_at; }
 
 static bool is_still(void) { return client.paused || has_stopped(); }
 
-// Readers never see half a line: the file is written aside and renamed.
-static void write_state(void) {
-    client.state_changed = false;
-    if (!client.state_file) return;
+// Readers never see half a file: it is written aside and renamed.
+static void replace(const char *name, void (*write)(FILE *)) {
     char *aside;
-    if (asprintf(&aside, "%s.new", client.state_file) < 0) fail("state file name");
+    if (asprintf(&aside, "%s.new", name) < 0) fail("file name");
     FILE *file = fopen(aside, "w");
     if (!file) fail(aside);
+    write(file);
+    if (fclose(file) != 0 || rename(aside, name) != 0) fail(name);
+    free(aside);
+}
+
+static void write_state(FILE *file) {
     const char *state = has_stopped() ? "stopped" : client.paused ? "paused" : "running";
     fprintf(file, "%s %lld\n", state, (long long)client.value);
-    if (fclose(file) != 0 || rename(aside, client.state_file) != 0) fail(client.state_file);
-    free(aside);
+}
+
+static void write_picture(FILE *file) {
+    fprintf(file, "P6\n%u %u\n255\n", client.shown->width, client.shown->height);
+    const uint8_t *end = client.shown->pixels + client.shown->bytes;
+    for (const uint8_t *pixel = client.shown->pixels; pixel < end; pixel += 4) {
+        putc_unlocked(pixel[2], file);
+        putc_unlocked(pixel[1], file);
+        putc_unlocked(pixel[0], file);
+    }
+}
+
+static void tell(void) {
+    client.state_changed = false;
+    if (client.dump_file && is_still()) replace(client.dump_file, write_picture);
+    if (client.state_file) replace(client.state_file, write_state);
 }
 
 // MARK: - Buffers
@@ -169,6 +188,7 @@ static bool draw(int64_t value) {
     wl_callback_add_listener(client.frame, &frame_listener, NULL);
     wl_surface_commit(client.surface);
     buffer->held = true;
+    client.shown = buffer;
     client.resized = false;
     if (has_stopped() != (client.stop_at >= 0 && value >= client.stop_at)) client.state_changed = true;
     client.value = value;
@@ -179,11 +199,11 @@ static bool draw(int64_t value) {
 static int64_t step(void) {
     if (!client.configured) return -1;
     if (client.resized && client.value >= 0) {  // At once, also while paused; the value stays.
-        draw(client.value);
+        client.state_changed |= draw(client.value);
         return -1;
     }
     if (client.frame) return -1;
-    if (client.state_changed && client.value >= 0) write_state();
+    if (client.state_changed && client.value >= 0) tell();
     if (is_still()) return -1;
     // An output that is a little faster than the pace is followed without a beat.
     int64_t time = now(), slack = client.interval / 8;
@@ -341,6 +361,7 @@ static void parse_arguments(int argc, char **argv) {
         {"fps", required_argument, NULL, 'f'},
         {"stop-at", required_argument, NULL, 's'},
         {"state", required_argument, NULL, 't'},
+        {"dump", required_argument, NULL, 'd'},
         {0},
     };
     int option;
@@ -353,6 +374,7 @@ static void parse_arguments(int argc, char **argv) {
             break;
         case 's': client.stop_at = parse(optarg, COUNTER_PATTERN_MASK); break;
         case 't': client.state_file = optarg; break;
+        case 'd': client.dump_file = optarg; break;
         default: exit(EXIT_USAGE);
         }
     }

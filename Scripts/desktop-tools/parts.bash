@@ -7,12 +7,21 @@
 
 readonly system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
+# check_requirements COMPOSITOR
 check_requirements() {
-    local missing=() name
-    for name in dbus-daemon dbus-send pipewire pw-metadata wireplumber sway swaymsg grim jq setsid setpriv; do
+    local needed=(dbus-daemon dbus-send pipewire pw-metadata wireplumber jq setsid setpriv)
+    local services=() missing=() name
+    case $1 in
+    sway)
+        needed+=(sway swaymsg grim)
+        services=(xdg-desktop-portal xdg-desktop-portal-wlr xdg-permission-store)
+        ;;
+    mutter) needed+=(mutter gdbus ffmpeg) ;;
+    esac
+    for name in "${needed[@]}"; do
         type -P "$name" >/dev/null || missing+=("$name")
     done
-    for name in xdg-desktop-portal xdg-desktop-portal-wlr xdg-permission-store; do
+    for name in "${services[@]}"; do
         libexec "$name" >/dev/null || missing+=("$name")
     done
     ((${#missing[@]} == 0)) || fail "missing: ${missing[*]}; Scripts/packages desktop installs them"
@@ -31,8 +40,21 @@ libexec() {
 
 # MARK: - Configuration
 
-# configure SIZE HERTZ
+# configure SIZE HERTZ HAS_SESSION_MANAGER
 configure() {
+    local parts=(pipewire)
+    ! $3 || parts+=(wireplumber)
+    case $compositor in
+    sway)
+        parts+=(sway portal-wlr portal)
+        configure_sway "$1" "$2"
+        configure_portal
+        ;;
+    mutter) parts+=(mutter) ;;
+    esac
+    echo "${parts[*]}" >"$run/parts"
+    echo "$compositor" >"$run/compositor"
+    echo "$1@$2" >"$run/screen"
     cat >"$run/bus.conf" <<EOF
 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
   "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -47,22 +69,24 @@ configure() {
   </policy>
 </busconfig>
 EOF
+    configure_wireplumber
+}
+
+configure_sway() {
     cat >"$run/sway.conf" <<EOF
 xwayland disable
 default_border none
 output HEADLESS-1 mode --custom $1@$2Hz
 EOF
+}
+
+# Of the installed portal backends only this one, whatever else the machine has.
+configure_portal() {
     cat >"$run/portal-wlr.conf" <<EOF
 [screencast]
 output_name=HEADLESS-1
 chooser_type=none
 EOF
-    configure_portal
-    configure_wireplumber
-}
-
-# Of the installed portal backends only this one, whatever else the machine has.
-configure_portal() {
     mkdir "$run/portals"
     cat >"$run/portals/wlr.portal" <<'EOF'
 [portal]
@@ -114,13 +138,24 @@ command_of() {
         command=(env WLR_BACKENDS=headless WLR_RENDERER=pixman WLR_LIBINPUT_NO_DEVICES=1
             sway --unsupported-gpu --config "$run/sway.conf")
         ;;
+    mutter)
+        # Drawn by the processor, and at once: a monitor that nobody records is never flushed, and
+        # what waits to be drawn would take 200 MB a second. Nothing of the machine's is asked or kept.
+        command=(env LIBGL_ALWAYS_SOFTWARE=1 COGL_DEBUG=sync-primitive GSETTINGS_BACKEND=memory
+            "DBUS_SYSTEM_BUS_ADDRESS=unix:path=$run/no-system-bus"
+            mutter --headless --no-x11 --wayland-display=wayland-1 "--virtual-monitor=$(<"$run/screen")")
+        ;;
     permission-store) command=("$(libexec xdg-permission-store)") ;;
     portal-wlr)
         command=("$(libexec xdg-desktop-portal-wlr)" --loglevel=INFO "--config=$run/portal-wlr.conf")
         if needs_preload; then command=(env "LD_PRELOAD=$directory/bin/xdpw-shm-preload" "${command[@]}"); fi
         ;;
     portal) command=(env "XDG_DESKTOP_PORTAL_DIR=$run/portals" "$(libexec xdg-desktop-portal)" --verbose) ;;
-    client) command=("$directory/bin/counter-client" --state "$counter_state" "$@") ;;
+    client)
+        command=("$directory/bin/counter-client" --state "$counter_state" "$@")
+        [[ $compositor == sway ]] || command+=(--dump "$counter_dump")
+        ;;
+    producer-*) producer_command "${part#producer-}" "$@" ;;
     esac
 }
 
@@ -152,26 +187,24 @@ is_up() {
     pipewire) [[ -S $run/pipewire-0 ]] ;;
     wireplumber) session_manager_is_ready ;;
     sway) [[ -S $run/wayland-1 && $(output_size) =~ x ]] ;;
+    mutter) [[ -S $run/wayland-1 ]] && has_name org.gnome.Mutter.ScreenCast && has_name org.gnome.Mutter.DisplayConfig ;;
     permission-store) has_name org.freedesktop.impl.portal.PermissionStore ;;
     portal-wlr) has_name org.freedesktop.impl.portal.desktop.wlr ;;
     portal) portal_has_screencast ;;
     client) [[ -e $counter_state ]] ;;
+    producer-*) [[ -n $(producer_node "${1#producer-}") ]] ;;
     esac
 }
 
-# Its metadata object appears when its scripts, which link streams, are loaded.
+# Its metadata object appears when its scripts, which link streams, are loaded. Not `grep -q`, which
+# leaves before pw-metadata has said all, so that this one fails.
 session_manager_is_ready() {
-    in_desktop timeout 5 pw-metadata -n default | grep -q '^Found "default"'
-}
-
-output_size() {
-    in_desktop timeout 5 swaymsg -r -t get_outputs |
-        jq -r '.[] | select(.name == "HEADLESS-1") | .current_mode | "\(.width)x\(.height)"'
+    in_desktop timeout 5 pw-metadata -n default | grep '^Found "default"'
 }
 
 has_name() {
     in_desktop dbus-send --session --print-reply --reply-timeout=5000 --dest=org.freedesktop.DBus \
-        / org.freedesktop.DBus.NameHasOwner "string:$1" | grep -q 'boolean true'
+        / org.freedesktop.DBus.NameHasOwner "string:$1" | grep 'boolean true'
 }
 
 portal_has_screencast() {
@@ -192,11 +225,14 @@ end_part() {
     wait_until 5 is_gone "$pid" || kill -KILL "$pid" 2>/dev/null || true
 }
 
+has_part() { [[ " $(<"$run/parts") " == *" $1 "* ]]; }
+
 restart_part() {
     end_part "$1" KILL
     case $1 in
     pipewire) rm -f "$run"/pipewire-0* ;;
     sway) rm -f "$run"/wayland-1* "$run/sway.sock" ;;
+    mutter) rm -f "$run"/wayland-1* ;;
     esac
     launch "$1"
     await "$1"
@@ -204,14 +240,14 @@ restart_part() {
 
 client_start() {
     is_running client && fail "the counter client is running already"
-    rm -f "$counter_state"
+    rm -f "$counter_state" "$counter_dump"
     launch client "$@"
     await client
 }
 
 client_stop() {
     end_part client TERM
-    rm -f "$counter_state"
+    rm -f "$counter_state" "$counter_dump"
 }
 
 # client_signal SIGNAL STATES: and waits until the client is in one of them.
@@ -220,6 +256,8 @@ client_signal() {
     kill "-$1" "$(<"$pids/client")"
     wait_until 5 grep -qE "^($2) " "$counter_state" || fail "the counter client does not answer; see $logs/client.log"
 }
+
+client_is_still() { is_running client && grep -qE '^(paused|stopped) ' "$counter_state" 2>/dev/null; }
 
 client_value() {
     local state value

@@ -8,10 +8,10 @@
 # MARK: - Supervisor
 
 command_start() {
-    local place="" size=1280x720 hertz=60 client=counter until_stdin_closes=false
+    local place="" compositor=sway size=1280x720 hertz=60 client="" session_manager=true until_stdin_closes=false
     parse_start "$@"
     umask 022
-    check_requirements
+    check_requirements "$compositor"
     locate "$place"
     # The longest name of a socket in the runtime directory; the address of a socket has 107 bytes.
     local longest=$run/pipewire-0-manager
@@ -25,9 +25,11 @@ parse_start() {
     while (($# > 0)); do
         case $1 in
         --until-stdin-closes) until_stdin_closes=true ;;
-        --size | --refresh | --client)
+        --no-session-manager) session_manager=false ;;
+        --compositor | --size | --refresh | --client)
             (($# >= 2)) || usage_error "$1 needs a value"
             case $1 in
+            --compositor) [[ $2 =~ ^(sway|mutter|none)$ ]] && compositor=$2 || usage_error "there is no compositor '$2'" ;;
             --size) check_size "$2" && size=$2 ;;
             --refresh) [[ $2 =~ ^[1-9][0-9]{0,2}(\.[0-9]+)?$ ]] && hertz=$2 || usage_error "'$2' is not a rate in Hz" ;;
             --client) [[ $2 =~ ^(counter|none)$ ]] && client=$2 || usage_error "there is no client '$2'" ;;
@@ -40,6 +42,10 @@ parse_start() {
         shift
     done
     [[ -n $place ]] || usage_error "start needs DIR"
+    $session_manager || [[ $compositor != sway ]] || usage_error "sway's portal does not work without a session manager"
+    [[ $compositor != none || $client != counter ]] || usage_error "the counter client needs a compositor"
+    [[ $compositor != none ]] || client=none
+    [[ -n $client ]] || client=counter
 }
 
 # Takes the directory for this desktop, or refuses.
@@ -78,7 +84,7 @@ start_keeper() {
 # Nothing but waiting, since a trap may come at any moment.
 supervise() {
     local attendant parent="" stdin="" ended="" status=0
-    member setsid "$scripts/desktop" attend "$directory" "$size" "$hertz" "$client" </dev/null &
+    member setsid "$scripts/desktop" attend "$directory" "$compositor" "$size" "$hertz" "$client" "$session_manager" </dev/null &
     attendant=$!
     if ((PPID > 1)); then
         # A poll, since a parent-death signal comes already when the parent's thread ends.
@@ -112,11 +118,12 @@ leave() {
 
 command_attend() {
     locate "$1"
+    choose "$2"
     ((EUID == 0)) && become nobody || become "$(id -un)"
     prepare
-    configure "$2" "$3"
+    configure "$3" "$4" "$6"
     ((${#as_user[@]} == 0)) || chown -R nobody: "$run" "$directory/home"
-    bring_up "$4"
+    "bring_up_$compositor" "$5"
     write_environment
     echo ready
     attend
@@ -129,15 +136,18 @@ prepare() {
         chmod a+x "$directory"  # Such as a root's fresh mktemp -d.
         "${as_user[@]}" test -x "$directory" || fail "the user nobody cannot enter $directory; choose one below /tmp"
     fi
-    local client preload
-    client=$(tool counter-client)
-    preload=$(tool xdpw-shm-preload)
-    stage "$client" "$preload"
+    local tools=() name path
+    [[ $compositor == none ]] || tools+=(counter-client)
+    [[ $compositor != sway ]] || tools+=(xdpw-shm-preload)
+    for name in "${tools[@]}"; do
+        path=$(tool "$name")
+        stage "$path"
+    done
 }
 
 # As much as possible at once, or the waits add up to most of the time. PipeWire needs the bus, to
 # know the portal when it connects and to keep those whom it lets in to the screen they chose.
-bring_up() {
+bring_up_sway() {
     launch bus
     launch sway
     await bus
@@ -152,6 +162,29 @@ bring_up() {
     launch portal
     await portal wireplumber
     [[ $1 == none ]] || await client
+}
+
+bring_up_mutter() {
+    launch bus
+    await bus
+    launch mutter
+    launch pipewire
+    await pipewire
+    ! has_part wireplumber || launch wireplumber
+    await mutter
+    [[ $1 == none ]] || launch client
+    ! has_part wireplumber || await wireplumber
+    [[ $1 == none ]] || await client
+}
+
+bring_up_none() {
+    launch bus
+    await bus
+    launch pipewire
+    await pipewire
+    has_part wireplumber || return 0
+    launch wireplumber
+    await wireplumber
 }
 
 write_environment() {

@@ -2,9 +2,15 @@
 
 #include <spa/param/props.h>
 #include <spa/pod/builder.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const uint32_t *formats, uint32_t format_count,
-                                      uint32_t maximum_rate) {
+                                      uint32_t maximum_rate, uint32_t width, uint32_t height) {
+    const bool any_size = width == 0 || height == 0;
+    const struct spa_rectangle preferred = any_size ? SPA_RECTANGLE(1280, 720) : SPA_RECTANGLE(width, height);
+    const struct spa_rectangle smallest = any_size ? SPA_RECTANGLE(2, 2) : preferred;
+    const struct spa_rectangle largest = any_size ? SPA_RECTANGLE(8192, 8192) : preferred;
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
     struct spa_pod_frame object, choice;
 
@@ -20,8 +26,7 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
     spa_pod_builder_pop(&builder, &choice);
 
     spa_pod_builder_add(&builder, SPA_FORMAT_VIDEO_size,
-                        SPA_POD_CHOICE_RANGE_Rectangle(&SPA_RECTANGLE(1280, 720), &SPA_RECTANGLE(2, 2),
-                                                       &SPA_RECTANGLE(8192, 8192)),
+                        SPA_POD_CHOICE_RANGE_Rectangle(&preferred, &smallest, &largest),
                         SPA_FORMAT_VIDEO_framerate,
                         SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(0, 1), &SPA_FRACTION(0, 1), &SPA_FRACTION(1000, 1)),
                         SPA_FORMAT_VIDEO_maxFramerate,
@@ -31,12 +36,13 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
     return spa_pod_builder_pop(&builder, &object);
 }
 
-const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t minimum, int32_t preferred,
-                                        int32_t maximum, int32_t data_types) {
+const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t size, int32_t minimum,
+                                        int32_t preferred, int32_t maximum, int32_t data_types) {
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
     return spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
                                       SPA_POD_CHOICE_RANGE_Int(preferred, minimum, maximum), SPA_PARAM_BUFFERS_blocks,
-                                      SPA_POD_Int(1), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(data_types));
+                                      SPA_POD_Int(1), SPA_PARAM_BUFFERS_size,
+                                      SPA_POD_CHOICE_RANGE_Int(size, size, INT32_MAX), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(data_types));
 }
 
 const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_t type, int32_t size) {
@@ -47,6 +53,31 @@ const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_
 
 void cpw_core_add_listener(struct pw_core *core, struct spa_hook *hook, const struct pw_core_events *events, void *data) {
     pw_core_add_listener(core, hook, events, data);
+}
+
+int cpw_core_sync(struct pw_core *core) {
+    return pw_core_sync(core, PW_ID_CORE, 0);
+}
+
+struct pw_registry *cpw_core_get_registry(struct pw_core *core) {
+    return pw_core_get_registry(core, PW_VERSION_REGISTRY, 0);
+}
+
+void cpw_registry_add_listener(struct pw_registry *registry, struct spa_hook *hook,
+                               const struct pw_registry_events *events, void *data) {
+    pw_registry_add_listener(registry, hook, events, data);
+}
+
+struct pw_proxy *cpw_core_create_link(struct pw_core *core, uint32_t output_node, uint32_t input_node) {
+    char output[16], input[16];
+    snprintf(output, sizeof output, "%u", output_node);
+    snprintf(input, sizeof input, "%u", input_node);
+    const struct spa_dict_item items[] = {
+        SPA_DICT_ITEM_INIT(PW_KEY_LINK_OUTPUT_NODE, output),
+        SPA_DICT_ITEM_INIT(PW_KEY_LINK_INPUT_NODE, input),
+    };
+    const struct spa_dict properties = SPA_DICT_INIT_ARRAY(items);
+    return pw_core_create_object(core, "link-factory", PW_TYPE_INTERFACE_Link, PW_VERSION_LINK, &properties, 0);
 }
 
 struct spa_source *cpw_loop_add_event(struct pw_loop *loop, spa_source_event_func_t callback, void *data) {

@@ -22,6 +22,8 @@ package final class Agent: Sendable {
     private static let helloTimeout: UInt64 = .milliseconds(5_000)
     private static let firstPause: UInt64 = .milliseconds(100)
     private static let longestPause: UInt64 = .milliseconds(2_000)
+    /// A link that lived this long begins with the first pause again.
+    private static let healthyLink: UInt64 = .milliseconds(1_000)
 
     private let configuration: AgentConfiguration
     private let logger: Logger
@@ -48,26 +50,28 @@ package final class Agent: Sendable {
         var pause = Self.firstPause
         while true {
             var decoder = PacketDecoder(accepting: .relayToAgent)
+            let attempted = MonotonicClock.now
             let reason: LinkError
             do throws(LinkError) {
                 let link = try connect(source: source, decoder: &decoder)
                 logger.info("linked to the relay")
                 reason = serve(link, decoder: &decoder)
                 lastSeen = MonotonicClock.now
-                pause = Self.firstPause
-                logger.info("link ended", metadata: ["reason": "\(reason)"])
+                logger.info("link ended: \(reason)")
             } catch {
                 reason = error
             }
             switch reason {
             case .rejected(let reject) where reject.code.isFinal: return .refused(reject.reason)
+            case .rejected: lastSeen = MonotonicClock.now
             case .connection(.stopped): return .stopped
             default: break
             }
-            if MonotonicClock.now - lastSeen > UInt64(configuration.relayAbsence * 1e9) {
-                return .relayAway(reason.description)
-            }
-            if stopEvent.wait(until: MonotonicClock.now + pause) { return .stopped }
+            let now = MonotonicClock.now
+            let giveUp = lastSeen + UInt64(configuration.relayAbsence * 1e9)
+            if now >= giveUp { return .relayAway(reason.description) }
+            if now - attempted > Self.healthyLink { pause = Self.firstPause }
+            if stopEvent.wait(until: min(now + pause, giveUp)) { return .stopped }
             pause = min(pause * 2, Self.longestPause)
         }
     }
@@ -106,13 +110,17 @@ package final class Agent: Sendable {
             while true {
                 switch try link.nextPacket(&decoder) {
                 case .sessionAdd(let id, let parameters):
-                    screen.addSession(id, parameters, output: LinkOutput(link: link))
-                case .sessionRemove(let id): screen.removeSession(id)
+                    add(id, parameters, over: link)
+                case .sessionRemove(let id):
+                    screen.removeSession(id)
+                    link.forget(id)
                 case .keyframeRequest(let id, let request): screen.requestKeyframe(id, request)
                 case .stop(let stop):
-                    logger.info("the relay ends the agent", metadata: ["reason": "\(stop.reason)"])
+                    logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()
                     return .connection(.stopped)
+                case .reject(let reject):
+                    return .rejected(reject)
                 case let packet:
                     return .unexpected(packet.type)
                 }
@@ -122,22 +130,47 @@ package final class Agent: Sendable {
         }
     }
 
+    private func add(_ id: SessionID, _ parameters: SessionParameters, over link: RelayLink) {
+        let problem = parameters.codec == .h264 ? parameters.problem : "this agent encodes H.264 only"
+        if let problem {
+            link.send(.sessionError(id, SessionFailure(reason: problem)))
+        } else {
+            screen.addSession(id, parameters, output: LinkOutput(link: link))
+        }
+    }
+
     // MARK: - Source
 
     private func makeSource() -> any FrameSource {
         switch configuration.source {
-        case .portal:
-            PortalSource(
-                tokenFile: RestoreTokenFile(
-                    stateDirectory: configuration.stateDirectory,
-                    device: configuration.device
-                ),
-                consentTimeout: UInt64(configuration.consentTimeout * 1e9),
-                logger: logger
+        case .auto(let cursor):
+            AutoSource(
+                mutter: MutterSource(screen: .monitor(nil), cursor: cursor),
+                portal: portalSource(cursor: cursor)
             )
-        case .testPattern(let width, let height, let fps):
-            TestPatternSource(size: PictureSize(width: width, height: height), fps: fps)
+        case .portal(let cursor):
+            portalSource(cursor: cursor)
+        case .mutter(let output, let cursor):
+            MutterSource(screen: .monitor(output), cursor: cursor)
+        case .mutterVirtual(let size, let cursor):
+            MutterSource(screen: .virtual(size), cursor: cursor)
+        case .node(let node):
+            NodeSource(node: node)
+        case .testPattern(let size, let fps):
+            TestPatternSource(size: size, fps: fps)
         }
+    }
+
+    private func portalSource(cursor: CursorDrawing) -> PortalSource {
+        PortalSource(
+            cursor: cursor,
+            tokenFile: RestoreTokenFile(
+                stateDirectory: configuration.stateDirectory,
+                device: configuration.device
+            ),
+            consentTimeout: UInt64(configuration.consentTimeout * 1e9),
+            logger: logger
+        )
     }
 }
 

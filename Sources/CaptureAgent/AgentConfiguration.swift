@@ -1,8 +1,19 @@
+package import Media
+
 /// What a capture agent is started with.
 package struct AgentConfiguration: Sendable {
-    package enum Source: Sendable {
-        case portal
-        case testPattern(width: Int, height: Int, fps: Int)
+    package enum Source: Sendable, Equatable {
+        /// Mutter where the desktop is GNOME's, else the portal.
+        case auto(cursor: CursorDrawing)
+        case portal(cursor: CursorDrawing)
+        /// A monitor of Mutter by its connector; the first when nil.
+        case mutter(output: String?, cursor: CursorDrawing)
+        /// A monitor that Mutter makes for the purpose.
+        case mutterVirtual(PictureSize, cursor: CursorDrawing)
+        /// A PipeWire node by name, serial or id.
+        case node(String)
+        /// The synthetic screen at `fps` frames per second, 1 to 240.
+        case testPattern(PictureSize, fps: Int)
     }
 
     /// The relay's numeric IPv4 address.

@@ -44,28 +44,28 @@ final class Screen: FrameSink {
     }
 
     func sourceChanged(_ status: SourceStatus) {
-        let link = state.withLock { state in
+        // Sent under the lock, or an older status could overtake this one.
+        state.withLock { state in
             // What is known stays known: the size through a pause, the timings through the opening.
-            var status = status
+            var known = status
+            known.kind = status.kind ?? state.status.kind
             if status.state != .lost {
-                status.size = status.size ?? state.status.size
-                status.timings = status.timings ?? state.status.timings
+                known.size = status.size ?? state.status.size
+                known.timings = status.timings ?? state.status.timings
             }
-            state.status = status
-            return state.link
+            state.status = known
+            state.link?.send(.status(known))
         }
-        link?.send(.status(status))
     }
 
     // MARK: - Link
 
     /// Reports to `link` from now on, beginning with the source's state.
     func attach(_ link: RelayLink) {
-        let status = state.withLock { state in
+        state.withLock { state in
             state.link = link
-            return state.status
+            link.send(.status(state.status))
         }
-        link.send(.status(status))
     }
 
     /// Ends all sessions: they were the link's.
@@ -103,11 +103,11 @@ final class Screen: FrameSink {
     func addSession(_ id: SessionID, _ parameters: SessionParameters, output: any SessionOutput) {
         removeSession(id)
         let session = SessionPipeline(id: id, parameters: parameters, output: output)
-        let newest = state.withLock { state in
+        // Offered under the lock, or a newer frame could come first and be displaced by this one.
+        state.withLock { state in
             state.sessions.append(session)
-            return state.newest
+            if let newest = state.newest { session.offer(newest) }
         }
-        if let newest { session.offer(newest) }
         followFastestSession()
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureAgent
 import Glibc
 import Logging
+import Media
 import Wire
 
 @main
@@ -20,7 +21,7 @@ struct CaptureAgentCommand: ParsableCommand {
     )
 
     enum SourceKind: String, ExpressibleByArgument, CaseIterable {
-        case portal
+        case auto, portal, mutter, node
         case testPattern = "test-pattern"
     }
 
@@ -33,8 +34,22 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "Where pictures come from.")
     var source = SourceKind.portal
 
-    @Option(help: "Size of the test pattern, WIDTHxHEIGHT, 16 to 8192 each.")
-    var size = "1280x720"
+    @Option(help: "With mutter, the monitor's connector, such as DP-1. Default: the first.")
+    var output: String?
+
+    @Option(help: "With node, the PipeWire node's name, serial or id.")
+    var node: String?
+
+    @Option(help: "Whether the pointer is in the picture: embedded or hidden.")
+    var cursor = CursorDrawing.embedded
+
+    @Option(
+        help: """
+            WIDTHxHEIGHT, 16 to 8192 each: with test-pattern its size (default 1280x720), with mutter that of a monitor \
+            made for the purpose.
+            """
+    )
+    var size: String?
 
     @Option(help: "Frames per second of the test pattern, 1 to 240.")
     var fps = 60
@@ -82,6 +97,15 @@ struct CaptureAgentCommand: ParsableCommand {
         guard allowed, !device.isEmpty, device.utf8.count <= 64 else {
             throw ValidationError("--device takes 1 to 64 letters, digits, - and _.")
         }
+        guard (1...3600).contains(consentTimeout) else {
+            throw ValidationError("--consent-timeout takes 1 to 3600 seconds.")
+        }
+        guard (0...86_400).contains(relayAbsence) else {
+            throw ValidationError("--relay-absence takes 0 to 86400 seconds.")
+        }
+        guard stateDirectory?.hasPrefix("/") ?? true else {
+            throw ValidationError("--state-directory takes an absolute path.")
+        }
         guard let token = Self.environment("HELIOGRAPH_LINK_TOKEN") else {
             throw ValidationError("Set HELIOGRAPH_LINK_TOKEN to the token that the relay is configured with.")
         }
@@ -94,23 +118,37 @@ struct CaptureAgentCommand: ParsableCommand {
             source: try sourceConfiguration(),
             token: token,
             stateDirectory: try stateDirectory ?? Self.defaultStateDirectory(),
-            consentTimeout: min(max(consentTimeout, 1), 3600),
-            relayAbsence: min(max(relayAbsence, 0), 86_400)
+            consentTimeout: consentTimeout,
+            relayAbsence: relayAbsence
         )
     }
 
     private func sourceConfiguration() throws -> AgentConfiguration.Source {
         switch source {
+        case .auto:
+            return .auto(cursor: cursor)
         case .portal:
-            return .portal
+            return .portal(cursor: cursor)
+        case .mutter:
+            guard let size = try pictureSize() else { return .mutter(output: output, cursor: cursor) }
+            guard output == nil else { throw ValidationError("--output and --size exclude each other.") }
+            return .mutterVirtual(size, cursor: cursor)
+        case .node:
+            guard let node else { throw ValidationError("--source node needs --node.") }
+            return .node(node)
         case .testPattern:
-            let sides = size.split(separator: "x").compactMap { Int($0) }
-            guard sides.count == 2, sides.allSatisfy({ 16...8192 ~= $0 }) else {
-                throw ValidationError("--size takes WIDTHxHEIGHT, 16 to 8192 each.")
-            }
             guard 1...240 ~= fps else { throw ValidationError("--fps takes 1 to 240.") }
-            return .testPattern(width: sides[0], height: sides[1], fps: fps)
+            return .testPattern(try pictureSize() ?? PictureSize(width: 1280, height: 720), fps: fps)
         }
+    }
+
+    private func pictureSize() throws -> PictureSize? {
+        guard let size else { return nil }
+        let sides = size.split(separator: "x").compactMap { Int($0) }
+        guard sides.count == 2, sides.allSatisfy({ 16...8192 ~= $0 }) else {
+            throw ValidationError("--size takes WIDTHxHEIGHT, 16 to 8192 each.")
+        }
+        return PictureSize(width: sides[0], height: sides[1])
     }
 
     private static func hostAndPort(_ text: String) throws -> (String, UInt16) {
@@ -133,3 +171,5 @@ struct CaptureAgentCommand: ParsableCommand {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
+
+extension CursorDrawing: ExpressibleByArgument {}

@@ -23,6 +23,21 @@ struct RelayOptions: ParsableArguments {
         return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 
+    /// The device's name as a query's value.
+    var encodedDevice: String {
+        device.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                return String(UnicodeScalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                return "%" + (digits.count < 2 ? "0" : "") + digits
+            }
+        }.joined()
+    }
+
     func validate() throws {
         guard url.hasPrefix("http://") else {
             throw ValidationError("\(url) is not a relay's address, such as \(Self.defaultURL)")

@@ -32,12 +32,13 @@ enum Summary {
         return line
     }
 
-    /// `value` with a fixed number of decimals.
+    /// `value` with a fixed number of decimals. What is beyond an integer saturates: a relay's figures come from an agent.
     static func decimal(_ value: Double, places: Int = 1) -> String {
         var factor = 1
         for _ in 0..<places { factor *= 10 }
-        if places == 0 { return String(Int(value.rounded())) }
-        let scaled = Int((value * Double(factor)).rounded())
+        let rounded = (value * Double(factor)).rounded()
+        let scaled = Int(exactly: rounded) ?? (rounded < 0 ? .min : .max)
+        if places == 0 { return String(scaled) }
         let fraction = String(scaled.magnitude % UInt(factor))
         let zeros = String(repeating: "0", count: places - fraction.count)
         return "\(scaled < 0 ? "-" : "")\(scaled.magnitude / UInt(factor)).\(zeros)\(fraction)"

@@ -7,7 +7,11 @@ struct WatchCommand: AsyncParsableCommand {
     private struct SessionBody: Encodable {
         let device: String
         let label: String
+        let ttl: Int
     }
+
+    /// After how long without a viewer a session of this command's own ends by itself, s: a killed command stops none.
+    private static let sessionTTL = 30
 
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -38,14 +42,16 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        // From here on, so that no signal ends the command between a session's start and its stop.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await CommandError.reporting {
             try await RelayClient.with(options.url) { client in
                 guard id == "new" else {
                     // Asked first, so that a wrong id does not cost an old file.
                     _ = try await client.get("/screencapture/\(id)")
-                    return try await watch(id, client)
+                    return try await watch(id, client, until: signals)
                 }
-                let body = SessionBody(device: options.device, label: "heliograph watch")
+                let body = SessionBody(device: options.device, label: "heliograph watch", ttl: Self.sessionTTL)
                 let bytes = try await client.post(
                     "/screencapture/start",
                     body: body,
@@ -53,7 +59,7 @@ struct WatchCommand: AsyncParsableCommand {
                 )
                 let session = try client.decode(SessionAnswer.self, from: bytes)
                 do {
-                    try await watch(String(session.id), client)
+                    try await watch(String(session.id), client, until: signals)
                 } catch {
                     _ = try? await client.post("/screencapture/\(session.id)/stop")
                     throw error
@@ -64,7 +70,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     /// Copies until the stream ends, time is up, the reader of our output leaves, or a signal says so.
-    private func watch(_ id: String, _ client: RelayClient) async throws {
+    private func watch(_ id: String, _ client: RelayClient, until signals: UnixSignalsSequence) async throws {
         let recording = try Recording(path: output)
         let duration = duration
         try await withThrowingTaskGroup { group in
@@ -72,7 +78,7 @@ struct WatchCommand: AsyncParsableCommand {
                 try await client.stream("/screencapture/\(id)/stream.h264") { try recording.append($0) }
             }
             group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
+                for await _ in signals { return }
             }
             if let duration {
                 group.addTask { try await Task.sleep(for: .seconds(duration)) }

@@ -28,6 +28,9 @@ package struct SessionCounters: Sendable, Equatable, Codable {
 
     package init() {}
 
-    /// Pictures output, live and repeats.
-    package var pictures: UInt64 { encodedLive + reencodedRepeats }
+    /// Pictures output, live and repeats. Saturates: the relay computes it from numbers that an agent sent.
+    package var pictures: UInt64 {
+        let (sum, overflow) = encodedLive.addingReportingOverflow(reencodedRepeats)
+        return overflow ? .max : sum
+    }
 }

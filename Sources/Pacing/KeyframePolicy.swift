@@ -1,4 +1,4 @@
-/// Decides which pictures are keyframes: by time, and on request.
+/// Decides which pictures are keyframes: by time, and on request. Times are those of the pictures' slots.
 ///
 /// Requests are coalesced: the next keyframe answers all that came before it, and requested keyframes stand at least
 /// 500 ms apart.
@@ -8,11 +8,17 @@ package struct KeyframePolicy: Sendable {
 
     /// Longest time between keyframes, ns.
     private let interval: UInt64
+    /// Time between slots, ns.
+    private let slotInterval: UInt64
     private var lastKeyframe: UInt64?
     private var pendingRequest: UInt32?
 
-    package init(interval: UInt64) {
+    /// - Parameters:
+    ///   - interval: Longest time between keyframes, ns; a shorter one than between slots makes every picture a keyframe.
+    ///   - slotInterval: Time between slots, ns.
+    package init(interval: UInt64, slotInterval: UInt64) {
         self.interval = interval
+        self.slotInterval = slotInterval
     }
 
     /// Asks for a keyframe that carries `id`.
@@ -25,16 +31,23 @@ package struct KeyframePolicy: Sendable {
         lastKeyframe = nil
     }
 
-    /// Whether the picture that is encoded at `now` has to be a keyframe.
-    package func wantsKeyframe(at now: UInt64) -> Bool {
-        guard let lastKeyframe else { return true }
-        if now >= lastKeyframe + interval { return true }
-        return pendingRequest != nil && now >= lastKeyframe + Self.requestSpacing
+    /// From when on somebody waits for a keyframe, nil when nobody does.
+    package var demandTime: UInt64? {
+        guard let lastKeyframe else { return 0 }
+        return pendingRequest == nil ? nil : lastKeyframe + Self.requestSpacing
     }
 
-    /// Notes that a keyframe was made at `now`; returns the request that it answers, 0 for none.
-    package mutating func keyframeMade(at now: UInt64) -> UInt32 {
-        lastKeyframe = now
+    /// Whether the picture of the slot at `slot` has to be a keyframe.
+    package func wantsKeyframe(at slot: UInt64) -> Bool {
+        guard let lastKeyframe else { return true }
+        // At the next slot it would be too late.
+        if slot + slotInterval > lastKeyframe + interval { return true }
+        return demandTime.map { slot >= $0 } ?? false
+    }
+
+    /// Notes that the picture of the slot at `slot` is a keyframe; returns the request that it answers, 0 for none.
+    package mutating func keyframeMade(at slot: UInt64) -> UInt32 {
+        lastKeyframe = slot
         defer { pendingRequest = nil }
         return pendingRequest ?? 0
     }

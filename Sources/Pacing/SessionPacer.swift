@@ -61,14 +61,18 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     }
 
     /// What the free encoder does at `now`.
-    package mutating func next(at now: UInt64) -> PacingDecision<Frame> {
+    ///
+    /// - Parameter demandTime: From when on somebody waits for a keyframe: the last picture is then output once more even
+    ///   where repeats are off, or a viewer that joins a still screen would see nothing. Nil when nobody waits.
+    package mutating func next(at now: UInt64, demandTime: UInt64? = nil) -> PacingDecision<Frame> {
         if let waiting = latch.waiting {
             let ready = DueTimeGate.readyTime(arrival: waiting.arrival, clock: clock)
             guard now >= ready, let frame = latch.take() else { return .wait(until: ready) }
             encoder = .busyLive
             return .encode(frame, slot: clock.takeSlot(at: now))
         }
-        guard let repeatTime = repeater.repeatTime(clock: clock) else { return .wait(until: nil) }
+        let times = [repeater.repeatTime(clock: clock), repeater.demandedTime(demandTime, clock: clock)]
+        guard let repeatTime = times.compactMap({ $0 }).min() else { return .wait(until: nil) }
         guard now >= repeatTime else { return .wait(until: repeatTime) }
         encoder = .busyRepeat
         return .repeat(slot: clock.takeSlot(at: now))

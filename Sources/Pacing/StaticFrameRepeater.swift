@@ -14,4 +14,10 @@ package struct StaticFrameRepeater: Sendable {
         guard isOn, hasPicture, let due = clock.due else { return nil }
         return due + clock.interval(over: 2)
     }
+
+    /// When a picture that is wanted from `demand` on can be output: not before its slot. Nil for never.
+    package func demandedTime(_ demand: UInt64?, clock: SlotClock) -> UInt64? {
+        guard let demand, hasPicture, let due = clock.due else { return nil }
+        return max(demand, due)
+    }
 }

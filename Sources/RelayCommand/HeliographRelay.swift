@@ -17,8 +17,8 @@ struct HeliographRelay: AsyncParsableCommand {
         discussion: """
             Everything is driven over HTTP (docs/api.md); begin with
               curl -X POST http://127.0.0.1:8420/screencapture/broadcast/start
-            or with `heliograph start`. SIGTERM and SIGINT end viewers' streams and the \
-            agent in good order, within 8 s.
+            or with `heliograph start`. SIGTERM, SIGINT and SIGHUP end viewers' streams \
+            and the agent in good order, within 8 s. Under nohup SIGHUP does nothing.
 
             HELIOGRAPH_LINK_TOKEN in the environment is the secret that agents show, at \
             least 16 characters; it is for agents started by hand or by systemd. \
@@ -48,6 +48,14 @@ struct HeliographRelay: AsyncParsableCommand {
         }
     }
 
+    /// Whether the relay was started to outlive its terminal, as nohup does it.
+    private static var ignoresHangup: Bool {
+        var action = sigaction()
+        guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
+        // SIG_IGN is the pointer 1, which cannot be compared as a function.
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
+
     private func serve(_ configuration: RelayConfiguration) async throws {
         let logger = Logger(label: "heliograph-relay")
         let printsPorts = options.printPorts
@@ -58,7 +66,7 @@ struct HeliographRelay: AsyncParsableCommand {
         }
         var group = ServiceGroupConfiguration(
             services: [relay],
-            gracefulShutdownSignals: [.sigterm, .sigint],
+            gracefulShutdownSignals: [.sigterm, .sigint] + (Self.ignoresHangup ? [] : [.sighup]),
             logger: logger
         )
         group.maximumGracefulShutdownDuration = Self.shutdownTime

@@ -30,8 +30,13 @@ struct RelayOptions: ParsableArguments {
     )
     var agent: String?
 
-    @Option(help: "What a broadcast captures when its start names no source: portal or test-pattern.")
+    @Option(
+        help: "What a broadcast captures when its start names no source: auto, portal, mutter, node or test-pattern."
+    )
     var source = defaults.defaultSource.kind
+
+    @Option(help: ArgumentHelp("With --source node: the PipeWire node's name, serial or id.", valueName: "name"))
+    var node: String?
 
     @Option(
         help: ArgumentHelp("Reads the secret that agents show from this file; see above.", valueName: "path")
@@ -66,6 +71,9 @@ struct RelayOptions: ParsableArguments {
         try Self.check(agentReturnGrace, in: 0...3600, "--agent-return-grace")
         try Self.check(maxSessions, in: 1...1000, "--max-sessions")
         try Self.check(maxViewers, in: 1...10_000, "--max-viewers")
+        guard (source == .node) == (node != nil) else {
+            throw ValidationError("--source node needs --node, and only it")
+        }
         guard sessionPortBase == 0 || (1024...65535).contains(sessionPortBase) else {
             throw ValidationError("--session-port-base \(sessionPortBase): allowed are 0 and 1024 to 65535")
         }
@@ -87,6 +95,7 @@ struct RelayOptions: ParsableArguments {
         configuration.maximumViewers = maxViewers
         configuration.agentExecutable = agent
         configuration.defaultSource = SourceRequest(kind: source)
+        configuration.defaultSource.node = node
         configuration.watchdog = .init(seconds: watchdog)
         configuration.helloTimeout = .init(seconds: helloTimeout)
         configuration.agentReturnGrace = .init(seconds: agentReturnGrace)

@@ -151,6 +151,26 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         self.keyframeInterval = keyframeInterval
         self.epoch = epoch
     }
+
+    /// What is out of range, for a person; nil when all is well.
+    package var problem: String? {
+        let sides = [size.width, size.height].compactMap { $0 }
+        return if !(1...240).contains(fps) {
+            "fps is \(fps); allowed: 1 to 240"
+        } else if !(1...1_000_000_000).contains(bitrate) {
+            "bitrate is \(bitrate); allowed: 1 to 1,000,000,000"
+        } else if !(1...86_400_000).contains(keyframeInterval) {
+            "keyframeInterval is \(keyframeInterval) ms; allowed: 1 to 86,400,000"
+        } else if !sides.allSatisfy((2...8192).contains) {
+            "a side is \(sides.map(String.init).joined(separator: "x")); allowed: 2 to 8192"
+        } else if let maxPixels = size.maxPixels, maxPixels < 4 {
+            "maxPixels is \(maxPixels); allowed: 4 and more"
+        } else if epoch > UInt64(Int64.max) {
+            "the epoch is \(epoch): it lies beyond any clock"
+        } else {
+            nil
+        }
+    }
 }
 
 /// A session that the agent cannot serve.
@@ -174,6 +194,8 @@ package struct SourceStatus: Sendable, Equatable, Codable {
     }
 
     package var state: State
+    /// The kind of the source, where it is another than HELLO named: what `auto` has picked.
+    package var kind: String?
     /// Why, for `paused` and `lost`: a stable code such as `portal_unavailable`.
     package var cause: String?
     /// Why and what to do, for a person.
@@ -185,12 +207,14 @@ package struct SourceStatus: Sendable, Equatable, Codable {
 
     package init(
         state: State,
+        kind: String? = nil,
         cause: String? = nil,
         detail: String? = nil,
         size: PictureSize? = nil,
         timings: [String: Double]? = nil
     ) {
         self.state = state
+        self.kind = kind
         self.cause = cause
         self.detail = detail
         self.size = size

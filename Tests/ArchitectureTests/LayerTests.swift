@@ -16,7 +16,7 @@ struct LayerTests {
             "Media",
             "Pacing", "Wire",
         ],
-        "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Wire"],
+        "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Media", "Wire"],
         "Relay": [
             "FoundationEssentials", "HTTPTypes", "Hummingbird", "Logging", "Media", "NIOCore", "NIOPosix",
             "ServiceLifecycle", "Subprocess", "SystemPackage", "Wire",

@@ -7,7 +7,7 @@ struct KeyframePolicyTests {
 
     @Test("the first picture is a keyframe, and the next when the interval is over")
     func byTime() {
-        var policy = KeyframePolicy(interval: 2 * Self.second)
+        var policy = KeyframePolicy(interval: 2 * Self.second, slotInterval: 1)
         #expect(policy.wantsKeyframe(at: 5))
         let answered = policy.keyframeMade(at: 5)
         #expect(answered == 0)
@@ -17,7 +17,7 @@ struct KeyframePolicyTests {
 
     @Test("requests are coalesced, answered once with the newest id, and kept half a second apart")
     func onRequest() {
-        var policy = KeyframePolicy(interval: 60 * Self.second)
+        var policy = KeyframePolicy(interval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.request(7)
         policy.request(8)
@@ -30,9 +30,26 @@ struct KeyframePolicyTests {
 
     @Test("a lost picture makes the next one a keyframe at once")
     func afterALoss() {
-        var policy = KeyframePolicy(interval: 60 * Self.second)
+        var policy = KeyframePolicy(interval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.restart()
         #expect(policy.wantsKeyframe(at: 1))
+    }
+
+    @Test("the time between keyframes is the interval, in slots, never one more", arguments: [1, 5, 15, 30, 60, 240])
+    func inSlots(fps: Int) {
+        var clock = SlotClock(fps: fps)
+        var policy = KeyframePolicy(interval: 2 * Self.second, slotInterval: clock.interval())
+        var keyframes: [Int] = []
+        var now: UInt64 = 123_456_789
+        for picture in 0..<(6 * fps + 1) {
+            let slot = clock.takeSlot(at: now)
+            if policy.wantsKeyframe(at: slot) {
+                keyframes.append(picture)
+                _ = policy.keyframeMade(at: slot)
+            }
+            now = clock.due ?? now
+        }
+        #expect(keyframes == [0, 2 * fps, 4 * fps, 6 * fps])
     }
 }

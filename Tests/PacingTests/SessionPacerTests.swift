@@ -63,6 +63,26 @@ struct SessionPacerTests {
         #expect(pacer.counters.missed == 3)
     }
 
+    @Test("a picture that somebody waits for comes once more even where repeats are off, in its slot")
+    func demanded() {
+        var pacer = SessionPacer<Int>(fps: 10, repeats: false)
+        _ = pacer.offer(1, at: 0)
+        _ = pacer.next(at: 0)
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 5_000_000)
+        guard case .wait(until: nil) = pacer.next(at: 6_000_000) else {
+            Issue.record("nobody waits for anything")
+            return
+        }
+        guard case .wait(until: 100_000_000) = pacer.next(at: 7_000_000, demandTime: 0) else {
+            Issue.record("the slot is due at 100 ms")
+            return
+        }
+        guard case .repeat(slot: 100_000_000) = pacer.next(at: 100_000_000, demandTime: 0) else {
+            Issue.record("the last picture is wanted")
+            return
+        }
+    }
+
     /// Arrival processes: source rate, target rate, jitter in ms, encode time in ms.
     private static let processes: [(source: Double, fps: Int, jitter: Double, encode: Double)] = [
         (30, 30, 2, 4), (30, 30, 8, 4), (60, 60, 4, 4), (60, 30, 2, 4), (60, 30, 8, 12), (56, 30, 3, 4),

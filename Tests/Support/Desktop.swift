@@ -13,12 +13,28 @@ package final class Desktop: @unchecked Sendable {
     /// The desktop ends when this closes, so also when the test run dies.
     private let lifeline = Pipe()
 
+    /// What shows the screen, and to whom.
+    package enum Compositor: String {
+        /// With the portal.
+        case sway
+        /// Which records itself.
+        case mutter
+        /// PipeWire alone, for producers.
+        case none
+    }
+
     /// Brings a desktop up.
-    package init(size: String = "1280x720") throws {
+    package init(
+        _ compositor: Compositor = .sway,
+        size: String = "1280x720",
+        sessionManager: Bool = true
+    ) throws {
         directory = URL(fileURLWithPath: "/tmp/heliograph-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         process.executableURL = Programs.script("desktop")
-        process.arguments = ["start", directory.path, "--size", size, "--until-stdin-closes"]
+        process.arguments =
+            ["start", directory.path, "--compositor", compositor.rawValue, "--size", size, "--until-stdin-closes"]
+            + (sessionManager ? [] : ["--no-session-manager"])
         process.standardInput = lifeline
         let output = Pipe()
         process.standardOutput = output
@@ -40,6 +56,23 @@ package final class Desktop: @unchecked Sendable {
     package func resume() throws { try command("client", "resume") }
     package func resize(_ size: String) throws { try command("resize", size) }
 
+    /// Kills parts of the desktop and starts them again, one after the other.
+    package func restart(_ parts: String...) throws {
+        for part in parts { try command("restart", part) }
+    }
+
+    /// Starts the counter client again, which a compositor takes along when it dies.
+    package func startClient() throws { try command("client", "start") }
+
+    /// Starts a GStreamer pipeline that offers the counter as the PipeWire node `name`.
+    package func startProducer(_ name: String, size: String, format: String = "BGRx") throws {
+        try command("producer", "start", name, "--size", size, "--fps", "30", "--format", format)
+    }
+
+    package func stopProducer(_ name: String) throws {
+        try command("producer", "stop", name)
+    }
+
     /// The counter value that the still screen shows.
     package func shownValue() throws -> Int {
         let text = try command("client", "value")
@@ -56,9 +89,14 @@ package final class Desktop: @unchecked Sendable {
         return path
     }
 
-    /// A file below the desktop's home directory.
-    package func home(_ path: String) -> URL {
-        directory.appendingPathComponent("home").appendingPathComponent(path)
+    /// Identifies the file that the agent keeps the portal's restore token in, and checks that it is its owner's alone.
+    package func restoreTokenFile() throws -> Int {
+        let path = directory.appendingPathComponent("home/.local/state/heliograph/default/restore-token").path
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        guard attributes[.posixPermissions] as? Int == 0o600, (attributes[.size] as? Int ?? 0) > 0,
+            let number = attributes[.systemFileNumber] as? Int
+        else { throw Failure(message: "\(path) is empty or not its owner's alone") }
+        return number
     }
 
     /// A process, not started yet, that runs a staged program in the desktop's environment.

@@ -7,37 +7,9 @@ extension SystemTests {
     /// The whole system on a real desktop: sway, the portal, PipeWire, x264, the relay, and ffmpeg as the viewer's decoder.
     @Suite("On a real desktop")
     struct DesktopTests {
-        /// A desktop with a relay and a live broadcast in it, ended when `body` is done.
-        private func withBroadcast(_ body: (Desktop, RelayProcess) async throws -> Void) async throws {
-            let desktop = try Desktop()
-            defer { desktop.end() }
-            let relay = try await RelayProcess(in: desktop)
-            defer { relay.terminate() }
-            let started = try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
-            #expect(started.object("source").string("state") == "streaming")
-            try await body(desktop, relay)
-        }
-
-        private func viewer(of session: RelayProcess.Object) throws -> ScrcpyViewer {
-            try ScrcpyViewer(port: session.integer("port"))
-        }
-
-        private func waitForPictures(_ count: Int, at viewer: ScrcpyViewer) async throws {
-            let goal = viewer.pictures.count + count
-            _ = try await eventually("\(goal) pictures") { viewer.pictures.count >= goal ? true : nil }
-        }
-
-        /// The counter values that a viewer's pictures show, in order; -1 for a picture that shows none.
-        private func counters(_ viewer: ScrcpyViewer, size: PictureSize, source: PictureSize) throws -> [Int] {
-            let fit = PictureFit(source: source, output: size)
-            return try FFmpeg.decodeLuma(h264: viewer.stream, size: size).map {
-                Pictures.counter(luma: $0, size: size, content: fit) ?? -1
-            }
-        }
-
         @Test("three sessions run side by side, and stopping one does not disturb the others")
         func threeSessions() async throws {
-            try await withBroadcast { desktop, relay in
+            try await SystemTests.withBroadcast { desktop, relay in
                 let source = PictureSize(width: 1280, height: 720)
                 let requests: [(arguments: RelayProcess.Object, size: PictureSize)] = [
                     (["width": 1280, "height": 720, "fps": 30], PictureSize(width: 1280, height: 720)),
@@ -49,16 +21,16 @@ extension SystemTests {
                     let framing: RelayProcess.Object = ["framing": "scrcpy"]
                     sessions.append(try await relay.startSession(request.arguments.merging(framing) { own, _ in own }))
                 }
-                let viewers = try sessions.map(viewer)
-                for viewer in viewers { try await waitForPictures(30, at: viewer) }
+                let viewers = try sessions.map(SystemTests.viewer)
+                for viewer in viewers { try await SystemTests.waitForPictures(30, at: viewer) }
                 try await relay.post("/screencapture/\(sessions[1].integer("id"))/stop")
                 _ = try await eventually("the end of the stopped session") { viewers[1].current.isClosed ? true : nil }
-                for viewer in [viewers[0], viewers[2]] { try await waitForPictures(60, at: viewer) }
+                for viewer in [viewers[0], viewers[2]] { try await SystemTests.waitForPictures(60, at: viewer) }
                 let remaining = try await relay.get("/screencapture")
                 #expect((remaining["sessions"] as? [RelayProcess.Object])?.map { $0.integer("id") } == [1, 3])
 
                 for (viewer, request) in zip(viewers, requests) {
-                    let values = try counters(viewer, size: request.size, source: source)
+                    let values = try SystemTests.counters(viewer, size: request.size, source: source)
                     #expect(!values.contains(-1), "every picture shows a whole counter")
                     #expect(values == values.sorted(), "the screen never goes back")
                     #expect(Set(values).count > values.count / 2, "and it moves")
@@ -77,11 +49,11 @@ extension SystemTests {
 
         @Test("a screen that changes its size goes on in every viewer, with a keyframe")
         func resize() async throws {
-            try await withBroadcast { desktop, relay in
+            try await SystemTests.withBroadcast { desktop, relay in
                 let following = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                 let fixed = try await relay.startSession(["fps": 30, "width": 640, "height": 360, "framing": "scrcpy"])
-                let viewers = try [following, fixed].map(viewer)
-                for viewer in viewers { try await waitForPictures(15, at: viewer) }
+                let viewers = try [following, fixed].map(SystemTests.viewer)
+                for viewer in viewers { try await SystemTests.waitForPictures(15, at: viewer) }
                 var source = PictureSize(width: 1280, height: 720)
                 for (width, height) in [(853, 481), (1024, 768)] {
                     try desktop.resize("\(width)x\(height)")
@@ -90,29 +62,29 @@ extension SystemTests {
                         let session = try await relay.get("/screencapture/\(following.integer("id"))")
                         return session.integer("width") == source.even.width ? true : nil
                     }
-                    for viewer in viewers { try await waitForPictures(15, at: viewer) }
+                    for viewer in viewers { try await SystemTests.waitForPictures(15, at: viewer) }
                 }
                 try desktop.pause()
                 let value = try desktop.shownValue()
-                for viewer in viewers { try await waitForPictures(30, at: viewer) }
-                #expect(try counters(viewers[0], size: source, source: source).last == value)
+                for viewer in viewers { try await SystemTests.waitForPictures(30, at: viewer) }
+                #expect(try SystemTests.counters(viewers[0], size: source, source: source).last == value)
                 let small = PictureSize(width: 640, height: 360)
-                #expect(try counters(viewers[1], size: small, source: source).last == value)
+                #expect(try SystemTests.counters(viewers[1], size: small, source: source).last == value)
                 #expect(viewers.allSatisfy { !$0.current.isClosed })
             }
         }
 
         @Test("a still screen keeps its cadence and shows its last picture, as sharp as a screenshot")
         func stillScreen() async throws {
-            try await withBroadcast { desktop, relay in
+            try await SystemTests.withBroadcast { desktop, relay in
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
-                let viewer = try viewer(of: session)
-                try await waitForPictures(30, at: viewer)
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(30, at: viewer)
                 try desktop.pause()
                 let value = try desktop.shownValue()
                 let id = session.integer("id")
                 let before = try await relay.get("/screencapture/\(id)").object("counters").object("agent")
-                try await waitForPictures(75, at: viewer)
+                try await SystemTests.waitForPictures(75, at: viewer)
                 _ = try await eventually("repeats in the status") {
                     let now = try await relay.get("/screencapture/\(id)").object("counters").object("agent")
                     return now.integer("reencodedRepeats") > before.integer("reencodedRepeats") ? true : nil
@@ -129,41 +101,41 @@ extension SystemTests {
 
         @Test("a session on a still screen begins with its picture, and a second viewer with a keyframe")
         func joiningAStillScreen() async throws {
-            try await withBroadcast { desktop, relay in
+            try await SystemTests.withBroadcast { desktop, relay in
                 try desktop.pause()
                 let value = try desktop.shownValue()
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy", "keyframeInterval": 60])
-                let first = try viewer(of: session)
-                try await waitForPictures(30, at: first)
-                let second = try viewer(of: session)
-                try await waitForPictures(5, at: second)
+                let first = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(30, at: first)
+                let second = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(5, at: second)
                 let size = PictureSize(width: 1280, height: 720)
                 for viewer in [first, second] {
                     #expect(viewer.pictures.first?.isKeyframe == true)
-                    #expect(Set(try counters(viewer, size: size, source: size)) == [value])
+                    #expect(Set(try SystemTests.counters(viewer, size: size, source: size)) == [value])
                 }
             }
         }
 
         @Test("an agent that is killed comes back and the viewers stay")
         func killedAgent() async throws {
-            try await withBroadcast { desktop, relay in
+            try await SystemTests.withBroadcast { desktop, relay in
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
-                let viewer = try viewer(of: session)
-                try await waitForPictures(30, at: viewer)
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(30, at: viewer)
                 let agent = try #require(desktop.processes(running: "capture-agent").first)
                 kill(agent, SIGKILL)
                 let next = try await eventually("another agent") {
                     desktop.processes(running: "capture-agent").first { $0 != agent }
                 }
                 #expect(next != agent)
-                try await waitForPictures(30, at: viewer)
+                try await SystemTests.waitForPictures(30, at: viewer)
                 let status = try await relay.get("/screencapture/broadcast")
                 #expect(status.string("state") == "live")
                 #expect(status.integer("restarts") == 1)
                 #expect(!viewer.current.isClosed)
                 let size = PictureSize(width: 1280, height: 720)
-                let values = try counters(viewer, size: size, source: size)
+                let values = try SystemTests.counters(viewer, size: size, source: size)
                 #expect(!values.contains(-1) && values == values.sorted())
                 let pictures = viewer.pictures
                 #expect(
@@ -183,8 +155,8 @@ extension SystemTests {
             #expect(desktop.processes(running: "capture-agent").isEmpty)
             try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
             let session = try await relay.startSession(["framing": "scrcpy"])
-            let viewer = try viewer(of: session)
-            try await waitForPictures(10, at: viewer)
+            let viewer = try SystemTests.viewer(of: session)
+            try await SystemTests.waitForPictures(10, at: viewer)
             #expect(relay.terminate() == 0)
             _ = try await eventually("the viewer's end") { viewer.current.isClosed ? true : nil }
             #expect(desktop.processes(running: "capture-agent").isEmpty)
@@ -193,19 +165,12 @@ extension SystemTests {
 
         @Test("the portal's restore token is kept for its owner alone and replaced at every start")
         func restoreToken() async throws {
-            try await withBroadcast { desktop, relay in
-                let file = desktop.home(".local/state/heliograph/default/restore-token").path
-                func identity() throws -> Int {
-                    let attributes = try FileManager.default.attributesOfItem(atPath: file)
-                    #expect(attributes[.posixPermissions] as? Int == 0o600)
-                    #expect((attributes[.size] as? Int ?? 0) > 0)
-                    return try #require(attributes[.systemFileNumber] as? Int)
-                }
-                let first = try identity()
+            try await SystemTests.withBroadcast { desktop, relay in
+                let first = try desktop.restoreTokenFile()
                 try await relay.post("/screencapture/broadcast/stop")
                 try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
                 // This portal gives the same token out again; another file says that it was saved anew.
-                #expect(try identity() != first)
+                #expect(try desktop.restoreTokenFile() != first)
             }
         }
     }

@@ -6,20 +6,31 @@
 #include <spa/param/buffers.h>
 #include <spa/param/video/format-utils.h>
 
-/// Builds an EnumFormat object in `buffer`: raw video of any of `formats`, any size from 2x2 to 8192x8192, preferably a
-/// variable frame rate (0/1), with a maximum between 1 and `maximum_rate` frames per second. NULL when `buffer` is too small.
+/// Builds an EnumFormat object in `buffer`: raw video of any of `formats`, preferably a variable frame rate (0/1), with a
+/// maximum between 1 and `maximum_rate` frames per second; of the size `width` x `height`, or of any size from 2x2 to
+/// 8192x8192 when they are 0. NULL when `buffer` is too small.
 const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const uint32_t *formats, uint32_t format_count,
-                                      uint32_t maximum_rate);
+                                      uint32_t maximum_rate, uint32_t width, uint32_t height);
 
-/// Builds a Buffers object: one block, between `minimum` and `maximum` buffers, data types as a mask of `1 << type`.
-const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t minimum, int32_t preferred,
-                                        int32_t maximum, int32_t data_types);
+/// Builds a Buffers object: one block of at least `size` bytes, between `minimum` and `maximum` buffers, data types as a
+/// mask of `1 << type`.
+const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t size, int32_t minimum,
+                                        int32_t preferred, int32_t maximum, int32_t data_types);
 
 /// Builds a Meta object that asks for metadata `type` of `size` bytes.
 const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_t type, int32_t size);
 
 // Macros over method tables.
 void cpw_core_add_listener(struct pw_core *core, struct spa_hook *hook, const struct pw_core_events *events, void *data);
+int cpw_core_sync(struct pw_core *core);
+struct pw_registry *cpw_core_get_registry(struct pw_core *core);
+void cpw_registry_add_listener(struct pw_registry *registry, struct spa_hook *hook,
+                               const struct pw_registry_events *events, void *data);
+
+/// Asks the daemon to link two nodes, as a session manager would. NULL and errno on failure; the link lives as long as the
+/// proxy.
+struct pw_proxy *cpw_core_create_link(struct pw_core *core, uint32_t output_node, uint32_t input_node);
+
 struct spa_source *cpw_loop_add_event(struct pw_loop *loop, spa_source_event_func_t callback, void *data);
 int cpw_loop_signal_event(struct pw_loop *loop, struct spa_source *source);
 void cpw_loop_destroy_source(struct pw_loop *loop, struct spa_source *source);

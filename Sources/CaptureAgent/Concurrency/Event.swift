@@ -27,12 +27,17 @@ package final class Event: Sendable {
 
     /// Waits until the event is set or `deadline` (monotonic ns) is reached. Returns whether it is set.
     package func wait(until deadline: UInt64) -> Bool {
+        Event.wait(forAnyOf: [self], until: deadline)
+    }
+
+    /// Waits until one of `events` is set or `deadline` (monotonic ns; nil for none) is reached. Returns whether one is set.
+    package static func wait(forAnyOf events: [Event], until deadline: UInt64?) -> Bool {
+        let interests = events.map { Poll.Interest($0.descriptor) }
         while true {
             let now = MonotonicClock.now
-            if Poll.wait(for: [Poll.Interest(descriptor)], timeout: deadline > now ? deadline - now : 0)[0] {
-                return true
-            }
-            if MonotonicClock.now >= deadline { return false }
+            let timeout = deadline.map { $0 > now ? $0 - now : 0 }
+            if Poll.wait(for: interests, timeout: timeout).contains(true) { return true }
+            if let deadline, MonotonicClock.now >= deadline { return false }
         }
     }
 }

@@ -16,6 +16,9 @@ enum BusError: Error, Equatable {
 
 /// A connection to the session bus, used in one thread.
 final class Bus {
+    /// Deadline of calls to the bus itself, ns.
+    private static let ownCallTimeout: UInt64 = .milliseconds(5_000)
+
     private let handle: OpaquePointer
 
     init() throws(BusError) {
@@ -23,6 +26,8 @@ final class Bus {
         let result = sd_bus_open_user(&bus)
         guard result >= 0, let bus else { throw .noBus(String(cString: strerror(-result))) }
         handle = bus
+        // For the calls that sd-bus makes by itself, such as adding a match.
+        sd_bus_set_method_call_timeout(bus, Self.ownCallTimeout / 1000)
     }
 
     deinit {
@@ -71,6 +76,19 @@ final class Bus {
         )
     }
 
+    /// Whether somebody has the well-known name `service` now.
+    func hasOwner(_ service: String, timeout: UInt64) throws(BusError) -> Bool {
+        let daemon = BusTarget(
+            service: "org.freedesktop.DBus",
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus"
+        )
+        let reply = try call(daemon, "NameHasOwner", timeout: timeout) { message throws(BusError) in
+            try message.append(service)
+        }
+        return try reply.readBoolean()
+    }
+
     /// Reads a property of type u (32-bit unsigned).
     func unsignedProperty(_ target: BusTarget, _ name: String, timeout: UInt64) throws(BusError) -> UInt32 {
         let properties = BusTarget(
@@ -94,6 +112,18 @@ final class Bus {
         let subscription = BusSubscription(handler)
         try subscription.attach(to: handle, target, member)
         return subscription
+    }
+
+    /// Handles what arrives until `isDone` says so or any of `events` is set. Returns whether it was done, or the bus is gone.
+    func waitUntil(orAny events: [Event], _ isDone: () -> Bool) -> Bool {
+        do {
+            try wait(until: nil, stop: events, isDone)
+            return true
+        } catch .stopped {
+            return false
+        } catch {
+            return true
+        }
     }
 
     /// Handles what arrives until `isDone` says so.

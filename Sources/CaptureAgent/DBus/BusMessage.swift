@@ -82,6 +82,12 @@ final class BusMessage {
         return value
     }
 
+    func readBoolean() throws(BusError) -> Bool {
+        var value: Int32 = 0
+        try check(sd_bus_message_read_basic(handle, CChar(ascii: "b"), &value), "boolean")
+        return value != 0
+    }
+
     /// A descriptor of the reader's own, to be closed by it.
     func readDescriptor() throws(BusError) -> Int32 {
         var value: Int32 = -1

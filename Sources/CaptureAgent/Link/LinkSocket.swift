@@ -25,14 +25,18 @@ final class LinkSocket: Sendable {
     private let descriptor: Int32
 
     /// Connects to a numeric IPv4 address.
-    init(host: String, port: UInt16) throws(Failure) {
+    ///
+    /// - Parameter deadline: Monotonic ns.
+    init(host: String, port: UInt16, until deadline: UInt64, stop: Event) throws(Failure) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
             throw .unreachable("\(host) is not a numeric IPv4 address")
         }
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // Not blocking: a full backlog would hold a blocking connect for minutes.
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        descriptor = socket(AF_INET, Int32(type), 0)
         guard descriptor >= 0 else { throw .unreachable(String(cString: strerror(errno))) }
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -40,7 +44,14 @@ final class LinkSocket: Sendable {
             }
         }
         // `deinit` closes the descriptor: all stored properties are set.
-        guard connected == 0 else { throw .unreachable(String(cString: strerror(errno))) }
+        if connected != 0 {
+            guard errno == EINPROGRESS else { throw .unreachable(String(cString: strerror(errno))) }
+            try waitReady(for: POLLOUT, until: deadline, stop: stop)
+            var failure: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &length)
+            guard failure == 0 else { throw .unreachable(String(cString: strerror(failure))) }
+        }
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -53,15 +64,17 @@ final class LinkSocket: Sendable {
     ///
     /// - Parameter deadline: Monotonic ns; nil for none.
     func read(limit: Int, until deadline: UInt64?, stop: Event) throws(Failure) -> [UInt8] {
-        try waitReady(for: POLLIN, until: deadline, stop: stop)
-        var result = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { memory, count in
-            result = recv(descriptor, memory.baseAddress, memory.count, 0)
-            count = max(0, result)
+        while true {
+            try waitReady(for: POLLIN, until: deadline, stop: stop)
+            var result = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: limit) { memory, count in
+                result = recv(descriptor, memory.baseAddress, memory.count, 0)
+                count = max(0, result)
+            }
+            if result > 0 { return bytes }
+            if result == 0 { throw .closed }
+            if errno != EAGAIN, errno != EINTR { throw .broken(String(cString: strerror(errno))) }
         }
-        if result > 0 { return bytes }
-        if result == 0 { throw .closed }
-        throw .broken(String(cString: strerror(errno)))
     }
 
     /// Sends all of `bytes`.

@@ -33,7 +33,7 @@ final class RelayLink: Sendable {
         let deadline = MonotonicClock.now + timeout
         let welcome: Welcome
         do throws(LinkSocket.Failure) {
-            socket = try LinkSocket(host: host, port: port)
+            socket = try LinkSocket(host: host, port: port, until: deadline, stop: stop)
             try socket.write(Packet.hello(hello).encoded(), stop: stop)
         } catch {
             throw .connection(error)
@@ -44,10 +44,10 @@ final class RelayLink: Sendable {
         case let packet: throw .unexpected(packet.type)
         }
         self.stop = stop
-        heartbeatInterval = .milliseconds(max(10, welcome.heartbeatInterval))
+        heartbeatInterval = .milliseconds(min(max(welcome.heartbeatInterval, 10), 60_000))
         state = Monitor(
             State(
-                queue: SendQueue(maximumMedia: welcome.maximumQueuedMedia),
+                queue: SendQueue(maximumMedia: min(max(welcome.maximumQueuedMedia, 1), 60_000)),
                 nextHeartbeat: MonotonicClock.now + heartbeatInterval
             )
         )
@@ -68,6 +68,11 @@ final class RelayLink: Sendable {
     /// Queues an access unit. Returns false when the session lost pictures and needs a keyframe.
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
         state.update { $0.queue.append(accessUnit, session: session) }
+    }
+
+    /// Forgets what the link remembers of a session that was removed.
+    func forget(_ session: SessionID) {
+        state.withLock { $0.queue.forget(session) }
     }
 
     /// Writes what is queued until the link is closed or breaks; calls `heartbeat` when one is due.

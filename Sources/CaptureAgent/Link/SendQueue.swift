@@ -62,6 +62,13 @@ package struct SendQueue: Sendable {
         return entries.map(\.bytes)
     }
 
+    /// Drops what waits of a session that was removed, and forgets it.
+    package mutating func forget(_ session: SessionID) {
+        dropMedia(of: session)
+        drops[session] = nil
+        waitingForKeyframe.remove(session)
+    }
+
     private mutating func append(_ entry: Entry) {
         entries.append(entry)
         byteCount += entry.bytes.count

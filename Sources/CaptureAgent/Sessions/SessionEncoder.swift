@@ -14,6 +14,8 @@ struct SessionEncoder: ~Copyable {
 
     private let parameters: SessionParameters
     private var scaler: PictureScaler?
+    /// The source size that no encoder could be opened for, and why: it is not tried again for every frame.
+    private var refusal: (source: PictureSize, error: EncoderError)?
     private var pool: FramePool?
     private var encoder: (any VideoEncoder)?
     /// The last picture encoded, which repeats are made of.
@@ -60,6 +62,7 @@ struct SessionEncoder: ~Copyable {
     /// Makes scaler, pool and encoder fit a source of size `source`. Returns whether they did not.
     private mutating func prepare(for source: PictureSize) throws(Failure) -> Bool {
         if scaler?.source == source { return false }
+        if let refusal, refusal.source == source { throw .encoder(refusal.error) }
         let output = parameters.size.resolved(source: source)
         if encoder?.settings.size != output {
             encoder = nil
@@ -74,6 +77,7 @@ struct SessionEncoder: ~Copyable {
             do {
                 encoder = try X264Encoder(settings)
             } catch {
+                refusal = (source, error)
                 throw .encoder(error)
             }
             pool = FramePool(size: output)

@@ -6,7 +6,7 @@ package import Wire
 package protocol SessionOutput: Sendable {
     /// Takes an access unit. Returns false when it was dropped and the session has to begin again with a keyframe.
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool
-    /// Says that the session cannot be served, or no longer so when `failure` is nil.
+    /// Says that the session cannot be served for now.
     func sessionFailed(_ session: SessionID, _ failure: SessionFailure)
 }
 
@@ -39,7 +39,10 @@ package final class SessionPipeline: Sendable {
         let state = Monitor(
             State(
                 pacer: SessionPacer(fps: parameters.fps, repeats: parameters.repeat),
-                keyframes: KeyframePolicy(interval: .milliseconds(parameters.keyframeInterval))
+                keyframes: KeyframePolicy(
+                    interval: .milliseconds(parameters.keyframeInterval),
+                    slotInterval: SlotClock(fps: parameters.fps).interval()
+                )
             )
         )
         self.state = state
@@ -107,13 +110,13 @@ package final class SessionPipeline: Sendable {
             state.wait { state in
                 if state.isStopping { return .done(nil) }
                 let now = MonotonicClock.now
-                switch state.pacer.next(at: now) {
+                switch state.pacer.next(at: now, demandTime: state.keyframes.demandTime) {
                 case .wait(let until):
                     return .wait(until: until)
                 case .encode(let frame, let slot):
-                    return .done(.encode(frame, slot: slot, forceKeyframe: state.keyframes.wantsKeyframe(at: now)))
+                    return .done(.encode(frame, slot: slot, forceKeyframe: state.keyframes.wantsKeyframe(at: slot)))
                 case .repeat(let slot):
-                    return .done(.repeat(slot: slot, forceKeyframe: state.keyframes.wantsKeyframe(at: now)))
+                    return .done(.repeat(slot: slot, forceKeyframe: state.keyframes.wantsKeyframe(at: slot)))
                 }
             }
         }
@@ -145,7 +148,7 @@ package final class SessionPipeline: Sendable {
             flags: AccessUnit.Flags
         ) -> PictureOutcome {
             let ended = MonotonicClock.now
-            let request = picture.isKeyframe ? state.withLock { $0.keyframes.keyframeMade(at: ended) } : 0
+            let request = picture.isKeyframe ? state.withLock { $0.keyframes.keyframeMade(at: slot) } : 0
             let accessUnit = AccessUnit(
                 pts: (Int64(slot) - Int64(epoch)) / 1000,
                 captured: captured,

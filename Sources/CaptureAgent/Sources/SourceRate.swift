@@ -23,15 +23,16 @@ package final class SourceRate: Sendable {
     /// Sets the rate for sessions of which the fastest has `fps` slots per second.
     package func follow(fastestSession fps: Int) {
         let maximum = Self.maximum(for: fps)
-        let notify = state.withLock { state -> (@Sendable (Int) -> Void)? in
-            guard state.maximum != maximum else { return nil }
+        state.withLock { state in
+            guard state.maximum != maximum else { return }
             state.maximum = maximum
-            return state.changed
+            state.changed?(maximum)
         }
-        notify?(maximum)
     }
 
-    /// Calls `changed` at every change from now on, in the thread that makes it; nil ends that.
+    /// Calls `changed` at every change from now on, in the thread that makes it; nil ends that, when a call under way is done.
+    ///
+    /// `changed` may not use this object.
     package func observe(_ changed: (@Sendable (Int) -> Void)?) {
         state.withLock { $0.changed = changed }
     }

@@ -4,9 +4,7 @@ import Wire
 /// Runs a source in a thread of its own, and opens it again with growing pauses when it is lost.
 final class SourceSupervisor: Sendable {
     private static let firstPause: UInt64 = .milliseconds(250)
-    private static let longestPause: UInt64 = .milliseconds(5_000)
-    /// A source that ran this long begins with the first pause again.
-    private static let healthyRun: UInt64 = .milliseconds(10_000)
+    private static let longestPause: UInt64 = .milliseconds(2_000)
 
     private let stop = Event()
     private let thread: WorkerThread
@@ -14,19 +12,23 @@ final class SourceSupervisor: Sendable {
     init(source: any FrameSource, rate: SourceRate, sink: any FrameSink, logger: Logger) {
         thread = WorkerThread(name: "source") { [stop] in
             var pause = Self.firstPause
+            var lastError: SourceError?
             while !stop.isSet {
-                let started = MonotonicClock.now
                 sink.sourceChanged(SourceStatus(state: .opening))
                 do throws(SourceError) {
                     try source.run(into: sink, rate: rate, stop: stop)
                 } catch {
-                    logger.warning(
+                    // The same trouble at every attempt is said once.
+                    logger.log(
+                        level: error == lastError ? .debug : .warning,
                         "source \(source.kind) lost",
                         metadata: ["cause": "\(error.cause)", "detail": "\(error.detail)"]
                     )
+                    lastError = error
+                    // What has delivered comes back soon; what cannot be opened may take its time.
+                    if case .lost = error { (pause, lastError) = (Self.firstPause, nil) }
                     sink.sourceChanged(SourceStatus(state: .lost, cause: error.cause, detail: error.detail))
                 }
-                if MonotonicClock.now - started > Self.healthyRun { pause = Self.firstPause }
                 if stop.wait(until: MonotonicClock.now + pause) { return }
                 pause = min(pause * 2, Self.longestPause)
             }

@@ -14,9 +14,7 @@ struct AgentCommand: Sendable {
 
     init(configured: String?, link: Endpoint, device: String, source: SourceRequest, token: LinkToken) {
         executable = configured.map { .path(FilePath($0)) } ?? Self.defaultExecutable()
-        arguments = ["--relay", link.description, "--device", device, "--source", source.kind.rawValue]
-        if let size = source.size { arguments += ["--size", size.description] }
-        if let fps = source.fps { arguments += ["--fps", String(fps)] }
+        arguments = ["--relay", link.description, "--device", device] + source.agentArguments
         self.token = token
     }
 

@@ -5,6 +5,8 @@ package struct AgentExit: Sendable, Equatable, CustomStringConvertible {
         case signal(Int)
         /// It never ran.
         case notStarted(String)
+        /// It ran, and how it ended could not be learnt.
+        case unknown(String)
     }
 
     package var cause: Cause
@@ -22,6 +24,7 @@ package struct AgentExit: Sendable, Equatable, CustomStringConvertible {
             case .status(let status): "it exited with status \(status)"
             case .signal(let signal): "signal \(signal) ended it"
             case .notStarted(let reason): "it could not be started: \(reason)"
+            case .unknown(let reason): "how it ended is not known: \(reason)"
             }
         return lastLine.map { "\(cause); its last words: \($0)" } ?? cause
     }

@@ -1,4 +1,5 @@
 import Subprocess
+import Synchronization
 
 /// One agent process from its spawn to its reaping.
 enum AgentProcess {
@@ -24,6 +25,7 @@ enum AgentProcess {
         options.teardownSequence = [
             .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: terminationGrace)
         ]
+        let hasStarted = Mutex(false)
         do {
             let result = try await Subprocess.run(
                 command.executable,
@@ -34,12 +36,13 @@ enum AgentProcess {
                 output: .discarded,
                 error: .sequence
             ) { execution in
+                hasStarted.withLock { $0 = true }
                 await report(.started(pid: Int(execution.processIdentifier.value)))
                 return await forward(execution.standardError, to: report)
             }
             return AgentExit(cause: cause(of: result.terminationStatus), lastLine: result.closureResult)
         } catch {
-            return AgentExit(cause: .notStarted("\(error)"))
+            return AgentExit(cause: hasStarted.withLock { $0 } ? .unknown("\(error)") : .notStarted("\(error)"))
         }
     }
 

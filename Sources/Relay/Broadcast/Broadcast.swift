@@ -112,10 +112,10 @@ final class Broadcast {
     }
 
     func received(_ status: SourceStatus) {
-        logger.info(
-            "source \(status.state.rawValue)",
-            metadata: ["cause": "\(status.cause ?? "-")", "detail": "\(status.detail ?? "-")"]
-        )
+        let known = machine.agent?.status
+        if known?.state != status.state || known?.cause != status.cause {
+            logger.info("source \(status.state.rawValue)\(status.detail.map { ": \($0)" } ?? "")")
+        }
         perform(machine.sourceReported(status, now: .now()))
     }
 

@@ -12,6 +12,10 @@ package struct BroadcastMachine: Sendable {
         var timeout: TimeAmount
         /// When to spawn; nil once done, or when the agent needs no spawn.
         var spawnAt: NIODeadline?
+        /// Whether the broadcast was supervised before: the start then only waits for what goes on anyway, and its failure ends nothing.
+        var isGuest: Bool
+        /// When a guest's failure gives up on the linkless process; nil when it is linked, or being terminated.
+        var patience: NIODeadline?
     }
 
     private struct Absence: Sendable {
@@ -106,8 +110,9 @@ package struct BroadcastMachine: Sendable {
             }
         case .away(let absence):
             if !supervised { source = requested ?? policy.defaultSource }
-            let spawnAt = supervised ? absence.respawnAt.map { _ in now } : absence.patience
-            return .lead(begin(spawnAt: spawnAt, timeout: timeout, now: now))
+            guard supervised else { return .lead(begin(spawnAt: absence.patience, timeout: timeout, now: now)) }
+            let spawnAt = absence.respawnAt.map { _ in now }
+            return .lead(begin(spawnAt: spawnAt, patience: absence.patience, timeout: timeout, now: now))
         case .idle, .stopping:
             source = requested ?? policy.defaultSource
             restarts = 0
@@ -134,6 +139,7 @@ package struct BroadcastMachine: Sendable {
         case .starting(var attempt):
             attempt.timings.hello = now
             attempt.spawnAt = nil
+            attempt.patience = nil
             phase = .starting(attempt)
         case .idle, .live, .away:
             enter(.live, now: now)
@@ -169,13 +175,20 @@ package struct BroadcastMachine: Sendable {
             } else {
                 enter(.away(Absence(patience: now + policy.returnGrace)), now: now)
             }
-        case .starting(var attempt) where !processExists && !supervised:
-            // A hand-started agent went while a start waited for it to stream: it may come back, else one is spawned.
-            attempt.spawnAt = now + policy.returnGrace
+        case .starting(var attempt):
+            if processExists {
+                attempt.patience = now + policy.returnGrace
+            } else if supervised {
+                // Its process went first, so nothing else brings another agent.
+                attempt.spawnAt = now + backoff.delay()
+            } else {
+                // A hand-started agent went while a start waited for it to stream: it may come back, else one is spawned.
+                attempt.spawnAt = now + policy.returnGrace
+            }
             phase = .starting(attempt)
         case .stopping:
             return finishStopping(now: now)
-        case .idle, .starting, .away:
+        case .idle, .away:
             break
         }
         return []
@@ -196,6 +209,10 @@ package struct BroadcastMachine: Sendable {
         processID = nil
         lastExit = exit
         switch phase {
+        case .starting(var attempt) where attempt.isGuest && attempt.patience == nil && agent == nil:
+            // It was being terminated already: its exit is what the start waited for.
+            attempt.spawnAt = now
+            phase = .starting(attempt)
         case .starting where agent == nil || agent.map({ Int($0.hello.pid) }) == pid:
             return fail(.agentExited(exit), now: now)
         case .away:
@@ -220,11 +237,11 @@ package struct BroadcastMachine: Sendable {
             }
             guard let spawnAt = attempt.spawnAt, now >= spawnAt else { return [] }
             attempt.spawnAt = nil
+            attempt.patience = now + policy.restartTimeout
             phase = .starting(attempt)
             return [spawn()]
         case .away(let absence):
             if let respawnAt = absence.respawnAt, now >= respawnAt {
-                restarts += 1
                 phase = .away(Absence(patience: now + policy.restartTimeout))
                 return [spawn()]
             }
@@ -257,12 +274,19 @@ extension BroadcastMachine {
         }
     }
 
-    private mutating func begin(spawnAt: NIODeadline?, timeout: TimeAmount, now: NIODeadline) -> [Action] {
+    private mutating func begin(
+        spawnAt: NIODeadline?,
+        patience: NIODeadline? = nil,
+        timeout: TimeAmount,
+        now: NIODeadline
+    ) -> [Action] {
         var attempt = Attempt(
             timings: StartTimings.Recorder(start: now),
             deadline: now + timeout,
             timeout: timeout,
-            spawnAt: spawnAt
+            spawnAt: spawnAt,
+            isGuest: supervised,
+            patience: patience
         )
         attempt.timings.hello = agent == nil ? nil : now
         guard let spawnAt, spawnAt <= now else {
@@ -270,18 +294,32 @@ extension BroadcastMachine {
             return []
         }
         attempt.spawnAt = nil
+        attempt.patience = now + policy.restartTimeout
         enter(.starting(attempt), now: now)
         return [spawn()]
     }
 
     private mutating func spawn() -> Action {
+        if supervised { restarts += 1 }
         processExists = true
         supervised = true
         return .spawn(source)
     }
 
-    /// Ends a start so that nothing is left of it. An agent that the relay did not start is not ended for a start that was impatient.
+    /// Ends a start so that nothing is left of it. What had been there before is not ended for a start that was impatient: an agent that
+    /// the relay did not start, or a broadcast that it supervises.
     private mutating func fail(_ error: BroadcastError, now: NIODeadline) -> [Action] {
+        guard case .starting(let attempt) = phase else { return [] }
+        if attempt.isGuest {
+            if agent != nil {
+                enter(.live, now: now)
+            } else if processExists {
+                enter(.away(Absence(patience: attempt.patience)), now: now)
+            } else {
+                enter(.away(Absence(respawnAt: attempt.spawnAt ?? now + backoff.delay())), now: now)
+            }
+            return [.startFailed(error)]
+        }
         if supervised {
             var actions = beginStopping(failure: error, reason: "the start failed", now: now)
             if processExists, agent != nil { actions.append(.terminateProcess) }

@@ -3,14 +3,30 @@ package import Media
 /// What a broadcast is to capture.
 package struct SourceRequest: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
+        /// What the desktop offers: Mutter itself, else the portal.
+        case auto
         /// The desktop portal's screen cast.
         case portal
+        /// GNOME's compositor itself.
+        case mutter
+        /// A PipeWire node.
+        case node
         /// A synthetic moving picture.
         case testPattern = "test-pattern"
     }
 
+    /// Whether the pointer is in the picture.
+    package enum Cursor: String, Sendable, CaseIterable {
+        case embedded, hidden
+    }
+
     package var kind: Kind
-    /// The test pattern's size.
+    package var cursor: Cursor?
+    /// The connector of Mutter's monitor.
+    package var output: String?
+    /// The PipeWire node's name, serial or id.
+    package var node: String?
+    /// The test pattern's size, or that of a monitor that Mutter makes for the purpose.
     package var size: PictureSize?
     /// The test pattern's frames per second, 1 to 240.
     package var fps: Int?
@@ -19,5 +35,16 @@ package struct SourceRequest: Sendable, Equatable {
         self.kind = kind
         self.size = size
         self.fps = fps
+    }
+
+    /// The agent's arguments that say the same.
+    var agentArguments: [String] {
+        var arguments = ["--source", kind.rawValue]
+        if let cursor { arguments += ["--cursor", cursor.rawValue] }
+        if let output { arguments += ["--output=\(output)"] }
+        if let node { arguments += ["--node=\(node)"] }
+        if let size { arguments += ["--size", size.description] }
+        if let fps { arguments += ["--fps", String(fps)] }
+        return arguments
     }
 }

@@ -14,9 +14,13 @@ extension API {
                 try await serve(viewer, of: session, to: request, writer: &writer)
             }
             try await writer.finish(nil)
+            // Behind what is still to be sent. A client that does not close in turn is closed by its viewer's end.
+            context.channel.close(mode: .output, promise: nil)
         }
-        // The media type of H.264 is registered for RTP; players of bare streams use the same.
-        return Response(status: .ok, headers: [.contentType: "video/h264", .cacheControl: "no-store"], body: body)
+        // The connection ends with the stream, so that what ends the one never meets a later request on the other. The media type of
+        // H.264 is registered for RTP; players of bare streams use the same.
+        let headers: HTTPFields = [.contentType: "video/h264", .cacheControl: "no-store", .connection: "close"]
+        return Response(status: .ok, headers: headers, body: body)
     }
 
     private func serve(

@@ -10,7 +10,7 @@ enum Answer {
     static func problem(_ problem: Problem) -> Response {
         response(
             problem.body,
-            status: HTTPResponse.Status(code: problem.code.status),
+            status: HTTPResponse.Status(code: problem.status),
             type: "application/problem+json",
             headers: problem.headers
         )

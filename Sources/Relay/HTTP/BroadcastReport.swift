@@ -48,7 +48,7 @@ enum BroadcastReport {
     private static func source(_ machine: BroadcastMachine) -> JSONValue {
         let status = machine.agent?.status
         return [
-            "kind": .string(machine.agent?.hello.source ?? machine.source.kind.rawValue),
+            "kind": .string(machine.agent.map { $0.status?.kind ?? $0.hello.source } ?? machine.source.kind.rawValue),
             "state": JSONValue(status?.state.rawValue),
             "cause": JSONValue(status?.cause),
             "detail": JSONValue(status?.detail),
@@ -94,7 +94,7 @@ enum BroadcastReport {
         switch exit.cause {
         case .status(let value): status = value
         case .signal(let value): signal = value
-        case .notStarted: break
+        case .notStarted, .unknown: break
         }
         return [
             "exitStatus": JSONValue(status),

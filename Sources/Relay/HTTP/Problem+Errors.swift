@@ -45,6 +45,8 @@ extension Problem {
         switch exit.cause {
         case .notStarted(let reason):
             self.init(.agentNotStarted, "cannot start capture-agent: \(reason); give its path with --agent")
+        case .unknown:
+            self.init(.agentExited, "the agent ended while it started: \(exit)")
         case .status(let status):
             self.init(.agentExited, "the agent ended while it started: \(exit)")
             extra.append(Member(name: "exitStatus", value: .integer(status)))

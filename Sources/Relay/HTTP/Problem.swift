@@ -22,6 +22,7 @@ package struct Problem: Error, Sendable, Equatable {
         case portInUse = "port_in_use"
         case noSource = "no_source"
         case bodyTooLarge = "body_too_large"
+        case httpError = "http_error"
         case internalError = "internal_error"
         case agentExited = "agent_exited"
         case agentNotStarted = "agent_not_started"
@@ -42,7 +43,7 @@ package struct Problem: Error, Sendable, Equatable {
         package var status: Int {
             switch self {
             case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
-                .codecUnavailable:
+                .codecUnavailable, .httpError:
                 400
             case .forbiddenOrigin: 403
             case .unknownRoute, .unknownDevice, .unknownSession: 404
@@ -65,9 +66,12 @@ package struct Problem: Error, Sendable, Equatable {
     /// Members beside the standard ones.
     package var extra: [JSONValue.Member] = []
     var headers: HTTPFields = [:]
+    /// The answer's status: the code's, unless HTTP itself knows better.
+    package var status: Int
 
     package init(_ code: Code, _ detail: String, field: String? = nil) {
         self.code = code
+        status = code.status
         self.detail = detail
         self.field = field
     }
@@ -76,7 +80,7 @@ package struct Problem: Error, Sendable, Equatable {
     package var body: JSONValue {
         var members: [JSONValue.Member] = [
             .init(name: "title", value: .string(code.title)),
-            .init(name: "status", value: .integer(code.status)),
+            .init(name: "status", value: .integer(status)),
             .init(name: "code", value: .string(code.rawValue)),
             .init(name: "detail", value: .string(detail)),
         ]

@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+import NIOCore
 
 /// Answers every error as a problem.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -16,9 +17,21 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             return Answer.problem(
                 Problem(.unknownRoute, "there is no \(request.uri.path) here; the routes are in docs/api.md")
             )
+        } catch let error as any HTTPResponseError {
+            var problem = Problem(.httpError, "\(error)")
+            problem.status = error.status.code
+            return Answer.problem(problem)
+        } catch  where Self.isAbort(error) {
+            // The client has gone, or the relay is going: nobody reads an answer.
+            context.logger.debug("\(request.method) \(request.uri.path) was given up: \(error)")
+            throw error
         } catch {
             context.logger.error("\(request.method) \(request.uri.path) failed: \(error)")
             return Answer.problem(Problem(.internalError, "an error of the relay's own; its log says more"))
         }
+    }
+
+    private static func isAbort(_ error: any Error) -> Bool {
+        error is CancellationError || error is ChannelError || error is IOError || error is NIOAsyncWriterError
     }
 }

@@ -30,6 +30,11 @@ package struct SessionFeed: Sendable {
     private var cachedBytes = 0
     private var keyframeArrived: NIODeadline?
 
+    /// The largest PTS that fits scrcpy's packets, and more than any clock reaches.
+    private static let largestPTS = Int64(1) << 62 - 1
+    /// Viewers' last PTS. It outlives agents: they feed one timeline.
+    private var lastPTS: Int64?
+
     private var pending: KeyframeRequest?
     private var lastRequestID: UInt32 = 0
     private var lastSent: NIODeadline?
@@ -60,6 +65,8 @@ package struct SessionFeed: Sendable {
             discarded += 1
             return nil
         }
+        var accessUnit = accessUnit
+        accessUnit.pts = nextPTS(accessUnit.pts)
         let picture = Picture(accessUnit, codec: codec, packetized: packetized)
         pictures += 1
         bytes += UInt64(picture.byteCount)
@@ -74,6 +81,14 @@ package struct SessionFeed: Sendable {
         }
         keep(picture)
         return picture
+    }
+
+    /// The PTS for viewers, to whom it increases strictly whatever an agent sends.
+    private mutating func nextPTS(_ pts: Int64) -> Int64 {
+        let least = lastPTS.map { $0 + 1 } ?? 0
+        let next = min(max(pts, least), Self.largestPTS)
+        lastPTS = next
+        return next
     }
 
     /// What a viewer that joins now is given first; empty when it waits for the next keyframe.

@@ -78,6 +78,15 @@ struct ProblemTests {
         .broadcast("{\"source\":{}}", .missingField, "source.kind"),
         .broadcast("{\"source\":{\"kind\":\"camera\"}}", .unknownValue, "source.kind"),
         .broadcast("{\"source\":{\"kind\":\"portal\",\"fps\":1}}", .unknownField, "source.fps"),
+        .broadcast("{\"source\":{\"kind\":\"auto\",\"cursor\":\"huge\"}}", .unknownValue, "source.cursor"),
+        .broadcast("{\"source\":{\"kind\":\"node\"}}", .missingField, "source.node"),
+        .broadcast("{\"source\":{\"kind\":\"node\",\"node\":7}}", .wrongType, "source.node"),
+        .broadcast("{\"source\":{\"kind\":\"mutter\",\"width\":64}}", .missingField, "source.height"),
+        .broadcast(
+            "{\"source\":{\"kind\":\"mutter\",\"output\":\"DP-1\",\"width\":64,\"height\":64}}",
+            .unknownField,
+            "source.height"
+        ),
         .broadcast("{\"source\":{\"kind\":\"test-pattern\",\"width\":64}}", .missingField, "source.height"),
         .broadcast("{\"source\":{\"kind\":\"test-pattern\",\"fps\":300}}", .outOfRange, "source.fps"),
         .broadcast("{\"device\":\"tv\"}", .unknownDevice, "device"), .broadcast("{\"x\":1}", .unknownField, "x"),
@@ -209,6 +218,21 @@ struct AnswerTests {
                 #expect(named.contains(line.prefix { $0 != "{" && $0 != " " }), "\(line)")
             }
             #expect(metrics.text.contains("heliograph_broadcast_state{device=\"default\",state=\"idle\"} 1\n"))
+        }
+    }
+
+    @Test("HEAD as GET, without the body")
+    func heads() async throws {
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            for path in ["/livez", "/metrics", "/screencapture", "/screencapture/\(session.id)/stream.h264"] {
+                let answer = try await relay.call(.HEAD, path)
+                #expect(answer.status == 200)
+                #expect(answer.body.isEmpty)
+            }
+            #expect(try await relay.call(.HEAD, "/screencapture/7").status == 404)
+            #expect(try await relay.call(.HEAD, "/screencapture/start").status == 405)
+            #expect(try await relay.session(session.id)["viewers"] == 0)
         }
     }
 

@@ -224,6 +224,77 @@ struct BroadcastMachineTests {
         #expect(machine.processExited(AgentExit(cause: .signal(15)), now: at(300)) == [.stopped])
     }
 
+    private static let timeout = BroadcastError.agentTimeout(after: .seconds(15), saidHello: true)
+
+    @Test("A start that joins a supervised broadcast whose source opens leaves it live when it fails")
+    mutating func aGuestLeavesALiveBroadcastLive() {
+        goLive()
+        _ = machine.sourceReported(SourceStatus(state: .opening), now: at(1000))
+        #expect(start(at: 2000) == .lead([]))
+        #expect(machine.timerFired(now: at(17_000)) == [.startFailed(Self.timeout)])
+        #expect(machine.state == .live)
+        #expect(start(at: 18_000) == .lead([]))
+        let lost = BroadcastError.sourceUnavailable(cause: "gone", detail: nil)
+        let actions = machine.sourceReported(SourceStatus(state: .lost, cause: "gone"), now: at(19_000))
+        #expect(actions == [.startFailed(lost)])
+        #expect(machine.state == .live)
+        #expect(start(at: 19_500) == .refuse(lost))
+        // Still supervised.
+        _ = machine.linkLost(now: at(20_000))
+        _ = machine.processExited(Self.exit, now: at(20_000))
+        #expect(machine.timerFired(now: at(20_100)) == [.spawn(Self.source)])
+    }
+
+    @Test("A start that joins a supervised broadcast whose agent is away leaves it away when the next agent exits")
+    mutating func aGuestLeavesAnAbsentBroadcastAway() {
+        goLive()
+        _ = machine.linkLost(now: at(1000))
+        _ = machine.processExited(Self.exit, now: at(1000))
+        #expect(start(at: 1010) == .lead([.spawn(Self.source)]))
+        #expect(machine.restarts == 1)
+        let failed = machine.processExited(Self.exit, now: at(1020))
+        #expect(failed == [.startFailed(.agentExited(Self.exit))])
+        #expect(machine.state == .away)
+        #expect(machine.wake == at(1220))
+        #expect(machine.timerFired(now: at(1220)) == [.spawn(Self.source)])
+        #expect(machine.restarts == 2)
+    }
+
+    @Test("A start that joins while an agent restarts and gives up early leaves the agent its time")
+    mutating func anImpatientGuestLeavesARestartItsTime() {
+        goLive()
+        _ = machine.linkLost(now: at(1000))
+        _ = machine.processExited(Self.exit, now: at(1000))
+        #expect(machine.timerFired(now: at(1100)) == [.spawn(Self.source)])
+        #expect(machine.startRequested(source: nil, timeout: .seconds(1), now: at(1200)) == .lead([]))
+        let timeout = BroadcastError.agentTimeout(after: .seconds(1), saidHello: false)
+        #expect(machine.timerFired(now: at(2200)) == [.startFailed(timeout)])
+        #expect(machine.state == .away)
+        #expect(machine.wake == at(16_100))
+    }
+
+    @Test("A start that joins while a linkless process is being ended waits for the next one")
+    mutating func aGuestWaitsForTheNextProcess() {
+        goLive()
+        _ = machine.linkLost(now: at(1000))
+        #expect(machine.timerFired(now: at(6000)) == [.terminateProcess])
+        #expect(start(at: 6010) == .lead([]))
+        #expect(machine.processExited(AgentExit(cause: .signal(9)), now: at(6100)).isEmpty)
+        #expect(machine.timerFired(now: at(6100)) == [.spawn(Self.source)])
+        #expect(machine.state == .starting)
+    }
+
+    @Test("A start whose process went while another agent was linked spawns again when that one goes as well")
+    mutating func aStartWithoutAnyAgentSpawnsAgain() throws {
+        _ = start(at: 0)
+        machine.processStarted(pid: 10, now: at(100))
+        _ = machine.agentConnected(Self.hello(pid: 99), now: at(150))
+        #expect(machine.processExited(Self.exit, now: at(200)).isEmpty)
+        #expect(machine.linkLost(now: at(300)).isEmpty)
+        #expect(machine.wake == at(400))
+        #expect(machine.timerFired(now: at(400)) == [.spawn(Self.source)])
+    }
+
     @Test("A start of an absent agent does not wait for the backoff")
     mutating func aStartSkipsTheBackoff() {
         goLive()

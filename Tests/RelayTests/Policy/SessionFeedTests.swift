@@ -56,6 +56,21 @@ struct SessionFeedTests {
         #expect(feed.join(now: at(50)).count == 1)
     }
 
+    @Test("gives viewers PTS that increase strictly, whatever an agent sends")
+    func ptsIncreaseStrictly() {
+        var feed = Self.feed()
+        let largest = Int64(1) << 62 - 1
+        let sent: [Int64] = [-5, -5, 100, 100, 99, .min, 200, largest - 1, 300, .max]
+        var given: [Int64] = []
+        for (index, pts) in sent.enumerated() {
+            if index == 6 { feed.lost() }
+            var unit = SampleStream.accessUnit(index, key: index % 6 == 0)
+            unit.pts = pts
+            if let picture = feed.accept(unit, now: at(0)) { given.append(picture.pts) }
+        }
+        #expect(given == [0, 1, 100, 101, 102, 103, 200, largest - 1, largest, largest])
+    }
+
     @Test("starts over with the next agent")
     func startsOverWithTheNextAgent() {
         var feed = Self.feed()

@@ -25,6 +25,22 @@ struct SmallPolicyTests {
         #expect(history.rates(of: 8) == nil)
     }
 
+    @Test("Heartbeats with any numbers give rates")
+    func hostileHeartbeatsGiveRates() throws {
+        var history = HeartbeatHistory()
+        history.add(heartbeat(clock: 0, frames: 5, live: 5, repeats: 0, bytes: 0, encode: 9), now: at(0))
+        history.add(
+            heartbeat(clock: 1, frames: .max, live: .max, repeats: 5, bytes: .max, encode: .max),
+            now: at(0)
+        )
+        let rates = try #require(history.rates(of: 7))
+        #expect(rates.pictures.isFinite && rates.bitrate.isFinite)
+        history.add(heartbeat(clock: .max, frames: 0, live: 0, repeats: 0, bytes: 0, encode: 0), now: at(0))
+        #expect(history.rates(of: 7)?.pictures == 0)
+        history.add(heartbeat(clock: 0, frames: 0, live: 0, repeats: 0, bytes: 0, encode: 0), now: at(0))
+        #expect(history.rates(of: 7) == nil)
+    }
+
     private func heartbeat(clock: UInt64, frames: UInt64, live: UInt64, repeats: UInt64, bytes: UInt64, encode: UInt64)
         -> Heartbeat
     {

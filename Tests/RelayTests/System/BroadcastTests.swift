@@ -250,6 +250,30 @@ struct BroadcastTests {
         }
     }
 
+    @Test("survives a heartbeat with any numbers")
+    func survivesHostileHeartbeats() async throws {
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            var first = heartbeat(clock: 0, frames: 0, live: 5, session: session.id)
+            first.sessions[0].counters.reencodedRepeats = .max
+            var second = heartbeat(clock: 1, frames: .max, live: .max, session: session.id)
+            second.linkQueuedBytes = .min
+            second.sessions[0].linkDrops = .max
+            second.sessions[0].counters.reencodedRepeats = 5
+            second.sessions[0].counters.bytes = .max
+            second.sessions[0].counters.encodeTime = .max
+            for packet in [first, second, first, second].map(Packet.heartbeat) { try await link.send(packet) }
+            _ = try await eventually("the heartbeat") {
+                let frames = try await relay.broadcast()["heartbeat"]?["framesReceived"]
+                return frames == .integer(.max) ? true : nil
+            }
+            for path in ["/screencapture", "/screencapture/\(session.id)", "/screencapture/broadcast", "/metrics"] {
+                #expect(try await relay.get(path).status == 200)
+            }
+        }
+    }
+
     private func heartbeat(clock: UInt64, frames: UInt64, live: UInt64, session: SessionID) -> Heartbeat {
         var figures = SessionFigures(session: session, encoder: "x264", size: nil, counters: .init(), linkDrops: 0)
         figures.counters.encodedLive = live

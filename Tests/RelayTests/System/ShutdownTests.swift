@@ -1,3 +1,4 @@
+import Foundation
 import Media
 import NIOCore
 import Relay
@@ -33,6 +34,34 @@ struct ShutdownTests {
             try await link.waitForEnd()
         }
         #expect(script.runs.count == 1)
+        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+    }
+
+    @Test("is what each of its signals begins", arguments: [SIGTERM, SIGINT, SIGHUP])
+    func signals(signal: Int32) async throws {
+        let script = try HelperScript("exec sleep 1000")
+        let file = script.path + ".ports"
+        let relay = Process()
+        relay.executableURL = Programs.product("heliograph-relay")
+        relay.arguments = [
+            "--http", "127.0.0.1:0", "--agent-link", "127.0.0.1:0", "--session-port-base", "0",
+            "--agent", script.path, "--ports-file", file, "--log-level", "critical",
+        ]
+        try Programs.start(relay)
+        defer { if relay.isRunning { kill(relay.processIdentifier, SIGKILL) } }
+        let port = try await eventually("the relay's port") { () -> Int? in
+            guard let data = FileManager.default.contents(atPath: file),
+                case .integer(let port) = try JSONValue(parsing: data)["http"]
+            else { return nil }
+            return port
+        }
+        let browser = try await ByteClient(port: port)
+        let request = "POST /screencapture/broadcast/start HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+        try await browser.send(Array(request.utf8))
+        _ = try await eventually("the agent") { script.runs.isEmpty ? nil : true }
+        kill(relay.processIdentifier, signal)
+        _ = try await eventually("the relay's end") { relay.isRunning ? nil : true }
+        #expect(relay.terminationReason == .exit && relay.terminationStatus == 0)
         for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
     }
 

@@ -13,7 +13,7 @@ final class LoopWakeSource: @unchecked Sendable {
         self.loop = loop
     }
 
-    /// From now on, a wake-up calls `callback` with `data` in the loop's thread. Called before that thread is started.
+    /// From now on, a wake-up calls `callback` with `data` in the loop's thread. Called under the loop's lock.
     func attach(callback: spa_source_event_func_t, data: UnsafeMutableRawPointer) {
         lock.withLock { _ in source = cpw_loop_add_event(loop, callback, data) }
     }

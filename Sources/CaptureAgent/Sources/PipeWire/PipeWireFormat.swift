@@ -14,14 +14,20 @@ enum PipeWireFormat {
     /// What `param`, a Format object, fixes; nil when it is not one of the accepted formats.
     static func parse(_ param: UnsafePointer<spa_pod>) -> (size: PictureSize, pixels: PixelFormat)? {
         var info = spa_video_info_raw()
-        guard spa_format_video_raw_parse(param, &info) >= 0, info.size.width >= 2, info.size.height >= 2,
+        guard spa_format_video_raw_parse(param, &info) >= 0, (2...8192).contains(info.size.width),
+            (2...8192).contains(info.size.height),
             let format = accepted.first(where: { $0.spa == info.format })
         else { return nil }
         return (PictureSize(width: Int(info.size.width), height: Int(info.size.height)), format.pixels)
     }
 
-    /// Runs `body` with an EnumFormat object that offers the accepted formats at up to `maximumRate` frames per second.
-    static func withOffer<Result>(maximumRate: Int, _ body: (inout UnsafePointer<spa_pod>?) -> Result) -> Result {
+    /// Runs `body` with an EnumFormat object that offers the accepted formats at up to `maximumRate` frames per second,
+    /// in the given size or, when it is nil, in any.
+    static func withOffer<Result>(
+        maximumRate: Int,
+        size: PictureSize?,
+        _ body: (inout UnsafePointer<spa_pod>?) -> Result
+    ) -> Result {
         let formats = accepted.map { $0.spa.rawValue }
         return withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
             var offer = cpw_enum_format(
@@ -29,7 +35,9 @@ enum PipeWireFormat {
                 UInt32(memory.count),
                 formats,
                 UInt32(formats.count),
-                UInt32(maximumRate)
+                UInt32(maximumRate),
+                UInt32(size?.width ?? 0),
+                UInt32(size?.height ?? 0)
             )
             return body(&offer)
         }

@@ -4,12 +4,32 @@ import Media
 import Synchronization
 import Wire
 
+/// How a stream comes to its node.
+struct PipeWireTarget {
+    /// Who links the stream with the node.
+    enum Linking {
+        case sessionManager
+        /// The stream itself, where no session manager runs.
+        case own
+    }
+
+    var node: UInt32
+    var linking = Linking.sessionManager
+    /// The only size to accept; nil for any.
+    var size: PictureSize?
+}
+
 /// A consumer of one PipeWire video node.
 ///
-/// PipeWire's thread owns everything but `ended` and `ending`; callers hold its lock. At least four buffers are negotiated; the newest is
-/// lent to the frame that is delivered, older queued ones go straight back.
+/// PipeWire's thread owns everything but `ended` and `ending`; callers hold the connection's lock. At least four buffers are
+/// negotiated; the newest is lent to the frame that is delivered, older queued ones go straight back.
 final class PipeWireStream: @unchecked Sendable {
-    // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock (`withLoopLock`).
+    // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock.
+
+    private static let nodeGone = "The screen's PipeWire node is gone. It is looked for again."
+
+    /// How long the way from the connection to a running stream may take, ns.
+    private static let startTimeout: UInt64 = .milliseconds(5_000)
 
     private static let minimumBuffers: Int32 = 4
     private static let preferredBuffers: Int32 = 8
@@ -17,17 +37,19 @@ final class PipeWireStream: @unchecked Sendable {
 
     /// Set when the stream cannot deliver any more; `ending` says why.
     let ended = Event()
+    /// Set when the stream has run for the first time.
+    private let started = Event()
     private let endingState = Mutex<SourceError?>(nil)
 
     private let sink: any FrameSink
-    private let threadLoop: OpaquePointer
-    private let loop: UnsafeMutablePointer<pw_loop>
-    private var context: OpaquePointer?
-    private var core: OpaquePointer?
+    private let connection: PipeWireConnection
+    private let target: PipeWireTarget
     private var stream: OpaquePointer?
+    private var link: OpaquePointer?
+    /// Tells when the node goes: a stream that linked itself would only pause.
+    private var listing: PipeWireListing?
     private let wakeSource: LoopWakeSource
-    private let coreHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let streamHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
 
     private var format: (size: PictureSize, pixels: PixelFormat)?
     private var buffers = PipeWireBuffers()
@@ -40,108 +62,105 @@ final class PipeWireStream: @unchecked Sendable {
     /// Connects to a node.
     ///
     /// - Parameters:
-    ///   - descriptor: An open connection to the PipeWire daemon, for example a portal's. Taken over.
-    ///   - node: The node's id.
+    ///   - connection: Used by this stream alone, and shut down with it.
     ///   - maximumRate: Frames per second that are worth delivering.
-    init(descriptor: Int32, node: UInt32, maximumRate: Int, sink: any FrameSink) throws(SourceError) {
-        _ = Self.initialisePipeWire
-        guard let threadLoop = pw_thread_loop_new("pipewire", nil), let loop = pw_thread_loop_get_loop(threadLoop)
-        else {
-            close(descriptor)
-            throw .unavailable(cause: "pipewire_unavailable", detail: "PipeWire's event loop could not be made.")
-        }
-        self.threadLoop = threadLoop
-        self.loop = loop
+    init(
+        _ connection: PipeWireConnection,
+        target: PipeWireTarget,
+        maximumRate: Int,
+        sink: any FrameSink
+    ) throws(SourceError) {
+        self.connection = connection
+        self.target = target
         self.sink = sink
-        coreHook.initialize(to: spa_hook())
-        streamHook.initialize(to: spa_hook())
-        let wakeSource = LoopWakeSource(loop: loop)
+        hook.initialize(to: spa_hook())
+        let wakeSource = LoopWakeSource(loop: connection.loop)
         self.wakeSource = wakeSource
         lender = BufferLender { wakeSource.wake() }
-        wakeSource.attach(callback: pipeWireStreamWoken, data: Unmanaged.passUnretained(self).toOpaque())
-        do throws(SourceError) {
-            try open(descriptor: descriptor, node: node, maximumRate: maximumRate)
-        } catch {
-            shutDown()
-            throw error
-        }
+        connection.observe { [weak self] in self?.end($0) }
+        let failure = connection.withLock { connect(maximumRate: maximumRate) }
+        guard let failure else { return }
+        shutDown()
+        throw .unavailable(cause: "pipewire_unavailable", detail: "PipeWire refuses: \(failure). Is it running?")
     }
 
     deinit {
-        streamHook.deallocate()
-        coreHook.deallocate()
+        hook.deallocate()
     }
 
     /// Announces another maximum rate to the producer.
     func changeMaximumRate(_ maximumRate: Int) {
-        withLoopLock {
+        connection.withLock {
             guard let stream else { return }
-            PipeWireFormat.withOffer(maximumRate: maximumRate) { offer in
+            PipeWireFormat.withOffer(maximumRate: maximumRate, size: target.size) { offer in
                 _ = pw_stream_update_params(stream, &offer, 1)
             }
         }
     }
 
-    /// Ends the stream. Frames that are still held keep their pixels. Called once, not in PipeWire's thread.
+    /// Delivers until `stop` is set; throws when the stream ends before, or the desktop ends it.
+    ///
+    /// - Parameters:
+    ///   - initialRate: What it was opened with; `rate` may have changed since.
+    ///   - wait: Returns when one of the events is set, and then false, or true when the desktop has ended the screencast.
+    func deliver(
+        rate: SourceRate,
+        openedWith initialRate: Int,
+        until stop: Event,
+        wait: ([Event]) -> Bool
+    ) throws(SourceError) {
+        rate.observe { [weak self] in self?.changeMaximumRate($0) }
+        defer { rate.observe(nil) }
+        if rate.maximum != initialRate { changeMaximumRate(rate.maximum) }
+        guard Event.wait(forAnyOf: [stop, ended, started], until: MonotonicClock.now + Self.startTimeout) else {
+            throw .timeout(
+                cause: "stream_not_linked",
+                detail: "PipeWire did not link the screen's stream. Is a session manager such as WirePlumber running?"
+            )
+        }
+        let isClosed = !stop.isSet && !ended.isSet && wait([stop, ended])
+        if stop.isSet { return }
+        if isClosed {
+            throw .lost(cause: "screencast_closed", detail: "The desktop ended the screencast. It is asked for again.")
+        }
+        throw ending ?? .lost(cause: "stream_error", detail: "The PipeWire stream ended.")
+    }
+
+    /// Ends the stream and its connection. Frames that are still held keep their pixels. Called once, not in PipeWire's thread.
     func shutDown() {
-        withLoopLock {
+        connection.withLock {
+            listing?.end()
+            if let link { pw_proxy_destroy(link) }
+            link = nil
             // Destroying the stream removes its buffers, which detaches the frames that lease them.
             if let stream { pw_stream_destroy(stream) }
             stream = nil
             wakeSource.destroy()
-            if let core { pw_core_disconnect(core) }
-            core = nil
-            if let context { pw_context_destroy(context) }
-            context = nil
         }
-        pw_thread_loop_stop(threadLoop)
-        pw_thread_loop_destroy(threadLoop)
+        connection.shutDown()
     }
 
     // MARK: - Opening
 
-    private static let initialisePipeWire: Void = pw_init(nil, nil)
-
-    private func open(descriptor: Int32, node: UInt32, maximumRate: Int) throws(SourceError) {
-        guard pw_thread_loop_start(threadLoop) == 0 else {
-            close(descriptor)
-            throw .unavailable(cause: "pipewire_unavailable", detail: "PipeWire's thread could not be started.")
-        }
-        let failure = withLoopLock { connect(descriptor: descriptor, node: node, maximumRate: maximumRate) }
-        if let failure {
-            throw .unavailable(cause: "pipewire_unavailable", detail: "PipeWire refuses: \(failure). Is it running?")
-        }
-    }
-
     /// Returns what failed.
-    private func connect(descriptor: Int32, node: UInt32, maximumRate: Int) -> String? {
+    private func connect(maximumRate: Int) -> String? {
         let own = Unmanaged.passUnretained(self).toOpaque()
-        context = pw_context_new(loop, nil, 0)
-        guard let context else {
-            close(descriptor)
-            return "no context (\(String(cString: strerror(errno))))"
+        wakeSource.attach(callback: pipeWireStreamWoken, data: own)
+        let listing = PipeWireListing { [weak self] in self?.globalRemoved($0) }
+        guard listing.begin(on: connection.core) else {
+            return "no list of objects (\(String(cString: strerror(errno))))"
         }
-        core = pw_context_connect_fd(context, descriptor, nil, 0)
-        guard let core else { return "no connection (\(String(cString: strerror(errno))))" }
-        cpw_core_add_listener(core, coreHook, pipeWireCoreEvents, own)
-
+        self.listing = listing
         let properties = pw_properties_new_string("media.type=Video media.category=Capture media.role=Screen")
-        stream = pw_stream_new(core, "heliograph", properties)
+        stream = pw_stream_new(connection.core, "heliograph", properties)
         guard let stream else { return "no stream (\(String(cString: strerror(errno))))" }
-        pw_stream_add_listener(stream, streamHook, pipeWireStreamEvents, own)
-        let flags =
-            PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
-            | PW_STREAM_FLAG_DONT_RECONNECT.rawValue
-        let result = PipeWireFormat.withOffer(maximumRate: maximumRate) { offer in
-            pw_stream_connect(stream, SPA_DIRECTION_INPUT, node, pw_stream_flags(flags), &offer, 1)
+        pw_stream_add_listener(stream, hook, pipeWireStreamEvents, own)
+        var flags = PW_STREAM_FLAG_MAP_BUFFERS.rawValue | PW_STREAM_FLAG_DONT_RECONNECT.rawValue
+        if target.linking == .sessionManager { flags |= PW_STREAM_FLAG_AUTOCONNECT.rawValue }
+        let result = PipeWireFormat.withOffer(maximumRate: maximumRate, size: target.size) { offer in
+            pw_stream_connect(stream, SPA_DIRECTION_INPUT, target.node, pw_stream_flags(flags), &offer, 1)
         }
-        return result < 0 ? "no connection to node \(node) (\(String(cString: strerror(-result))))" : nil
-    }
-
-    private func withLoopLock<Result>(_ body: () -> Result) -> Result {
-        pw_thread_loop_lock(threadLoop)
-        defer { pw_thread_loop_unlock(threadLoop) }
-        return body()
+        return result < 0 ? "no connection to node \(target.node) (\(String(cString: strerror(-result))))" : nil
     }
 
     private func end(_ error: SourceError) {
@@ -153,25 +172,27 @@ final class PipeWireStream: @unchecked Sendable {
 
     // MARK: - In PipeWire's thread
 
-    fileprivate func coreFailed(id: UInt32, result: Int32, message: String) {
-        // Errors of other objects concern requests that have their own answers.
-        guard id == 0 else { return }
-        end(.lost(cause: "pipewire_lost", detail: "The connection to PipeWire broke: \(message). It is opened again."))
+    private func globalRemoved(_ id: UInt32) {
+        if id == target.node { end(.lost(cause: "node_gone", detail: Self.nodeGone)) }
     }
 
     fileprivate func stateChanged(to state: pw_stream_state, message: String?) {
         switch state {
         case PW_STREAM_STATE_STREAMING:
             wasStreaming = true
+            started.set()
             sink.sourceChanged(SourceStatus(state: .streaming, size: format?.size))
         case PW_STREAM_STATE_PAUSED:
+            if target.linking == .own, link == nil, let stream {
+                link = cpw_core_create_link(connection.core, target.node, pw_stream_get_node_id(stream))
+            }
             if wasStreaming {
                 sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused", size: format?.size))
             }
         case PW_STREAM_STATE_ERROR:
             end(.lost(cause: "stream_error", detail: "PipeWire ended the stream: \(message ?? "no reason given")."))
         case PW_STREAM_STATE_UNCONNECTED:
-            if wasStreaming { end(.lost(cause: "node_gone", detail: "The screen's PipeWire node is gone.")) }
+            end(.lost(cause: "node_gone", detail: Self.nodeGone))
         default:
             break
         }
@@ -190,21 +211,29 @@ final class PipeWireStream: @unchecked Sendable {
         }
         format = parsed
         withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
-            let half = memory.count / 2
+            let part = memory.count / 3 & ~7
             var params: [UnsafePointer<spa_pod>?] = [
                 cpw_buffers_param(
                     memory.baseAddress,
-                    UInt32(half),
+                    UInt32(part),
+                    // Without it, GStreamer's pipelines hand out buffers without memory.
+                    Int32(parsed.size.width * parsed.size.height * PixelFormat.bytesPerPixel),
                     Self.minimumBuffers,
                     Self.preferredBuffers,
                     Self.maximumBuffers,
                     1 << Int32(SPA_DATA_MemFd.rawValue) | 1 << Int32(SPA_DATA_MemPtr.rawValue)
                 ),
                 cpw_meta_param(
-                    memory.baseAddress! + half,
-                    UInt32(half),
+                    memory.baseAddress! + part,
+                    UInt32(part),
                     SPA_META_Header.rawValue,
                     Int32(MemoryLayout<spa_meta_header>.size)
+                ),
+                cpw_meta_param(
+                    memory.baseAddress! + 2 * part,
+                    UInt32(part),
+                    SPA_META_VideoCrop.rawValue,
+                    Int32(MemoryLayout<spa_meta_region>.size)
                 ),
             ]
             _ = pw_stream_update_params(stream, &params, UInt32(params.count))
@@ -259,21 +288,8 @@ final class PipeWireStream: @unchecked Sendable {
 
 // MARK: - Trampolines
 
-// PipeWire keeps the pointers to the event tables for as long as a listener lives: they are made once and never freed.
-// `nonisolated(unsafe)` because they are not written after that.
-
-nonisolated(unsafe) private let pipeWireCoreEvents: UnsafePointer<pw_core_events> = {
-    var events = pw_core_events()
-    events.version = UInt32(PW_VERSION_CORE_EVENTS)
-    events.error = { data, id, _, result, message in
-        let text = message.map { String(cString: $0) } ?? String(cString: strerror(-result))
-        data.map(stream)?.coreFailed(id: id, result: result, message: text)
-    }
-    let table = UnsafeMutablePointer<pw_core_events>.allocate(capacity: 1)
-    table.initialize(to: events)
-    return UnsafePointer(table)
-}()
-
+// PipeWire keeps the pointer to the event table for as long as a listener lives: it is made once and never freed.
+// `nonisolated(unsafe)` because it is not written after that.
 nonisolated(unsafe) private let pipeWireStreamEvents: UnsafePointer<pw_stream_events> = {
     var events = pw_stream_events()
     events.version = UInt32(PW_VERSION_STREAM_EVENTS)

@@ -9,7 +9,7 @@ package struct RestoreTokenFile {
     private var path: String { directory + "/restore-token" }
 
     /// - Parameters:
-    ///   - stateDirectory: Where Heliograph keeps its state.
+    ///   - stateDirectory: Where Heliograph keeps its state, an absolute path.
     ///   - device: Letters, digits, `-` and `_`.
     package init(stateDirectory: String, device: String) {
         directory = stateDirectory + "/" + device

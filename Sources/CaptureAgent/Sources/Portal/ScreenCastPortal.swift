@@ -15,6 +15,9 @@ final class ScreenCastPortal {
     /// Deadline of calls that ask nobody, ns.
     private static let callTimeout: UInt64 = .milliseconds(5_000)
 
+    /// Deadline of calls that only tidy up, ns: the agent may be ending because its peer hangs.
+    private static let closeTimeout: UInt64 = .milliseconds(500)
+
     private static let service = "org.freedesktop.portal.Desktop"
     private static let portal = BusTarget(
         service: service,
@@ -37,22 +40,16 @@ final class ScreenCastPortal {
 
     init(stop: Event) throws(SourceError) {
         self.stop = stop
-        do {
-            bus = try Bus()
-        } catch {
-            throw .unavailable(
-                cause: "bus_unavailable",
-                detail: "There is no D-Bus session bus (\(error)). Start the agent inside the desktop's session."
-            )
-        }
+        bus = try SourceError.explainingBus { () throws(BusError) in try Bus() }
     }
 
-    /// Asks for one monitor, with the cursor drawn into it where the portal can.
+    /// Asks for one monitor.
     ///
     /// - Parameters:
+    ///   - cursor: Drawn into the picture only where the portal can.
     ///   - restoreToken: Of an earlier grant.
     ///   - consentTimeout: How long a person has to answer, ns.
-    func open(restoreToken: String?, consentTimeout: UInt64) throws(SourceError) -> Grant {
+    func open(cursor: CursorDrawing, restoreToken: String?, consentTimeout: UInt64) throws(SourceError) -> Grant {
         do {
             let handle = try createSession()
             let session = BusTarget(
@@ -62,7 +59,7 @@ final class ScreenCastPortal {
             )
             self.session = session
             closedSubscription = try bus.subscribe(session, "Closed") { [weak self] _ in self?.isClosed = true }
-            try selectSources(session: handle, restoreToken: restoreToken)
+            try selectSources(session: handle, cursor: cursor, restoreToken: restoreToken)
             return try start(session: handle, timeout: consentTimeout)
         } catch {
             throw Self.explain(error)
@@ -85,21 +82,12 @@ final class ScreenCastPortal {
     }
 
     /// Waits until the session is closed by the desktop or any of `events` is set. Returns whether it was closed.
-    func waitUntilClosed(or events: [Event]) -> Bool {
-        do {
-            try bus.wait(until: nil, stop: events) { isClosed }
-            return true
-        } catch .stopped {
-            return false
-        } catch {
-            return true
-        }
-    }
+    func waitUntilClosed(or events: [Event]) -> Bool { bus.waitUntil(orAny: events) { isClosed } }
 
     /// Gives the screencast back.
     func close() {
         guard let session else { return }
-        _ = try? bus.call(session, "Close", timeout: Self.callTimeout)
+        _ = try? bus.call(session, "Close", timeout: Self.closeTimeout)
         self.session = nil
     }
 
@@ -122,13 +110,15 @@ final class ScreenCastPortal {
         return handle
     }
 
-    private func selectSources(session: String, restoreToken: String?) throws(BusError) {
+    private func selectSources(session: String, cursor: CursorDrawing, restoreToken: String?) throws(BusError) {
         let cursors = try bus.unsignedProperty(Self.portal, "AvailableCursorModes", timeout: Self.callTimeout)
         var options: [(String, BusValue)] = [
             ("types", .unsigned(Self.monitor)), ("multiple", .boolean(false)),
             ("persist_mode", .unsigned(Self.persistent)),
         ]
-        if cursors & Self.embeddedCursor != 0 { options.append(("cursor_mode", .unsigned(Self.embeddedCursor))) }
+        if cursor == .embedded, cursors & Self.embeddedCursor != 0 {
+            options.append(("cursor_mode", .unsigned(Self.embeddedCursor)))
+        }
         if let restoreToken { options.append(("restore_token", .string(restoreToken))) }
         try request("SelectSources", session: session, timeout: Self.callTimeout, options: options)
     }
@@ -190,7 +180,7 @@ final class ScreenCastPortal {
         do {
             try bus.wait(until: deadline, stop: [stop]) { response != nil }
         } catch {
-            _ = try? bus.call(request, "Close", timeout: Self.callTimeout)
+            _ = try? bus.call(request, "Close", timeout: Self.closeTimeout)
             throw error
         }
         switch try response?.get() {
@@ -255,12 +245,8 @@ final class ScreenCastPortal {
                 cause: "portal_timeout",
                 detail: "The portal did not answer in time: a dialog waits for somebody, or its backend hangs."
             )
-        case .stopped:
-            return .lost(cause: "stopped", detail: "The agent is ending.")
-        case .noBus(let reason):
-            return .unavailable(cause: "bus_unavailable", detail: "The session bus is gone (\(reason)).")
-        case .malformed(let reason):
-            return .refused(cause: "portal_protocol", detail: "The portal's answer was not understood: \(reason).")
+        case .stopped, .noBus, .malformed:
+            return SourceError(bus: error)
         }
     }
 }

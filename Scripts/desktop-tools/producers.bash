@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# Producers: the counter as a PipeWire node that no compositor stands behind.
+
+# producer_start NAME [OPTION…]
+producer_start() {
+    local name=$1 size=1280x720 fps=60 format=BGRx last=()
+    shift
+    parse_producer "$@"
+    check_producer_requirements
+    ! is_running "producer-$name" || fail "the producer $name is running already"
+    local path
+    path=$(tool counter-frames)
+    stage "$path"
+    launch "producer-$name" "$size" "$fps" "$format" "${last[@]}"
+    await "producer-$name"
+    producer_node "$name"
+}
+
+parse_producer() {
+    while (($# > 0)); do
+        [[ $1 =~ ^--(size|fps|format|stop-at|hold-at)$ ]] || usage_error "unknown argument '$1'"
+        (($# >= 2)) || usage_error "$1 needs a value"
+        case $1 in
+        --size)
+            check_size "$2"
+            ((${2%x*} >= 24 && ${2#*x} >= 12)) || usage_error "the counter does not fit into $2"
+            size=$2
+            ;;
+        --fps) [[ $2 =~ ^[1-9][0-9]{0,2}$ ]] && fps=$2 || usage_error "'$2' is not a rate from 1 to 999" ;;
+        --format) [[ $2 =~ ^(BGRx|RGBx|BGRA|RGBA)$ ]] && format=$2 || usage_error "there is no format '$2'" ;;
+        --stop-at | --hold-at)
+            ((${#last[@]} == 0)) || usage_error "only one of --stop-at and --hold-at"
+            [[ $2 =~ ^[0-9]{1,7}$ ]] && last=("$1" "$2") || usage_error "'$2' is not a counter's value"
+            ;;
+        esac
+        shift 2
+    done
+}
+
+check_producer_requirements() {
+    local missing=()
+    type -P gst-launch-1.0 >/dev/null || missing+=(gst-launch-1.0)
+    type -P pw-dump >/dev/null || missing+=(pw-dump)
+    gstreamer_plugin pipewire >/dev/null || missing+=("GStreamer's PipeWire elements")
+    gstreamer_plugin rawparse >/dev/null || missing+=("GStreamer's base plug-ins")
+    ((${#missing[@]} == 0)) || fail "missing: ${missing[*]}; Scripts/packages desktop installs them"
+}
+
+gstreamer_plugin() {
+    local file
+    for file in /usr/lib/*/gstreamer-1.0/"libgst$1.so" /usr/lib*/gstreamer-1.0/"libgst$1.so"; do
+        if [[ -e $file ]]; then
+            echo "$file"
+            return
+        fi
+    done
+    return 1
+}
+
+# producer_command NAME SIZE FPS FORMAT [--stop-at|--hold-at N]: sets `command`, one process that is
+# GStreamer's, with the painter as its child, which ends when nobody reads. The queue drops the
+# older picture when PipeWire cannot take one: a producer never delivers late.
+#
+# As most pipelines do, it names no size of buffer. A consumer that does not either gets buffers
+# without memory, and the sink of PipeWire 0.3.65 crashes over them.
+producer_command() {
+    local name=$1 width=${2%x*} height=${2#*x} fps=$3 format=$4
+    local pipeline=(
+        fdsrc fd=0 do-timestamp=true "blocksize=$((width * height * 4))"
+        ! rawvideoparse "width=$width" "height=$height" "format=${format,,}" "framerate=$fps/1"
+        ! queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0
+        ! pipewiresink mode=provide sync=false
+        "stream-properties=props,media.class=Video/Source,media.role=Screen,node.name=$name,node.description=$name"
+    )
+    # Only the plug-ins it uses: a fresh home directory would have it look into all there are.
+    mkdir -p "$run/gstreamer"
+    local plugin
+    for plugin in coreelements pipewire rawparse; do
+        ln -sf "$(gstreamer_plugin "$plugin")" "$run/gstreamer/"
+    done
+    # shellcheck disable=SC2016  # It is the inner shell that expands them.
+    command=(env "GST_PLUGIN_SYSTEM_PATH_1_0=$run/gstreamer" GST_REGISTRY_FORK=no
+        bash -c 'painter=("${@:2:$1}"); exec gst-launch-1.0 --no-fault "${@:2+$1}" < <(exec "${painter[@]}")' producer
+        "$((6 + $# - 4))" "$directory/bin/counter-frames" "$width" "$height" "$fps" --format "$format" "${@:5}" "${pipeline[@]}")
+}
+
+# producer_node NAME: one line of JSON, or nothing when there is no such node. What was killed a moment ago may still be listed.
+producer_node() {
+    in_desktop timeout 5 pw-dump 2>/dev/null | jq -c --arg name "$1" '
+        [.[] | select(.type == "PipeWire:Interface:Node" and .info.props["node.name"] == $name and .info["n-output-ports"] > 0)]
+        | last // empty | {id, serial: .info.props["object.serial"], name: $name}'
+}
+
+producer_end() {
+    is_running "producer-$1" || fail "no producer $1 is running"
+    end_part "producer-$1" "$2"
+    wait_until 5 producer_is_gone "$1" || fail "the node of $1 is still there"
+}
+
+producer_is_gone() { [[ -z $(producer_node "$1") ]]; }

@@ -1,0 +1,162 @@
+/// A screencast from GNOME's compositor itself, through org.gnome.Mutter.ScreenCast: nobody is asked.
+final class MutterScreenCast {
+    /// Deadline of every call, ns.
+    private static let callTimeout: UInt64 = .milliseconds(5_000)
+
+    /// Deadline of calls that only tidy up, ns: the agent may be ending because its peer hangs.
+    private static let closeTimeout: UInt64 = .milliseconds(500)
+
+    private static let service = "org.gnome.Mutter.ScreenCast"
+    private static let screenCast = BusTarget(
+        service: service,
+        path: "/org/gnome/Mutter/ScreenCast",
+        interface: service
+    )
+    private static let displayConfig = BusTarget(
+        service: "org.gnome.Mutter.DisplayConfig",
+        path: "/org/gnome/Mutter/DisplayConfig",
+        interface: "org.gnome.Mutter.DisplayConfig"
+    )
+
+    /// The values of the option `cursor-mode`.
+    private enum CursorMode {
+        static let hidden: UInt32 = 0
+        static let embedded: UInt32 = 1
+    }
+
+    private let bus: Bus
+    private let stop: Event
+    private var session: BusTarget?
+    private var closedSubscription: BusSubscription?
+    private var isClosed = false
+
+    init(stop: Event) throws(SourceError) {
+        self.stop = stop
+        bus = try SourceError.explainingBus { () throws(BusError) in try Bus() }
+    }
+
+    /// Whether the desktop's compositor is one that records itself.
+    static func isAvailable() -> Bool {
+        guard let bus = try? Bus() else { return false }
+        return (try? bus.hasOwner(service, timeout: callTimeout)) ?? false
+    }
+
+    /// Starts recording and returns the PipeWire node that shows the screen.
+    func open(_ screen: MutterSource.Screen, cursor: CursorDrawing) throws(SourceError) -> UInt32 {
+        do throws(BusError) {
+            let session = try createSession()
+            self.session = session
+            closedSubscription = try bus.subscribe(session, "Closed") { [weak self] _ in self?.isClosed = true }
+            let stream = try record(screen, cursor: cursor, session: session)
+            return try start(session, stream: stream)
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    /// Waits until the session is closed by the desktop or any of `events` is set. Returns whether it was closed.
+    func waitUntilClosed(or events: [Event]) -> Bool { bus.waitUntil(orAny: events) { isClosed } }
+
+    /// Ends the recording.
+    func close() {
+        guard let session else { return }
+        _ = try? bus.call(session, "Stop", timeout: Self.closeTimeout)
+        self.session = nil
+    }
+
+    // MARK: - Calls
+
+    private func createSession() throws(BusError) -> BusTarget {
+        let reply = try bus.call(Self.screenCast, "CreateSession", timeout: Self.callTimeout) {
+            message throws(BusError) in
+            try message.append([])
+        }
+        return BusTarget(service: Self.service, path: try reply.readObjectPath(), interface: "\(Self.service).Session")
+    }
+
+    private func record(
+        _ screen: MutterSource.Screen,
+        cursor: CursorDrawing,
+        session: BusTarget
+    ) throws(BusError) -> BusTarget {
+        let mode = cursor == .embedded ? CursorMode.embedded : CursorMode.hidden
+        let options: [(String, BusValue)] = [("cursor-mode", .unsigned(mode))]
+        let reply: BusMessage
+        switch screen {
+        case .monitor(let wanted):
+            let connector = try choose(wanted, among: connectors())
+            reply = try bus.call(session, "RecordMonitor", timeout: Self.callTimeout) { message throws(BusError) in
+                try message.append(connector)
+                try message.append(options)
+            }
+        case .virtual:
+            reply = try bus.call(session, "RecordVirtual", timeout: Self.callTimeout) { message throws(BusError) in
+                try message.append(options)
+            }
+        }
+        return BusTarget(service: Self.service, path: try reply.readObjectPath(), interface: "\(Self.service).Stream")
+    }
+
+    private func start(_ session: BusTarget, stream: BusTarget) throws(BusError) -> UInt32 {
+        var node: Result<UInt32, BusError>?
+        // The match stands before the call, or a quick answer would be missed.
+        let subscription = try bus.subscribe(stream, "PipeWireStreamAdded") { message in
+            node = Result { () throws(BusError) in try message.readUnsigned() }
+        }
+        defer { withExtendedLifetime(subscription) {} }
+        _ = try bus.call(session, "Start", timeout: Self.callTimeout)
+        try bus.wait(until: MonotonicClock.now + Self.callTimeout, stop: [stop]) { node != nil }
+        guard let node else { throw .timeout }
+        return try node.get()
+    }
+
+    /// The names of the monitors, such as `DP-1`, from DisplayConfig's current state.
+    private func connectors() throws(BusError) -> [String] {
+        let state = try bus.call(Self.displayConfig, "GetCurrentState", timeout: Self.callTimeout)
+        _ = try state.readUnsigned()
+        var connectors: [String] = []
+        let monitor = "(ssss)a(siiddada{sv})a{sv}"
+        try state.readArray("(\(monitor))") { () throws(BusError) in
+            try state.readStruct(monitor) { () throws(BusError) in
+                try state.readStruct("ssss") { () throws(BusError) in connectors.append(try state.readString()) }
+            }
+        }
+        return connectors
+    }
+
+    private func choose(_ wanted: String?, among connectors: [String]) throws(BusError) -> String {
+        guard let wanted else {
+            guard let first = connectors.first else {
+                throw .refused(name: Self.noMonitor, message: "Mutter has no monitor")
+            }
+            return first
+        }
+        guard connectors.contains(wanted) else {
+            let names = connectors.joined(separator: ", ")
+            throw .refused(name: Self.noMonitor, message: "Mutter has no monitor \(wanted); it has: \(names)")
+        }
+        return wanted
+    }
+
+    // MARK: - Errors
+
+    private static let noMonitor = "no-monitor"
+
+    private static func explain(_ error: BusError) -> SourceError {
+        switch error {
+        case .refused(noMonitor, let message):
+            .unavailable(cause: "output_unknown", detail: "\(message).")
+        case .refused(let name, let message) where name.hasSuffix("ServiceUnknown") || name.contains("Spawn"):
+            .unavailable(
+                cause: "mutter_unavailable",
+                detail: "Mutter offers no screencast on this bus (\(message)). Use the portal on another desktop."
+            )
+        case .refused(let name, let message):
+            .refused(cause: "mutter_refused", detail: "Mutter refused: \(message) (\(name)).")
+        case .timeout:
+            .timeout(cause: "mutter_timeout", detail: "Mutter did not answer in time.")
+        case .stopped, .noBus, .malformed:
+            SourceError(bus: error)
+        }
+    }
+}

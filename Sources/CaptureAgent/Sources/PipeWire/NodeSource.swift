@@ -1,0 +1,44 @@
+import Wire
+
+/// A PipeWire video node that anybody offers, such as a GStreamer pipeline's.
+struct NodeSource: FrameSource {
+    let kind = "node"
+    /// The node's name, or its serial or id as a decimal number.
+    let node: String
+
+    func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
+        let connection = try PipeWireConnection(to: .session)
+        let target: PipeWireTarget
+        do throws(SourceError) {
+            target = try Self.target(named: node, among: connection.globals())
+        } catch {
+            connection.shutDown()
+            throw error
+        }
+        let maximumRate = rate.maximum
+        let stream = try PipeWireStream(connection, target: target, maximumRate: maximumRate, sink: sink)
+        defer { stream.shutDown() }
+        try stream.deliver(rate: rate, openedWith: maximumRate, until: stop) { events in
+            !Event.wait(forAnyOf: events, until: nil)
+        }
+    }
+
+    /// The node that `name` means: by name first, then by serial, which is never used twice, then by id.
+    static func target(named name: String, among globals: [PipeWireGlobal]) throws(SourceError) -> PipeWireTarget {
+        let nodes = globals.filter(\.isNode)
+        let found =
+            nodes.first { $0.properties["node.name"] == name } ?? nodes.first { $0.properties["object.serial"] == name }
+            ?? nodes.first { String($0.id) == name }
+        guard let found else {
+            let names = nodes.filter { $0.properties["media.class"]?.contains("Video") == true }
+                .compactMap { $0.properties["node.name"] }
+            throw .unavailable(
+                cause: "node_unknown",
+                detail:
+                    "PipeWire has no node \(name). Video nodes: \(names.isEmpty ? "none" : names.joined(separator: ", "))."
+            )
+        }
+        let isManaged = globals.contains(where: \.isSessionManagersMetadata)
+        return PipeWireTarget(node: found.id, linking: isManaged ? .sessionManager : .own)
+    }
+}

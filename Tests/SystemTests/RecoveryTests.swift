@@ -1,0 +1,92 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+extension SystemTests {
+    /// A viewer stays connected through all of these, and everything that it is sent decodes.
+    @Suite("When the desktop loses a part")
+    struct RecoveryTests {
+        /// Runs `fault` on a live desktop and waits until pictures of the moving screen come again.
+        private func survives(
+            _ fault: (Desktop) throws -> Void
+        ) async throws {
+            try await SystemTests.withBroadcast { desktop, relay in
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(15, at: viewer)
+                let agent = try await relay.get("/screencapture/broadcast").object("agent").integer("pid")
+                let live = try await livePictures(relay)
+
+                try fault(desktop)
+                _ = try await eventually("live pictures after the fault") {
+                    try await livePictures(relay) > live + 30 ? true : nil
+                }
+                try await SystemTests.waitForPictures(5, at: viewer)
+                let status = try await relay.get("/screencapture/broadcast")
+                #expect(status.object("source").string("state") == "streaming")
+                #expect(status.object("agent").integer("pid") == agent, "the agent itself goes on")
+                #expect(!viewer.current.isClosed)
+                let size = PictureSize(width: 1280, height: 720)
+                let pictures = viewer.pictures
+                let decoded = try FFmpeg.decodeLuma(h264: pictures.flatMap(\.bytes), size: size)
+                #expect(decoded.count == pictures.count)
+                #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })
+            }
+        }
+
+        private func livePictures(_ relay: RelayProcess) async throws -> Int {
+            try await relay.get("/screencapture/1").object("counters").object("agent").integer("encodedLive")
+        }
+
+        @Test("the compositor, it is captured again when it is back")
+        func compositor() async throws {
+            try await survives { desktop in
+                try desktop.restart("sway", "portal-wlr")
+                try desktop.startClient()
+            }
+        }
+
+        @Test("the PipeWire daemon, the agent connects again")
+        func pipeWire() async throws {
+            try await survives { desktop in
+                try desktop.restart("pipewire", "wireplumber", "portal-wlr", "portal")
+            }
+        }
+
+        @Test("the session manager, the stream goes on when it is back")
+        func sessionManager() async throws {
+            try await survives { desktop in try desktop.restart("wireplumber") }
+        }
+
+        @Test("the portal's backend, permission is asked for again with the saved token")
+        func portalBackend() async throws {
+            try await survives { desktop in try desktop.restart("portal-wlr") }
+        }
+
+        @Test("a source that goes and comes back again and again leaves no descriptor and no thread behind")
+        func leaks() async throws {
+            let desktop = try Desktop()
+            try await SystemTests.withBroadcast(of: desktop) { desktop, relay in
+                let agent = try #require(desktop.processes(running: "capture-agent").first)
+                func footprint() throws -> [Int] {
+                    try ["fd", "task"].map { folder in
+                        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(agent)/\(folder)").count
+                    }
+                }
+                let before = try footprint()
+                for _ in 0..<8 {
+                    // A saved token is a new file: the portal has granted the screen again.
+                    let grant = try desktop.restoreTokenFile()
+                    try desktop.restart("portal-wlr")
+                    _ = try await eventually("the next grant and its stream") { () -> Bool? in
+                        guard try desktop.restoreTokenFile() != grant else { return nil }
+                        let source = try await relay.get("/screencapture/broadcast").object("source")
+                        return source.string("state") == "streaming" ? true : nil
+                    }
+                }
+                _ = try await eventually("the footprint of the beginning") { try footprint() == before ? true : nil }
+            }
+        }
+    }
+}
