@@ -26,12 +26,16 @@ struct API: Sendable {
 
     /// The arguments in a request's body. Its content type is not asked for.
     static func arguments(_ request: Request) async throws -> RequestArguments {
+        let body: ByteBuffer
         do {
-            let body = try await request.body.collect(upTo: maximumBody)
-            return try RequestArguments(body: Array(body.readableBytesView))
+            body = try await request.body.collect(upTo: maximumBody)
         } catch is NIOTooManyBytesError {
             throw Problem(.bodyTooLarge, "the body is longer than \(maximumBody) bytes")
+        } catch {
+            // Broken chunks, or a client that left: no fault of the relay's.
+            throw Problem(.httpError, "the body cannot be read: \(error)")
         }
+        return try RequestArguments(body: Array(body.readableBytesView))
     }
 
     /// Reads the body of a call that takes no arguments.

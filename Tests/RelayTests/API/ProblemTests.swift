@@ -182,6 +182,17 @@ struct ProblemTests {
         }
     }
 
+    @Test("when its body is broken as HTTP")
+    func brokenBody() async throws {
+        try await RunningRelay.run { relay in
+            let client = try await ByteClient(port: relay.ports.http)
+            let head = "POST /screencapture/start HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            try await client.send(Array((head + "no length\r\n").utf8))
+            let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+        }
+    }
+
     @Test("with a code that docs/api.md explains", arguments: Problem.Code.allCases)
     func everyCodeIsDocumented(code: Problem.Code) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

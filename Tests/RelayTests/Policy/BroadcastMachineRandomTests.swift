@@ -13,6 +13,10 @@ private struct World {
     var process = false
     var link = false
     var startWaits = false
+    /// Whether the relay has spawned an agent since the broadcast was idle.
+    var supervised = false
+    /// Whether the start that waits came to a supervised broadcast.
+    var isGuest = false
     var stopWaits = false
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -23,6 +27,7 @@ private struct World {
             case .spawn:
                 #expect(!process, "a second agent was spawned beside the first")
                 process = true
+                supervised = true
             case .terminateProcess:
                 #expect(process, "there is nothing to terminate")
             case .sendStop, .closeLink:
@@ -30,9 +35,12 @@ private struct World {
             case .startSucceeded:
                 #expect(startWaits && link)
                 startWaits = false
-            case .startFailed:
+            case .startFailed(let error):
                 #expect(startWaits, "a start was answered twice")
                 startWaits = false
+                if isGuest, error != .stopped {
+                    #expect([.live, .away].contains(machine.state), "a failed start ended what it had not begun")
+                }
             case .stopped:
                 #expect(!process && !link, "stopped with something left")
                 stopWaits = false
@@ -68,6 +76,7 @@ private struct World {
         case .lead(let actions):
             #expect(!startWaits)
             startWaits = true
+            isGuest = supervised
             perform(actions)
         case .join: #expect(startWaits)
         case .alreadyRunning: #expect(link)
@@ -88,11 +97,13 @@ private struct World {
         perform(machine.agentConnected(hello, now: at(now)))
     }
 
-    func check() {
+    mutating func check() {
         #expect((machine.agent != nil) == link)
         #expect(startWaits == (machine.state == .starting) || machine.state == .stopping)
         switch machine.state {
-        case .idle: #expect(!process && !link && !stopWaits)
+        case .idle:
+            supervised = false
+            #expect(!process && !link && !stopWaits)
         case .live: #expect(link)
         case .away: #expect(!link)
         case .starting: #expect(machine.wake != nil, "a start without a deadline waits for ever")
