@@ -88,5 +88,32 @@ extension SystemTests {
                 _ = try await eventually("the footprint of the beginning") { try footprint() == before ? true : nil }
             }
         }
+
+        @Test("a portal that hangs, and ends while it is asked, is reported instead of waited for")
+        func hangingPortal() async throws {
+            let desktop = try Desktop()
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            let backend = try #require(desktop.processes(running: "xdg-desktop-portal-wlr").first)
+            let portal = try #require(desktop.processes(running: "xdg-desktop-portal").first)
+            kill(backend, SIGSTOP)
+            async let start = relay.post("/screencapture/broadcast/start", ["timeout": 60])
+            _ = try await eventually("the question to the portal") {
+                let source = try await relay.get("/screencapture/broadcast").object("source")
+                return source.string("state") == "opening" ? true : nil
+            }
+            kill(portal, SIGKILL)
+            do {
+                _ = try await start
+                Issue.record("a start without a portal has to fail")
+            } catch let refusal as RelayProcess.Refusal {
+                #expect(refusal.code == "source_unavailable")
+                #expect(refusal.detail.contains("ended while it was asked"))
+            }
+            try desktop.restart("portal-wlr", "portal")
+            let again = try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
+            #expect(again.string("state") == "live")
+        }
     }
 }

@@ -16,6 +16,11 @@ enum BusError: Error, Equatable {
 
 /// A connection to the session bus, used in one thread.
 final class Bus {
+    private static let daemon = BusTarget(
+        service: "org.freedesktop.DBus",
+        path: "/org/freedesktop/DBus",
+        interface: "org.freedesktop.DBus"
+    )
     /// Deadline of calls to the bus itself, ns.
     private static let ownCallTimeout: UInt64 = .milliseconds(5_000)
 
@@ -64,12 +69,14 @@ final class Bus {
         let request = BusMessage(adopting: message)
         try arguments(request)
 
+        let deadline = MonotonicClock.now + timeout
         var error = sd_bus_error()
         defer { sd_bus_error_free(&error) }
         var reply: OpaquePointer?
         let result = sd_bus_call(handle, message, timeout / 1000, &error, &reply)
         if result >= 0, let reply { return BusMessage(adopting: reply) }
-        if result == -ETIMEDOUT { throw .timeout }
+        // A peer that ends without an answer gives the same code at once.
+        if result == -ETIMEDOUT, MonotonicClock.now + .milliseconds(10) >= deadline { throw .timeout }
         throw .refused(
             name: error.name.map { String(cString: $0) } ?? "",
             message: error.message.map { String(cString: $0) } ?? String(cString: strerror(-result))
@@ -78,12 +85,7 @@ final class Bus {
 
     /// Whether somebody has the well-known name `service` now.
     func hasOwner(_ service: String, timeout: UInt64) throws(BusError) -> Bool {
-        let daemon = BusTarget(
-            service: "org.freedesktop.DBus",
-            path: "/org/freedesktop/DBus",
-            interface: "org.freedesktop.DBus"
-        )
-        let reply = try call(daemon, "NameHasOwner", timeout: timeout) { message throws(BusError) in
+        let reply = try call(Self.daemon, "NameHasOwner", timeout: timeout) { message throws(BusError) in
             try message.append(service)
         }
         return try reply.readBoolean()
@@ -112,6 +114,15 @@ final class Bus {
         let subscription = BusSubscription(handler)
         try subscription.attach(to: handle, target, member)
         return subscription
+    }
+
+    /// Calls `handler` whenever the owner of the well-known name `service` goes, during ``wait(until:stop:_:)``.
+    func subscribeToLoss(of service: String, _ handler: @escaping () -> Void) throws(BusError) -> BusSubscription {
+        try subscribe(Self.daemon, "NameOwnerChanged") { message in
+            // The name, its old owner and its new one.
+            guard (try? message.readString()) == service, (try? message.readString())?.isEmpty == false else { return }
+            handler()
+        }
     }
 
     /// Handles what arrives until `isDone` says so or any of `events` is set. Returns whether it was done, or the bus is gone.

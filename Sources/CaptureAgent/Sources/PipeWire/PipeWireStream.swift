@@ -4,21 +4,6 @@ import Media
 import Synchronization
 import Wire
 
-/// How a stream comes to its node.
-struct PipeWireTarget {
-    /// Who links the stream with the node.
-    enum Linking {
-        case sessionManager
-        /// The stream itself, where no session manager runs.
-        case own
-    }
-
-    var node: UInt32
-    var linking = Linking.sessionManager
-    /// The only size to accept; nil for any.
-    var size: PictureSize?
-}
-
 /// A consumer of one PipeWire video node.
 ///
 /// PipeWire's thread owns everything but `ended` and `ending`; callers hold the connection's lock. At least four buffers are
@@ -54,7 +39,6 @@ final class PipeWireStream: @unchecked Sendable {
     private var format: (size: PictureSize, pixels: PixelFormat)?
     private var buffers = PipeWireBuffers()
     private let lender: BufferLender
-    private var wasStreaming = false
 
     /// Why the stream ended, once `ended` is set.
     var ending: SourceError? { endingState.withLock { $0 } }
@@ -179,14 +163,13 @@ final class PipeWireStream: @unchecked Sendable {
     fileprivate func stateChanged(to state: pw_stream_state, message: String?) {
         switch state {
         case PW_STREAM_STATE_STREAMING:
-            wasStreaming = true
             started.set()
             sink.sourceChanged(SourceStatus(state: .streaming, size: format?.size))
         case PW_STREAM_STATE_PAUSED:
             if target.linking == .own, link == nil, let stream {
                 link = cpw_core_create_link(connection.core, target.node, pw_stream_get_node_id(stream))
             }
-            if wasStreaming {
+            if started.isSet {
                 sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused", size: format?.size))
             }
         case PW_STREAM_STATE_ERROR:
@@ -238,7 +221,7 @@ final class PipeWireStream: @unchecked Sendable {
             ]
             _ = pw_stream_update_params(stream, &params, UInt32(params.count))
         }
-        if wasStreaming { sink.sourceChanged(SourceStatus(state: .streaming, size: parsed.size)) }
+        if started.isSet { sink.sourceChanged(SourceStatus(state: .streaming, size: parsed.size)) }
     }
 
     fileprivate func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>) {

@@ -36,11 +36,17 @@ final class ScreenCastPortal {
     private var session: BusTarget?
     private var closedSubscription: BusSubscription?
     private var isClosed = false
+    private var ownerSubscription: BusSubscription?
+    /// Whether the portal's process has gone since the bus was opened. It takes every request and session along, without a word.
+    private var isGone = false
     private var requests = 0
 
     init(stop: Event) throws(SourceError) {
         self.stop = stop
         bus = try SourceError.explainingBus { () throws(BusError) in try Bus() }
+        ownerSubscription = try SourceError.explainingBus { () throws(BusError) in
+            try bus.subscribeToLoss(of: Self.service) { [weak self] in self?.isGone = true }
+        }
     }
 
     /// Asks for one monitor.
@@ -82,7 +88,7 @@ final class ScreenCastPortal {
     }
 
     /// Waits until the session is closed by the desktop or any of `events` is set. Returns whether it was closed.
-    func waitUntilClosed(or events: [Event]) -> Bool { bus.waitUntil(orAny: events) { isClosed } }
+    func waitUntilClosed(or events: [Event]) -> Bool { bus.waitUntil(orAny: events) { isClosed || isGone } }
 
     /// Gives the screencast back.
     func close() {
@@ -178,12 +184,13 @@ final class ScreenCastPortal {
             try message.append(options + [("handle_token", .string(token))])
         }
         do {
-            try bus.wait(until: deadline, stop: [stop]) { response != nil }
+            try bus.wait(until: deadline, stop: [stop]) { response != nil || isGone }
         } catch {
             _ = try? bus.call(request, "Close", timeout: Self.closeTimeout)
             throw error
         }
-        switch try response?.get() {
+        guard let response else { throw .refused(name: Self.gone, message: method) }
+        switch try response.get() {
         case 0: return
         case 1: throw .refused(name: Self.cancelled, message: method)
         default: throw .refused(name: Self.failed, message: method)
@@ -212,6 +219,7 @@ final class ScreenCastPortal {
 
     private static let cancelled = "cancelled"
     private static let failed = "failed"
+    private static let gone = "org.freedesktop.DBus.Error.NoReply"
 
     private static func explain(_ error: BusError) -> SourceError {
         switch error {
@@ -219,6 +227,11 @@ final class ScreenCastPortal {
             return .refused(
                 cause: "consent_cancelled",
                 detail: "The screencast dialog was cancelled. Start again and choose a screen."
+            )
+        case .refused(gone, _):
+            return .lost(
+                cause: "portal_gone",
+                detail: "xdg-desktop-portal ended while it was asked. It is asked again."
             )
         case .refused(failed, let method):
             return .refused(
