@@ -1,6 +1,7 @@
 package import Media
 import Relay
 import Synchronization
+import TestSupport
 package import Wire
 
 /// The agent's end of the link, driven by a test.
@@ -23,7 +24,7 @@ package final class LinkClient: Sendable {
     ) async throws {
         try await self.init(port: relay.ports.agentLink)
         try await send(.hello(relay.hello(device: device, pid: pid)))
-        guard case .welcome = try await next() else { throw WaitedInVain(description: "WELCOME did not come first") }
+        guard case .welcome = try await next() else { throw NeverCame(description: "WELCOME did not come first") }
         if streaming { try await send(.status(.streaming)) }
     }
 
@@ -51,7 +52,7 @@ package final class LinkClient: Sendable {
         while let packet = try await next() {
             if let value = select(packet) { return value }
         }
-        throw WaitedInVain(description: "the relay closed the link before the packet came")
+        throw NeverCame(description: "the relay closed the link before the packet came")
     }
 
     /// Waits until the relay has closed the link.

@@ -73,7 +73,7 @@ package struct RunningRelay: Sendable {
             let clock = ContinuousClock()
             let took = try await clock.measure { try await tasks.waitForAll() }
             try outcome.get()
-            if took > shutdownLimit { throw WaitedInVain(description: "the shutdown took \(took)") }
+            if took > shutdownLimit { throw NeverCame(description: "the shutdown took \(took)") }
         }
     }
 
@@ -119,7 +119,7 @@ package struct RunningRelay: Sendable {
     package func startSession(_ body: JSONValue = [:]) async throws -> (id: SessionID, port: Int) {
         let answer = try await post("/screencapture/start", body)
         guard case .integer(let id) = answer.json["id"], case .integer(let port) = answer.json["port"] else {
-            throw WaitedInVain(description: "no session: \(answer.text)")
+            throw NeverCame(description: "no session: \(answer.text)")
         }
         return (SessionID(id), port)
     }

@@ -1,7 +1,4 @@
-/// What a test waited for did not come.
-package struct WaitedInVain: Error, CustomStringConvertible {
-    package let description: String
-}
+import TestSupport
 
 /// The time within which everything that tests wait for happens, even on a busy machine.
 package let patience = Duration.seconds(20)
@@ -16,7 +13,7 @@ package func within<Value: Sendable>(
         group.addTask { try await body() }
         group.addTask {
             try await Task.sleep(for: limit)
-            throw WaitedInVain(description: "\(what): nothing within \(limit)")
+            throw NeverCame(description: "\(what): nothing within \(limit)")
         }
         defer { group.cancelAll() }
         guard let value = try await group.next() else { preconditionFailure("the group has two tasks") }

@@ -1,6 +1,10 @@
 /// A condition that did not come true in time.
 package struct NeverCame: Error, CustomStringConvertible {
     package var description: String
+
+    package init(description: String) {
+        self.description = description
+    }
 }
 
 /// Waits until `condition` gives a value, asking again every few milliseconds, at most for `limit`.

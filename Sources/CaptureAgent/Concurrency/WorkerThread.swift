@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A thread that runs one closure and can be joined.
-final class WorkerThread: @unchecked Sendable {
+package final class WorkerThread: @unchecked Sendable {
     // Unchecked because `handle` is written once, before the object is shared.
 
     private final class Start {
@@ -13,7 +13,7 @@ final class WorkerThread: @unchecked Sendable {
     private var handle = pthread_t()
 
     /// - Parameter name: Shown by `top -H` and debuggers; at most 15 characters.
-    init(name: String, _ body: @escaping @Sendable () -> Void) {
+    package init(name: String, _ body: @escaping @Sendable () -> Void) {
         let start = Unmanaged.passRetained(Start(body))
         let result = pthread_create(
             &handle,
@@ -30,7 +30,7 @@ final class WorkerThread: @unchecked Sendable {
     }
 
     /// Waits until the closure has returned. Called once, from another thread.
-    func join() {
+    package func join() {
         pthread_join(handle, nil)
     }
 }

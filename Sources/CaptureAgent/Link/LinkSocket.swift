@@ -86,7 +86,7 @@ final class LinkSocket: Sendable {
                     descriptor,
                     memory.baseAddress! + sent,
                     memory.count - sent,
-                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                    Int32(MSG_NOSIGNAL)
                 )
             }
             if count >= 0 {
