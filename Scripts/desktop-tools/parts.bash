@@ -85,7 +85,7 @@ configure_portal() {
     cat >"$run/portal-wlr.conf" <<EOF
 [screencast]
 output_name=HEADLESS-1
-chooser_type=none
+$(chooser)
 EOF
     mkdir "$run/portals"
     cat >"$run/portals/wlr.portal" <<'EOF'
@@ -95,6 +95,23 @@ Interfaces=org.freedesktop.impl.portal.Screenshot;org.freedesktop.impl.portal.Sc
 UseIn=sway
 EOF
     printf '[preferred]\ndefault=wlr\n' >"$run/portals/portals.conf"
+}
+
+# With --ask somebody has to say yes to each screencast: Scripts/desktop consent. Without an answer
+# the dialog stays.
+chooser() {
+    if ! $asks; then
+        echo chooser_type=none
+        return
+    fi
+    cat >"$run/chooser" <<EOF
+#!/bin/sh
+read -r answer <>"$run/consent"
+echo "\$answer"
+EOF
+    chmod 755 "$run/chooser"
+    mkfifo -m 600 "$run/consent"
+    printf 'chooser_type=simple\nchooser_cmd=%s\n' "$run/chooser"
 }
 
 # WirePlumber must leave the machine's own devices alone. Version 0.4 reads Lua, 0.5 the .conf.
@@ -155,6 +172,7 @@ command_of() {
         command=("$directory/bin/counter-client" --state "$counter_state" "$@")
         [[ $compositor == sway ]] || command+=(--dump "$counter_dump")
         ;;
+    pointer) pointer_command ;;
     producer-*) producer_command "${part#producer-}" "$@" ;;
     esac
 }
@@ -192,6 +210,7 @@ is_up() {
     portal-wlr) has_name org.freedesktop.impl.portal.desktop.wlr ;;
     portal) portal_has_screencast ;;
     client) [[ -e $counter_state ]] ;;
+    pointer) is_running pointer ;;
     producer-*) [[ -n $(producer_node "${1#producer-}") ]] ;;
     esac
 }

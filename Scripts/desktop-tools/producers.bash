@@ -3,21 +3,32 @@
 
 # producer_start NAME [OPTION…]
 producer_start() {
-    local name=$1 size=1280x720 fps=60 format=BGRx last=()
+    local name=$1 size=1280x720 fps=60 format=BGRx last=() by=gstreamer buffers=()
     shift
     parse_producer "$@"
-    check_producer_requirements
     ! is_running "producer-$name" || fail "the producer $name is running already"
     local path
-    path=$(tool counter-frames)
-    stage "$path"
-    launch "producer-$name" "$size" "$fps" "$format" "${last[@]}"
+    if [[ $by == gstreamer ]]; then
+        check_producer_requirements
+        path=$(tool counter-frames)
+        stage "$path"
+        launch "producer-$name" gstreamer "$size" "$fps" "$format" "${last[@]}"
+    else
+        path=$(tool counter-node)
+        stage "$path"
+        launch "producer-$name" node "$size" "$fps" "${last[@]}" "${buffers[@]}"
+    fi
     await "producer-$name"
     producer_node "$name"
 }
 
 parse_producer() {
     while (($# > 0)); do
+        if [[ $1 == --buffers ]]; then
+            by=node buffers=("${@:2}")
+            [[ $format == BGRx && ${last[*]} != --stop-at* ]] || usage_error "--buffers goes with BGRx and --hold-at only"
+            return
+        fi
         [[ $1 =~ ^--(size|fps|format|stop-at|hold-at)$ ]] || usage_error "unknown argument '$1'"
         (($# >= 2)) || usage_error "$1 needs a value"
         case $1 in
@@ -57,13 +68,23 @@ gstreamer_plugin() {
     return 1
 }
 
-# producer_command NAME SIZE FPS FORMAT [--stop-at|--hold-at N]: sets `command`, one process that is
-# GStreamer's, with the painter as its child, which ends when nobody reads. The queue drops the
+# producer_command NAME gstreamer SIZE FPS FORMAT [--stop-at|--hold-at N]
+# producer_command NAME node SIZE FPS [OPTION…]: sets `command`.
+producer_command() {
+    local name=$1 by=$2
+    shift 2
+    case $by in
+    gstreamer) gstreamer_command "$name" "$@" ;;
+    node) command=("$directory/bin/counter-node" "$name" "${1%x*}" "${1#*x}" "${@:2}") ;;
+    esac
+}
+
+# gstreamer_command NAME SIZE FPS FORMAT [--stop-at|--hold-at N]: one process that is GStreamer's, with the painter as its child, which ends when nobody reads. The queue drops the
 # older picture when PipeWire cannot take one: a producer never delivers late.
 #
 # As most pipelines do, it names no size of buffer. A consumer that does not either gets buffers
 # without memory, and the sink of PipeWire 0.3.65 crashes over them.
-producer_command() {
+gstreamer_command() {
     local name=$1 width=${2%x*} height=${2#*x} fps=$3 format=$4
     local pipeline=(
         fdsrc fd=0 do-timestamp=true "blocksize=$((width * height * 4))"

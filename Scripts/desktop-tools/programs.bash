@@ -29,7 +29,7 @@ pattern_headers() { echo "$(dirname "$scripts")/Sources/CCounterPattern/include"
 
 # compile NAME CACHE: beside the result first, so that no one ever runs half a file.
 compile() {
-    local work arguments
+    local work arguments flags
     work=$(mktemp -d "$2/$1.XXXXXX")
     arguments=(-std=c11 -O2 -Wall -Wextra -Werror "-I$(pattern_headers)" "-I$work" -o "$work/$1" "$tools_source/$1.c")
     case $1 in
@@ -39,6 +39,15 @@ compile() {
         wayland-scanner client-header "$protocol" "$work/xdg-shell-client-protocol.h"
         wayland-scanner private-code "$protocol" "$work/xdg-shell-protocol.c"
         arguments+=("$work/xdg-shell-protocol.c" -lwayland-client)
+        ;;
+    counter-node)
+        read -ra flags < <(pkg-config --cflags --libs libpipewire-0.3)
+        arguments+=("${flags[@]}")
+        ;;
+    pointer-wlroots) arguments+=(-lwayland-client) ;;
+    pointer-mutter)
+        read -ra flags < <(pkg-config --cflags --libs libsystemd)
+        arguments+=("${flags[@]}")
         ;;
     xdpw-shm-preload) arguments+=(-shared -fPIC -ldl) ;;
     esac

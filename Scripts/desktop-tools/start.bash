@@ -8,7 +8,7 @@
 # MARK: - Supervisor
 
 command_start() {
-    local place="" compositor=sway size=1280x720 hertz=60 client="" session_manager=true until_stdin_closes=false
+    local place="" compositor=sway size=1280x720 hertz=60 client="" session_manager=true asks=false until_stdin_closes=false
     parse_start "$@"
     umask 022
     check_requirements "$compositor"
@@ -26,6 +26,7 @@ parse_start() {
         case $1 in
         --until-stdin-closes) until_stdin_closes=true ;;
         --no-session-manager) session_manager=false ;;
+        --ask) asks=true ;;
         --compositor | --size | --refresh | --client)
             (($# >= 2)) || usage_error "$1 needs a value"
             case $1 in
@@ -43,6 +44,7 @@ parse_start() {
     done
     [[ -n $place ]] || usage_error "start needs DIR"
     $session_manager || [[ $compositor != sway ]] || usage_error "sway's portal does not work without a session manager"
+    ! $asks || [[ $compositor == sway ]] || usage_error "only sway's portal asks"
     [[ $compositor != none || $client != counter ]] || usage_error "the counter client needs a compositor"
     [[ $compositor != none ]] || client=none
     [[ -n $client ]] || client=counter
@@ -84,7 +86,7 @@ start_keeper() {
 # Nothing but waiting, since a trap may come at any moment.
 supervise() {
     local attendant parent="" stdin="" ended="" status=0
-    member setsid "$scripts/desktop" attend "$directory" "$compositor" "$size" "$hertz" "$client" "$session_manager" </dev/null &
+    member setsid "$scripts/desktop" attend "$directory" "$compositor" "$size" "$hertz" "$client" "$session_manager" "$asks" </dev/null &
     attendant=$!
     if ((PPID > 1)); then
         # A poll, since a parent-death signal comes already when the parent's thread ends.
@@ -119,6 +121,7 @@ leave() {
 command_attend() {
     locate "$1"
     choose "$2"
+    asks=$7
     ((EUID == 0)) && become nobody || become "$(id -un)"
     prepare
     configure "$3" "$4" "$6"

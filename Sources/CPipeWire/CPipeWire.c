@@ -45,10 +45,11 @@ const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int3
                                       SPA_POD_CHOICE_RANGE_Int(size, size, INT32_MAX), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(data_types));
 }
 
-const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_t type, int32_t size) {
+const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_t type, int32_t minimum, int32_t maximum) {
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
     return spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type,
-                                      SPA_POD_Id(type), SPA_PARAM_META_size, SPA_POD_Int(size));
+                                      SPA_POD_Id(type), SPA_PARAM_META_size,
+                                      SPA_POD_CHOICE_RANGE_Int(minimum, minimum, maximum));
 }
 
 void cpw_core_add_listener(struct pw_core *core, struct spa_hook *hook, const struct pw_core_events *events, void *data) {
@@ -86,6 +87,15 @@ struct spa_source *cpw_loop_add_event(struct pw_loop *loop, spa_source_event_fun
 
 int cpw_loop_signal_event(struct pw_loop *loop, struct spa_source *source) {
     return pw_loop_signal_event(loop, source);
+}
+
+struct spa_source *cpw_loop_add_timer(struct pw_loop *loop, spa_source_timer_func_t callback, void *data) {
+    return pw_loop_add_timer(loop, callback, data);
+}
+
+int cpw_loop_update_timer(struct pw_loop *loop, struct spa_source *source, long seconds, long nanoseconds) {
+    struct timespec delay = {.tv_sec = seconds, .tv_nsec = nanoseconds};
+    return pw_loop_update_timer(loop, source, &delay, NULL, false);
 }
 
 void cpw_loop_destroy_source(struct pw_loop *loop, struct spa_source *source) {

@@ -143,17 +143,15 @@ package final class Agent: Sendable {
 
     private func makeSource() -> any FrameSource {
         switch configuration.source {
-        case .auto(let cursor):
+        case .auto(let content, let cursor):
             AutoSource(
-                mutter: MutterSource(screen: .monitor(nil), cursor: cursor),
-                portal: portalSource(cursor: cursor)
+                mutter: MutterSource(screen: MutterSource.Screen(content), cursor: cursor),
+                portal: portalSource(content, cursor: cursor)
             )
-        case .portal(let cursor):
-            portalSource(cursor: cursor)
-        case .mutter(let output, let cursor):
-            MutterSource(screen: .monitor(output), cursor: cursor)
-        case .mutterVirtual(let size, let cursor):
-            MutterSource(screen: .virtual(size), cursor: cursor)
+        case .portal(let content, let cursor):
+            portalSource(content, cursor: cursor)
+        case .mutter(let screen, let cursor):
+            MutterSource(screen: screen, cursor: cursor)
         case .node(let node):
             NodeSource(node: node)
         case .testPattern(let size, let fps):
@@ -161,8 +159,9 @@ package final class Agent: Sendable {
         }
     }
 
-    private func portalSource(cursor: CursorDrawing) -> PortalSource {
+    private func portalSource(_ content: ScreenContent, cursor: CursorDrawing) -> PortalSource {
         PortalSource(
+            content: content,
             cursor: cursor,
             tokenFile: RestoreTokenFile(
                 stateDirectory: configuration.stateDirectory,

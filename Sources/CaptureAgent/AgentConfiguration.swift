@@ -4,12 +4,9 @@ package import Media
 package struct AgentConfiguration: Sendable {
     package enum Source: Sendable, Equatable {
         /// Mutter where the desktop is GNOME's, else the portal.
-        case auto(cursor: CursorDrawing)
-        case portal(cursor: CursorDrawing)
-        /// A monitor of Mutter by its connector; the first when nil.
-        case mutter(output: String?, cursor: CursorDrawing)
-        /// A monitor that Mutter makes for the purpose.
-        case mutterVirtual(PictureSize, cursor: CursorDrawing)
+        case auto(ScreenContent, cursor: CursorDrawing)
+        case portal(ScreenContent, cursor: CursorDrawing)
+        case mutter(MutterSource.Screen, cursor: CursorDrawing)
         /// A PipeWire node by name, serial or id.
         case node(String)
         /// The synthetic screen at `fps` frames per second, 1 to 240.

@@ -40,6 +40,9 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "With node, the PipeWire node's name, serial or id.")
     var node: String?
 
+    @Option(help: "With auto, portal and mutter: monitor, or window for one that is chosen or has the focus.")
+    var content = ScreenContent.monitor
+
     @Option(help: "Whether the pointer is in the picture: embedded or hidden.")
     var cursor = CursorDrawing.embedded
 
@@ -126,13 +129,11 @@ struct CaptureAgentCommand: ParsableCommand {
     private func sourceConfiguration() throws -> AgentConfiguration.Source {
         switch source {
         case .auto:
-            return .auto(cursor: cursor)
+            return .auto(content, cursor: cursor)
         case .portal:
-            return .portal(cursor: cursor)
+            return .portal(content, cursor: cursor)
         case .mutter:
-            guard let size = try pictureSize() else { return .mutter(output: output, cursor: cursor) }
-            guard output == nil else { throw ValidationError("--output and --size exclude each other.") }
-            return .mutterVirtual(size, cursor: cursor)
+            return .mutter(try mutterScreen(), cursor: cursor)
         case .node:
             guard let node else { throw ValidationError("--source node needs --node.") }
             return .node(node)
@@ -140,6 +141,16 @@ struct CaptureAgentCommand: ParsableCommand {
             guard 1...240 ~= fps else { throw ValidationError("--fps takes 1 to 240.") }
             return .testPattern(try pictureSize() ?? PictureSize(width: 1280, height: 720), fps: fps)
         }
+    }
+
+    private func mutterScreen() throws -> MutterSource.Screen {
+        let size = try pictureSize()
+        guard [output != nil, size != nil, content == .window].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--output, --size and --content window exclude each other.")
+        }
+        if let output { return .monitor(output) }
+        if let size { return .virtual(size) }
+        return MutterSource.Screen(content)
     }
 
     private func pictureSize() throws -> PictureSize? {
@@ -173,3 +184,5 @@ struct CaptureAgentCommand: ParsableCommand {
 }
 
 extension CursorDrawing: ExpressibleByArgument {}
+
+extension ScreenContent: ExpressibleByArgument {}

@@ -10,7 +10,7 @@ struct PictureScalerTests {
     {
         let stride = size.width * 4 + 32
         let description = FrameDescription(size: size, stride: stride, format: format)
-        return CapturedFrame(description: description, captured: 0) { memory in
+        let pixels = FramePixels(description: description) { memory in
             for offset in memory.indices {
                 let (x, channel) = (offset % stride / 4, offset % 4)
                 guard x < size.width else {
@@ -25,6 +25,7 @@ struct PictureScalerTests {
                 }
             }
         }
+        return CapturedFrame(pixels, captured: 0)
     }
 
     private static func isContent(_ fit: PictureFit, x: Int, y: Int) -> Bool {

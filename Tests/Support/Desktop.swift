@@ -24,17 +24,24 @@ package final class Desktop: @unchecked Sendable {
     }
 
     /// Brings a desktop up.
+    ///
+    /// - Parameters:
+    ///   - asks: Whether its portal wants an answer to each screencast: ``answer(_:)``.
+    ///   - client: Whether the counter is on its screen.
     package init(
         _ compositor: Compositor = .sway,
         size: String = "1280x720",
-        sessionManager: Bool = true
+        sessionManager: Bool = true,
+        asks: Bool = false,
+        client: Bool = true
     ) throws {
         directory = URL(fileURLWithPath: "/tmp/heliograph-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         process.executableURL = Programs.script("desktop")
         process.arguments =
             ["start", directory.path, "--compositor", compositor.rawValue, "--size", size, "--until-stdin-closes"]
-            + (sessionManager ? [] : ["--no-session-manager"])
+            + (sessionManager ? [] : ["--no-session-manager"]) + (asks ? ["--ask"] : [])
+            + (client ? [] : ["--client", "none"])
         process.standardInput = lifeline
         let output = Pipe()
         process.standardOutput = output
@@ -68,6 +75,25 @@ package final class Desktop: @unchecked Sendable {
     package func startProducer(_ name: String, size: String, format: String = "BGRx") throws {
         try command("producer", "start", name, "--size", size, "--fps", "30", "--format", format)
     }
+
+    /// Offers the counter as the PipeWire node `name`, in buffers as the options of Scripts/desktop-tools/counter-node.c say.
+    package func startNode(_ name: String, size: String, fps: Int = 30, holdAt: Int? = nil, buffers: [String]) throws {
+        let hold = holdAt.map { ["--hold-at", String($0)] } ?? []
+        try command(
+            "producer",
+            ["start", name, "--size", size, "--fps", String(fps)] + hold + ["--buffers"] + buffers
+        )
+    }
+
+    package enum Answer: String {
+        case grant, cancel
+    }
+
+    /// Answers the portal's question, also before it is asked.
+    package func answer(_ answer: Answer) throws { try command("consent", answer.rawValue) }
+
+    /// Puts the mouse pointer there; a desktop has none before.
+    package func movePointer(x: Int, y: Int) throws { try command("pointer", String(x), String(y)) }
 
     package func stopProducer(_ name: String) throws {
         try command("producer", "stop", name)
@@ -124,6 +150,11 @@ package final class Desktop: @unchecked Sendable {
 
     @discardableResult
     private func command(_ name: String, _ arguments: String...) throws -> String {
+        try command(name, arguments)
+    }
+
+    @discardableResult
+    private func command(_ name: String, _ arguments: [String]) throws -> String {
         let outcome = try Programs.run(Programs.script("desktop"), [name, directory.path] + arguments)
         guard outcome.status == 0 else { throw Failure(message: outcome.errors) }
         return outcome.output

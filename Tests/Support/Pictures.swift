@@ -21,6 +21,41 @@ package enum Pictures {
         return value < 0 ? nil : Int(value)
     }
 
+    /// The luma in full range, BT.709, of the counter pattern that shows `value`: what a producer of that size sent.
+    package static func patternLuma(value: Int, size: PictureSize) -> [UInt8] {
+        let stride = size.width * 4
+        var pixels = [UInt8](repeating: 0, count: stride * size.height)
+        let (width, height) = (UInt32(size.width), UInt32(size.height))
+        counter_pattern_draw_background(&pixels, UInt32(stride), width, height)
+        counter_pattern_draw_motion(&pixels, UInt32(stride), width, height, UInt32(value))
+        counter_pattern_draw(&pixels, UInt32(stride), width, height, UInt32(value))
+        return Swift.stride(from: 0, to: pixels.count, by: 4).map { pixel in
+            let (blue, green, red) = (Double(pixels[pixel]), Double(pixels[pixel + 1]), Double(pixels[pixel + 2]))
+            return UInt8((0.2126 * red + 0.7152 * green + 0.0722 * blue).rounded())
+        }
+    }
+
+    /// The plane's top left corner of size `part`.
+    package static func cropped(_ plane: [UInt8], size: PictureSize, to part: PictureSize) -> [UInt8] {
+        (0..<part.height).flatMap { row in plane[(row * size.width)...].prefix(part.width) }
+    }
+
+    /// The middle of the pixels in which two planes of one size differ by more than `threshold`; nil when there are none.
+    package static func middleOfDifference(
+        _ one: [UInt8],
+        _ other: [UInt8],
+        size: PictureSize,
+        threshold: Int = 40
+    ) -> (x: Double, y: Double)? {
+        let places = one.indices.filter { abs(Int(one[$0]) - Int(other[$0])) > threshold }
+        guard !places.isEmpty else { return nil }
+        let sum = places.reduce(into: (x: 0, y: 0)) { sum, place in
+            sum.x += place % size.width
+            sum.y += place / size.width
+        }
+        return (Double(sum.x) / Double(places.count), Double(sum.y) / Double(places.count))
+    }
+
     /// Peak signal-to-noise ratio of two planes in dB, infinite when they are equal.
     package static func psnr(_ one: [UInt8], _ other: [UInt8]) -> Double {
         precondition(one.count == other.count && !one.isEmpty)

@@ -61,6 +61,16 @@ extension SystemTests {
             }
         }
 
+        @Test("Mutter's window with the focus is captured")
+        func mutterWindow() async throws {
+            let desktop = try Desktop(.mutter)
+            let source: RelayProcess.Object = ["kind": "mutter", "content": "window"]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                // The counter's window fills the screen.
+                expectMoving(try await watch(relay, source: PictureSize(width: 1280, height: 720)))
+            }
+        }
+
         @Test(
             "a node of a GStreamer pipeline is captured, in every byte order, with a session manager and without",
             arguments: [("BGRx", true), ("RGBx", false), ("BGRA", false), ("RGBA", true)]

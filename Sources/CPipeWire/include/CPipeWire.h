@@ -17,8 +17,8 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
 const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t size, int32_t minimum,
                                         int32_t preferred, int32_t maximum, int32_t data_types);
 
-/// Builds a Meta object that asks for metadata `type` of `size` bytes.
-const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_t type, int32_t size);
+/// Builds a Meta object that asks for metadata `type` of `minimum` to `maximum` bytes.
+const struct spa_pod *cpw_meta_param(void *buffer, uint32_t buffer_size, uint32_t type, int32_t minimum, int32_t maximum);
 
 // Macros over method tables.
 void cpw_core_add_listener(struct pw_core *core, struct spa_hook *hook, const struct pw_core_events *events, void *data);
@@ -33,6 +33,9 @@ struct pw_proxy *cpw_core_create_link(struct pw_core *core, uint32_t output_node
 
 struct spa_source *cpw_loop_add_event(struct pw_loop *loop, spa_source_event_func_t callback, void *data);
 int cpw_loop_signal_event(struct pw_loop *loop, struct spa_source *source);
+/// A timer that fires once, after the time that `cpw_loop_update_timer` sets; 0 stops it.
+struct spa_source *cpw_loop_add_timer(struct pw_loop *loop, spa_source_timer_func_t callback, void *data);
+int cpw_loop_update_timer(struct pw_loop *loop, struct spa_source *source, long seconds, long nanoseconds);
 void cpw_loop_destroy_source(struct pw_loop *loop, struct spa_source *source);
 
 #endif

@@ -137,6 +137,18 @@ final class Bus {
         }
     }
 
+    /// Handles what arrives until `isDone` says so or the deadline (monotonic ns) has passed. Returns whether it was done.
+    func waits(until deadline: UInt64, stop events: [Event], _ isDone: () -> Bool) throws(BusError) -> Bool {
+        do {
+            try wait(until: deadline, stop: events, isDone)
+            return true
+        } catch .timeout {
+            return false
+        } catch {
+            throw error
+        }
+    }
+
     /// Handles what arrives until `isDone` says so.
     ///
     /// - Parameters:

@@ -5,7 +5,7 @@ package import Media
 /// Brings frames of one size into pictures of another: scaled with the aspect ratio kept, black borders, BT.709 limited range.
 ///
 /// Colours are converted first and planes scaled after: libyuv scales planes exactly, where its scaler for packed pixels
-/// turns white (255) into 253. Owned by one encoder thread.
+/// turns white (255) into 253. The pointer is drawn before both. Owned by one encoder thread.
 package struct PictureScaler: ~Copyable {
     package let source: PictureSize
     package let fit: PictureFit
@@ -21,14 +21,25 @@ package struct PictureScaler: ~Copyable {
     /// Fills `picture`, whose size is the output's, from `frame`, whose size is the source's.
     package func convert(_ frame: CapturedFrame, into picture: I420Picture) {
         let converted = unscaled ?? picture
-        frame.withPixels { pixels in
+        frame.pixels.withFirst { pixels in
+            let pixels = pixels.assumingMemoryBound(to: UInt8.self)
+            let blueFirst = frame.description.format.blueFirst
             ccolour_rgb_to_i420(
-                pixels.assumingMemoryBound(to: UInt8.self),
+                pixels,
                 frame.description.stride,
                 converted.size.width,
                 converted.size.height,
-                frame.description.format.blueFirst,
+                blueFirst,
                 converted.planes(x: 0, y: 0)
+            )
+            guard let patch = frame.pointer.flatMap({ PointerPatch($0, within: converted.size) }) else { return }
+            ccolour_rgb_to_i420(
+                patch.compose(over: pixels, frame.description),
+                patch.size.width * PixelFormat.bytesPerPixel,
+                patch.size.width,
+                patch.size.height,
+                blueFirst,
+                converted.planes(x: patch.x, y: patch.y)
             )
         }
         guard let unscaled else { return }

@@ -1,6 +1,6 @@
 /// Whether the pointer is in the picture.
 package enum CursorDrawing: String, Sendable, CaseIterable {
-    /// Drawn into it by the compositor.
+    /// Drawn into it, by the compositor or by the agent.
     case embedded
     case hidden
 }

@@ -25,8 +25,10 @@ package protocol FrameSource: Sendable {
 package enum SourceError: Error, Equatable {
     /// A service or program that the source needs is missing.
     case unavailable(cause: String, detail: String)
-    /// The user, or the desktop's policy, said no.
+    /// The desktop said no.
     case refused(cause: String, detail: String)
+    /// A person who was asked said no.
+    case declined(cause: String, detail: String)
     /// Something did not answer in time.
     case timeout(cause: String, detail: String)
     /// The stream that was delivering has ended.
@@ -35,14 +37,18 @@ package enum SourceError: Error, Equatable {
     /// A stable code.
     package var cause: String {
         switch self {
-        case .unavailable(let cause, _), .refused(let cause, _), .timeout(let cause, _), .lost(let cause, _): cause
+        case .unavailable(let cause, _), .refused(let cause, _), .declined(let cause, _), .timeout(let cause, _),
+            .lost(let cause, _):
+            cause
         }
     }
 
     /// What happened and what to do, for a person.
     package var detail: String {
         switch self {
-        case .unavailable(_, let detail), .refused(_, let detail), .timeout(_, let detail), .lost(_, let detail): detail
+        case .unavailable(_, let detail), .refused(_, let detail), .declined(_, let detail), .timeout(_, let detail),
+            .lost(_, let detail):
+            detail
         }
     }
 }

@@ -5,6 +5,8 @@ import Wire
 final class SourceSupervisor: Sendable {
     private static let firstPause: UInt64 = .milliseconds(250)
     private static let longestPause: UInt64 = .milliseconds(2_000)
+    /// Whoever has just closed a dialog does not want the next one.
+    private static let pauseAfterNo: UInt64 = .milliseconds(60_000)
 
     private let stop = Event()
     private let thread: WorkerThread
@@ -27,6 +29,7 @@ final class SourceSupervisor: Sendable {
                     lastError = error
                     // What has delivered comes back soon; what cannot be opened may take its time.
                     if case .lost = error { (pause, lastError) = (Self.firstPause, nil) }
+                    if case .declined = error { pause = Self.pauseAfterNo }
                     sink.sourceChanged(SourceStatus(state: .lost, cause: error.cause, detail: error.detail))
                 }
                 if stop.wait(until: MonotonicClock.now + pause) { return }

@@ -27,12 +27,13 @@ package struct TestPatternSource: FrameSource {
     package static func frame(number: UInt32, size: PictureSize, captured: UInt64) -> CapturedFrame {
         let stride = size.width * PixelFormat.bytesPerPixel
         let description = FrameDescription(size: size, stride: stride, format: .bgrx)
-        return CapturedFrame(description: description, captured: captured) { memory in
-            let pixels = memory.bindMemory(to: UInt8.self).baseAddress
+        let pixels = FramePixels(description: description) { memory in
+            let first = memory.bindMemory(to: UInt8.self).baseAddress
             let (width, height) = (UInt32(size.width), UInt32(size.height))
-            counter_pattern_draw_background(pixels, UInt32(stride), width, height)
-            counter_pattern_draw_motion(pixels, UInt32(stride), width, height, number)
-            counter_pattern_draw(pixels, UInt32(stride), width, height, number)
+            counter_pattern_draw_background(first, UInt32(stride), width, height)
+            counter_pattern_draw_motion(first, UInt32(stride), width, height, number)
+            counter_pattern_draw(first, UInt32(stride), width, height, number)
         }
+        return CapturedFrame(pixels, captured: captured)
     }
 }

@@ -21,7 +21,8 @@ final class MutterScreenCast {
     /// The values of the option `cursor-mode`.
     private enum CursorMode {
         static let hidden: UInt32 = 0
-        static let embedded: UInt32 = 1
+        /// Told beside the pictures. Where Mutter draws the pointer itself, a still monitor sends no picture when it moves.
+        static let metadata: UInt32 = 2
     }
 
     private let bus: Bus
@@ -79,7 +80,7 @@ final class MutterScreenCast {
         cursor: CursorDrawing,
         session: BusTarget
     ) throws(BusError) -> BusTarget {
-        let mode = cursor == .embedded ? CursorMode.embedded : CursorMode.hidden
+        let mode = cursor == .embedded ? CursorMode.metadata : CursorMode.hidden
         let options: [(String, BusValue)] = [("cursor-mode", .unsigned(mode))]
         let reply: BusMessage
         switch screen {
@@ -91,6 +92,11 @@ final class MutterScreenCast {
             }
         case .virtual:
             reply = try bus.call(session, "RecordVirtual", timeout: Self.callTimeout) { message throws(BusError) in
+                try message.append(options)
+            }
+        case .focusedWindow:
+            // Without the option `window-id` it is the one that has the focus.
+            reply = try bus.call(session, "RecordWindow", timeout: Self.callTimeout) { message throws(BusError) in
                 try message.append(options)
             }
         }

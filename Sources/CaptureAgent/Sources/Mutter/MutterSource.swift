@@ -1,23 +1,33 @@
-import Media
+package import Media
 import Wire
 
-/// A monitor of GNOME's compositor, existing or made for the purpose, without a dialog.
-struct MutterSource: FrameSource {
-    enum Screen: Sendable, Equatable {
+/// A monitor of GNOME's compositor, existing or made for the purpose, or a window, without a dialog.
+package struct MutterSource: FrameSource {
+    package enum Screen: Sendable, Equatable {
         /// The monitor of that connector, such as `DP-1`; the first one when nil.
         case monitor(String?)
         /// A monitor that exists as long as it is captured, of this size.
         case virtual(PictureSize)
+        /// The window that has the input focus when it is opened.
+        case focusedWindow
+
+        package init(_ content: ScreenContent) {
+            switch content {
+            case .monitor: self = .monitor(nil)
+            case .window: self = .focusedWindow
+            }
+        }
     }
 
-    let kind = "mutter"
+    package let kind = "mutter"
     let screen: Screen
     let cursor: CursorDrawing
 
-    func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
+    package func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
         let screenCast = try MutterScreenCast(stop: stop)
         defer { screenCast.close() }
         var target = PipeWireTarget(node: try screenCast.open(screen, cursor: cursor))
+        target.drawsPointer = cursor == .embedded
         if case .virtual(let size) = screen { target.size = size }
         let maximumRate = rate.maximum
         let stream = try PipeWireStream(

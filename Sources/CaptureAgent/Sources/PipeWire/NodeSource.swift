@@ -39,6 +39,6 @@ struct NodeSource: FrameSource {
             )
         }
         let isManaged = globals.contains(where: \.isSessionManagersMetadata)
-        return PipeWireTarget(node: found.id, linking: isManaged ? .sessionManager : .own)
+        return PipeWireTarget(node: found.id, linking: isManaged ? .sessionManager : .own, outlivesStream: true)
     }
 }

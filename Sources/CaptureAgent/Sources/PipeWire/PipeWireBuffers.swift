@@ -1,17 +1,21 @@
 import CPipeWire
 
-/// The buffers that PipeWire has given a stream, numbered, and the frames that lease them.
+/// The buffers that PipeWire has given a stream, numbered, and the pixels that lease them.
 struct PipeWireBuffers {
     private struct Entry {
         let buffer: UnsafeMutablePointer<pw_buffer>
-        /// Weak, because the frame gives the buffer back when its last reference goes.
-        weak var frame: CapturedFrame?
+        /// Weak, because they give the buffer back when their last reference goes.
+        weak var pixels: FramePixels?
     }
 
     private var entries: [Int: Entry] = [:]
     private var nextNumber = 0
 
     var count: Int { entries.count }
+    /// The numbers of those that are lent, and the pixels that lease them.
+    var lent: [(number: Int, pixels: FramePixels)] {
+        entries.compactMap { number, entry in entry.pixels.map { (number, $0) } }
+    }
 
     mutating func add(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         entries[nextNumber] = Entry(buffer: buffer)
@@ -20,10 +24,10 @@ struct PipeWireBuffers {
         nextNumber += 1
     }
 
-    /// Removes a buffer; returns its number and the frame that leases it.
-    mutating func remove(_ buffer: UnsafeMutablePointer<pw_buffer>) -> (number: Int, frame: CapturedFrame?)? {
+    /// Removes a buffer; returns its number and the pixels that lease it.
+    mutating func remove(_ buffer: UnsafeMutablePointer<pw_buffer>) -> (number: Int, pixels: FramePixels?)? {
         guard let number = number(of: buffer), let entry = entries.removeValue(forKey: number) else { return nil }
-        return (number, entry.frame)
+        return (number, entry.pixels)
     }
 
     func number(of buffer: UnsafeMutablePointer<pw_buffer>) -> Int? {
@@ -34,7 +38,7 @@ struct PipeWireBuffers {
         entries[number]?.buffer
     }
 
-    mutating func setFrame(_ frame: CapturedFrame?, of number: Int) {
-        entries[number]?.frame = frame
+    mutating func setPixels(_ pixels: FramePixels?, of number: Int) {
+        entries[number]?.pixels = pixels
     }
 }

@@ -1,10 +1,13 @@
 import CPipeWire
 import Media
 
-/// The raw video formats that the agent takes from PipeWire.
-enum PipeWireFormat {
+/// The raw video format that a stream has settled on, one of those that the agent takes.
+struct PipeWireFormat {
+    var size: PictureSize
+    var pixels: PixelFormat
+
     /// In order of preference: what compositors hand out natively comes first.
-    static let accepted: [(spa: spa_video_format, pixels: PixelFormat)] = [
+    private static let accepted: [(spa: spa_video_format, pixels: PixelFormat)] = [
         (SPA_VIDEO_FORMAT_BGRx, .bgrx),
         (SPA_VIDEO_FORMAT_BGRA, .bgra),
         (SPA_VIDEO_FORMAT_RGBx, .rgbx),
@@ -12,13 +15,14 @@ enum PipeWireFormat {
     ]
 
     /// What `param`, a Format object, fixes; nil when it is not one of the accepted formats.
-    static func parse(_ param: UnsafePointer<spa_pod>) -> (size: PictureSize, pixels: PixelFormat)? {
+    init?(_ param: UnsafePointer<spa_pod>) {
         var info = spa_video_info_raw()
         guard spa_format_video_raw_parse(param, &info) >= 0, (2...8192).contains(info.size.width),
             (2...8192).contains(info.size.height),
-            let format = accepted.first(where: { $0.spa == info.format })
+            let format = Self.accepted.first(where: { $0.spa == info.format })
         else { return nil }
-        return (PictureSize(width: Int(info.size.width), height: Int(info.size.height)), format.pixels)
+        size = PictureSize(width: Int(info.size.width), height: Int(info.size.height))
+        pixels = format.pixels
     }
 
     /// Runs `body` with an EnumFormat object that offers the accepted formats at up to `maximumRate` frames per second,

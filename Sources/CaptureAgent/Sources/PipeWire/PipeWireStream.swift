@@ -6,8 +6,7 @@ import Wire
 
 /// A consumer of one PipeWire video node.
 ///
-/// PipeWire's thread owns everything but `ended` and `ending`; callers hold the connection's lock. At least four buffers are
-/// negotiated; the newest is lent to the frame that is delivered, older queued ones go straight back.
+/// PipeWire's thread owns everything but `ended` and `ending`; callers hold the connection's lock.
 final class PipeWireStream: @unchecked Sendable {
     // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock.
 
@@ -15,6 +14,13 @@ final class PipeWireStream: @unchecked Sendable {
 
     /// How long the way from the connection to a running stream may take, ns.
     private static let startTimeout: UInt64 = .milliseconds(5_000)
+
+    /// How long a stream that is linked anew may take to its first frame, ns. Every screen shows itself at once; but a producer
+    /// can have lost its way when the session manager was restarted, and then says nothing of it.
+    private static let firstFrameTimeout: UInt64 = .milliseconds(2_000)
+
+    /// How long a producer may take to send the pictures that take its buffers back, ns.
+    private static let returnTimeout: UInt64 = .milliseconds(200)
 
     private static let minimumBuffers: Int32 = 4
     private static let preferredBuffers: Int32 = 8
@@ -36,9 +42,13 @@ final class PipeWireStream: @unchecked Sendable {
     private let wakeSource: LoopWakeSource
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
 
-    private var format: (size: PictureSize, pixels: PixelFormat)?
-    private var buffers = PipeWireBuffers()
-    private let lender: BufferLender
+    /// How many more of the producer's pictures take a buffer along; nil as long as the stream delivers.
+    private var buffersToReturn: Int?
+    private let allReturned = Event()
+
+    private var firstFrameTimer: LoopTimer?
+    private var size: PictureSize?
+    private var reader: PipeWireFrameReader
 
     /// Why the stream ended, once `ended` is set.
     var ending: SourceError? { endingState.withLock { $0 } }
@@ -60,7 +70,7 @@ final class PipeWireStream: @unchecked Sendable {
         hook.initialize(to: spa_hook())
         let wakeSource = LoopWakeSource(loop: connection.loop)
         self.wakeSource = wakeSource
-        lender = BufferLender { wakeSource.wake() }
+        reader = PipeWireFrameReader(sink: sink, drawsPointer: target.drawsPointer) { wakeSource.wake() }
         connection.observe { [weak self] in self?.end($0) }
         let failure = connection.withLock { connect(maximumRate: maximumRate) }
         guard let failure else { return }
@@ -112,6 +122,7 @@ final class PipeWireStream: @unchecked Sendable {
 
     /// Ends the stream and its connection. Frames that are still held keep their pixels. Called once, not in PipeWire's thread.
     func shutDown() {
+        if target.outlivesStream { returnBuffers() }
         connection.withLock {
             listing?.end()
             if let link { pw_proxy_destroy(link) }
@@ -120,8 +131,20 @@ final class PipeWireStream: @unchecked Sendable {
             if let stream { pw_stream_destroy(stream) }
             stream = nil
             wakeSource.destroy()
+            firstFrameTimer?.destroy()
         }
         connection.shutDown()
+    }
+
+    /// Waits until the producer has its buffers back, as far as it goes on sending pictures.
+    private func returnBuffers() {
+        let count = connection.withLock {
+            guard let stream, !ended.isSet else { return 0 }
+            let count = reader.returnAll(stream)
+            buffersToReturn = count
+            return count
+        }
+        if count > 0 { _ = Event.wait(forAnyOf: [allReturned, ended], until: MonotonicClock.now + Self.returnTimeout) }
     }
 
     // MARK: - Opening
@@ -130,6 +153,7 @@ final class PipeWireStream: @unchecked Sendable {
     private func connect(maximumRate: Int) -> String? {
         let own = Unmanaged.passUnretained(self).toOpaque()
         wakeSource.attach(callback: pipeWireStreamWoken, data: own)
+        firstFrameTimer = LoopTimer(loop: connection.loop, callback: pipeWireFirstFrameMissing, data: own)
         let listing = PipeWireListing { [weak self] in self?.globalRemoved($0) }
         guard listing.begin(on: connection.core) else {
             return "no list of objects (\(String(cString: strerror(errno))))"
@@ -163,14 +187,16 @@ final class PipeWireStream: @unchecked Sendable {
     fileprivate func stateChanged(to state: pw_stream_state, message: String?) {
         switch state {
         case PW_STREAM_STATE_STREAMING:
+            if started.isSet { firstFrameTimer?.set(after: Self.firstFrameTimeout) }
             started.set()
-            sink.sourceChanged(SourceStatus(state: .streaming, size: format?.size))
+            sink.sourceChanged(SourceStatus(state: .streaming, size: size))
         case PW_STREAM_STATE_PAUSED:
             if target.linking == .own, link == nil, let stream {
                 link = cpw_core_create_link(connection.core, target.node, pw_stream_get_node_id(stream))
             }
+            firstFrameTimer?.set(after: nil)
             if started.isSet {
-                sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused", size: format?.size))
+                sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused", size: size))
             }
         case PW_STREAM_STATE_ERROR:
             end(.lost(cause: "stream_error", detail: "PipeWire ended the stream: \(message ?? "no reason given")."))
@@ -183,7 +209,7 @@ final class PipeWireStream: @unchecked Sendable {
 
     fileprivate func formatChanged(_ param: UnsafePointer<spa_pod>?) {
         guard let param, let stream else { return }
-        guard let parsed = PipeWireFormat.parse(param) else {
+        guard let format = PipeWireFormat(param) else {
             end(
                 .lost(
                     cause: "format_refused",
@@ -192,80 +218,76 @@ final class PipeWireStream: @unchecked Sendable {
             )
             return
         }
-        format = parsed
+        size = format.size
+        reader.formatChanged(to: format)
+        negotiateBuffers(of: format, stream)
+        if started.isSet { sink.sourceChanged(SourceStatus(state: .streaming, size: format.size)) }
+    }
+
+    /// Asks for memory that both sides see, and for what is told about each picture.
+    private func negotiateBuffers(of format: PipeWireFormat, _ stream: OpaquePointer) {
+        var metadata: [(type: spa_meta_type, sizes: ClosedRange<Int>)] = [
+            (SPA_META_Header, MemoryLayout<spa_meta_header>.size...MemoryLayout<spa_meta_header>.size),
+            (SPA_META_VideoCrop, MemoryLayout<spa_meta_region>.size...MemoryLayout<spa_meta_region>.size),
+        ]
+        if target.drawsPointer { metadata.append((SPA_META_Cursor, PipeWirePointer.metadataSizes)) }
         withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
-            let part = memory.count / 3 & ~7
+            let part = memory.count / (1 + metadata.count) & ~7
             var params: [UnsafePointer<spa_pod>?] = [
                 cpw_buffers_param(
                     memory.baseAddress,
                     UInt32(part),
                     // Without it, GStreamer's pipelines hand out buffers without memory.
-                    Int32(parsed.size.width * parsed.size.height * PixelFormat.bytesPerPixel),
+                    Int32(format.size.width * format.size.height * PixelFormat.bytesPerPixel),
                     Self.minimumBuffers,
                     Self.preferredBuffers,
                     Self.maximumBuffers,
                     1 << Int32(SPA_DATA_MemFd.rawValue) | 1 << Int32(SPA_DATA_MemPtr.rawValue)
-                ),
-                cpw_meta_param(
-                    memory.baseAddress! + part,
-                    UInt32(part),
-                    SPA_META_Header.rawValue,
-                    Int32(MemoryLayout<spa_meta_header>.size)
-                ),
-                cpw_meta_param(
-                    memory.baseAddress! + 2 * part,
-                    UInt32(part),
-                    SPA_META_VideoCrop.rawValue,
-                    Int32(MemoryLayout<spa_meta_region>.size)
-                ),
+                )
             ]
+            for (index, (type, sizes)) in metadata.enumerated() {
+                params.append(
+                    cpw_meta_param(
+                        memory.baseAddress! + (index + 1) * part,
+                        UInt32(part),
+                        type.rawValue,
+                        Int32(sizes.lowerBound),
+                        Int32(sizes.upperBound)
+                    )
+                )
+            }
             _ = pw_stream_update_params(stream, &params, UInt32(params.count))
         }
-        if started.isSet { sink.sourceChanged(SourceStatus(state: .streaming, size: parsed.size)) }
     }
 
     fileprivate func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        buffers.add(buffer)
+        reader.bufferAdded(buffer)
     }
 
     fileprivate func bufferRemoved(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        guard let index = buffers.remove(buffer) else { return }
-        lender.forget(index.number)
-        index.frame?.detach()
+        reader.bufferRemoved(buffer)
     }
 
-    /// Queues the buffers that frames have given back.
     fileprivate func collectReturned() {
-        lender.collect { number in
-            guard let stream, let buffer = buffers.buffer(number) else { return }
-            buffers.setFrame(nil, of: number)
-            pw_stream_queue_buffer(stream, buffer)
-        }
+        if let stream { reader.collectReturned(stream) }
     }
 
     fileprivate func process() {
-        collectReturned()
-        guard let stream, var newest = pw_stream_dequeue_buffer(stream) else { return }
-        while let newer = pw_stream_dequeue_buffer(stream) {
-            pw_stream_queue_buffer(stream, newest)
-            newest = newer
-        }
-        guard let format, let picture = PipeWirePicture(newest, size: format.size, pixels: format.pixels) else {
-            sink.skippedBuffer()
-            pw_stream_queue_buffer(stream, newest)
-            return
-        }
-        // A producer without a free buffer drops its next frame, so the last two are never lent.
-        if let number = buffers.number(of: newest), lender.lentCount + 2 < buffers.count {
-            let frame = picture.leased(lender.lend(number))
-            buffers.setFrame(frame, of: number)
-            sink.receive(frame)
-        } else {
-            let frame = picture.copied()
-            pw_stream_queue_buffer(stream, newest)
-            sink.copiedFrame()
-            sink.receive(frame)
-        }
+        firstFrameTimer?.set(after: nil)
+        guard let stream else { return }
+        guard let remaining = buffersToReturn else { return reader.process(stream) }
+        reader.discard(stream)
+        buffersToReturn = remaining - 1
+        if remaining <= 1 { allReturned.set() }
+    }
+
+    fileprivate func firstFrameMissing() {
+        end(
+            .timeout(
+                cause: "no_frames",
+                detail: "The screen's PipeWire node was linked anew and sends nothing. It is asked again."
+            )
+        )
     }
 }
 
@@ -296,6 +318,10 @@ nonisolated(unsafe) private let pipeWireStreamEvents: UnsafePointer<pw_stream_ev
 
 private func pipeWireStreamWoken(_ data: UnsafeMutableRawPointer?, _: UInt64) {
     data.map(stream)?.collectReturned()
+}
+
+private func pipeWireFirstFrameMissing(_ data: UnsafeMutableRawPointer?, _: UInt64) {
+    data.map(stream)?.firstFrameMissing()
 }
 
 /// The stream behind a listener's data pointer. It outlives its listeners: `shutDown` removes them first.

@@ -1,9 +1,10 @@
 import Logging
 import Wire
 
-/// A monitor of the desktop, by its portal's consent.
+/// A monitor or a window of the desktop, by its portal's consent.
 struct PortalSource: FrameSource {
     let kind = "portal"
+    let content: ScreenContent
     let cursor: CursorDrawing
     let tokenFile: RestoreTokenFile
     /// How long a person has to answer the desktop's dialog, ns.
@@ -14,7 +15,13 @@ struct PortalSource: FrameSource {
         let began = MonotonicClock.now
         let portal = try ScreenCastPortal(stop: stop)
         defer { portal.close() }
-        let grant = try portal.open(cursor: cursor, restoreToken: tokenFile.read(), consentTimeout: consentTimeout)
+        let request = ScreenCastPortal.Request(
+            content: content,
+            cursor: cursor,
+            restoreToken: tokenFile.read(),
+            consentTimeout: consentTimeout
+        )
+        let grant = try portal.open(request) { sink.sourceChanged(Self.waitingForConsent) }
         save(grant.restoreToken)
         let descriptor = try portal.openPipeWireRemote()
         let granted = MonotonicClock.now
@@ -24,13 +31,19 @@ struct PortalSource: FrameSource {
         let maximumRate = rate.maximum
         let stream = try PipeWireStream(
             PipeWireConnection(to: .descriptor(descriptor)),
-            target: PipeWireTarget(node: grant.node),
+            target: PipeWireTarget(node: grant.node, drawsPointer: cursor == .embedded),
             maximumRate: maximumRate,
             sink: sink
         )
         defer { stream.shutDown() }
         try stream.deliver(rate: rate, openedWith: maximumRate, until: stop) { portal.waitUntilClosed(or: $0) }
     }
+
+    private static let waitingForConsent = SourceStatus(
+        state: .opening,
+        cause: "waiting_for_consent",
+        detail: "The desktop asks which screen to share: answer its dialog. docs/unattended.md says how to do without."
+    )
 
     /// The portal took the old token; only the new one is of use.
     private func save(_ token: String?) {

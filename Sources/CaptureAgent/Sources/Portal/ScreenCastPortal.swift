@@ -12,6 +12,20 @@ final class ScreenCastPortal {
         var restoreToken: String?
     }
 
+    /// What is asked for.
+    struct Request {
+        var content: ScreenContent
+        /// Visible only where the portal can draw the pointer or tell where it is.
+        var cursor: CursorDrawing
+        /// Of an earlier grant.
+        var restoreToken: String?
+        /// How long a person has to answer, ns.
+        var consentTimeout: UInt64
+    }
+
+    /// After how long a question must have come before a person, ns.
+    private static let promptness: UInt64 = .milliseconds(1_000)
+
     /// Deadline of calls that ask nobody, ns.
     private static let callTimeout: UInt64 = .milliseconds(5_000)
 
@@ -24,10 +38,11 @@ final class ScreenCastPortal {
         path: "/org/freedesktop/portal/desktop",
         interface: "org.freedesktop.portal.ScreenCast"
     )
-    /// SourceType.MONITOR of the ScreenCast interface.
-    private static let monitor: UInt32 = 1
-    /// CursorMode.EMBEDDED of the ScreenCast interface.
-    private static let embeddedCursor: UInt32 = 2
+    /// The values of the ScreenCast interface's SourceType.
+    private static let sourceTypes: [ScreenContent: UInt32] = [.monitor: 1, .window: 2]
+    /// Cursor modes of the ScreenCast interface, the better one first: told beside the pictures, a pointer that moves over a still
+    /// screen costs the compositor no picture.
+    private static let visibleCursor: [UInt32] = [4, 2]
     /// PersistMode: until explicitly revoked.
     private static let persistent: UInt32 = 2
 
@@ -49,13 +64,10 @@ final class ScreenCastPortal {
         }
     }
 
-    /// Asks for one monitor.
+    /// Asks for one monitor or window.
     ///
-    /// - Parameters:
-    ///   - cursor: Drawn into the picture only where the portal can.
-    ///   - restoreToken: Of an earlier grant.
-    ///   - consentTimeout: How long a person has to answer, ns.
-    func open(cursor: CursorDrawing, restoreToken: String?, consentTimeout: UInt64) throws(SourceError) -> Grant {
+    /// - Parameter personIsAsked: Called when the answer takes so long that a dialog must be waiting for somebody.
+    func open(_ wanted: Request, personIsAsked: () -> Void) throws(SourceError) -> Grant {
         do {
             let handle = try createSession()
             let session = BusTarget(
@@ -65,8 +77,9 @@ final class ScreenCastPortal {
             )
             self.session = session
             closedSubscription = try bus.subscribe(session, "Closed") { [weak self] _ in self?.isClosed = true }
-            try selectSources(session: handle, cursor: cursor, restoreToken: restoreToken)
-            return try start(session: handle, timeout: consentTimeout)
+            // Some backends ask when the sources are selected, most at the start.
+            try selectSources(session: handle, wanted, personIsAsked: personIsAsked)
+            return try start(session: handle, timeout: wanted.consentTimeout, personIsAsked: personIsAsked)
         } catch {
             throw Self.explain(error)
         }
@@ -116,23 +129,42 @@ final class ScreenCastPortal {
         return handle
     }
 
-    private func selectSources(session: String, cursor: CursorDrawing, restoreToken: String?) throws(BusError) {
+    private func selectSources(
+        session: String,
+        _ wanted: Request,
+        personIsAsked: () -> Void
+    ) throws(BusError) {
+        let types = try bus.unsignedProperty(Self.portal, "AvailableSourceTypes", timeout: Self.callTimeout)
+        let type = Self.sourceTypes[wanted.content] ?? 0
+        guard types & type != 0 else { throw .refused(name: Self.withoutContent, message: wanted.content.rawValue) }
         let cursors = try bus.unsignedProperty(Self.portal, "AvailableCursorModes", timeout: Self.callTimeout)
         var options: [(String, BusValue)] = [
-            ("types", .unsigned(Self.monitor)), ("multiple", .boolean(false)),
+            ("types", .unsigned(type)), ("multiple", .boolean(false)),
             ("persist_mode", .unsigned(Self.persistent)),
         ]
-        if cursor == .embedded, cursors & Self.embeddedCursor != 0 {
-            options.append(("cursor_mode", .unsigned(Self.embeddedCursor)))
+        if wanted.cursor == .embedded, let mode = Self.visibleCursor.first(where: { cursors & $0 != 0 }) {
+            options.append(("cursor_mode", .unsigned(mode)))
         }
-        if let restoreToken { options.append(("restore_token", .string(restoreToken))) }
-        try request("SelectSources", session: session, timeout: Self.callTimeout, options: options)
+        if let restoreToken = wanted.restoreToken { options.append(("restore_token", .string(restoreToken))) }
+        try request(
+            "SelectSources",
+            session: session,
+            timeout: wanted.consentTimeout,
+            options: options,
+            isSlow: personIsAsked
+        )
     }
 
-    private func start(session: String, timeout: UInt64) throws(BusError) -> Grant {
+    private func start(
+        session: String,
+        timeout: UInt64,
+        personIsAsked: () -> Void
+    ) throws(BusError) -> Grant {
         var node: UInt32?
         var restoreToken: String?
-        try request("Start", session: session, parentWindow: "", timeout: timeout) { key, message throws(BusError) in
+        try request("Start", session: session, parentWindow: "", timeout: timeout) {
+            key,
+            message throws(BusError) in
             switch key {
             case "streams":
                 try message.readVariant("a(ua{sv})") { message throws(BusError) in
@@ -148,6 +180,8 @@ final class ScreenCastPortal {
             default:
                 break
             }
+        } isSlow: {
+            personIsAsked()
         }
         guard let node else { throw .malformed("the portal granted no stream") }
         return Grant(node: node, restoreToken: restoreToken)
@@ -156,13 +190,16 @@ final class ScreenCastPortal {
     // MARK: - Requests in general (org.freedesktop.portal.Request)
 
     /// Calls a method that answers through a Request object, and waits for its Response.
+    ///
+    /// - Parameter isSlow: Called once when the answer does not come promptly.
     private func request(
         _ method: String,
         session: String? = nil,
         parentWindow: String? = nil,
         timeout: UInt64,
         options: [(String, BusValue)] = [],
-        result: @escaping (String, BusMessage) throws(BusError) -> Void = { (_, _) throws(BusError) in }
+        result: @escaping (String, BusMessage) throws(BusError) -> Void = { (_, _) throws(BusError) in },
+        isSlow: () -> Void = {}
     ) throws(BusError) {
         let token = newToken()
         let sender = bus.uniqueName.dropFirst().map { $0 == "." ? "_" : String($0) }.joined()
@@ -184,7 +221,11 @@ final class ScreenCastPortal {
             try message.append(options + [("handle_token", .string(token))])
         }
         do {
-            try bus.wait(until: deadline, stop: [stop]) { response != nil || isGone }
+            let prompt = min(deadline, MonotonicClock.now + Self.promptness)
+            if try !bus.waits(until: prompt, stop: [stop], { response != nil || isGone }) {
+                isSlow()
+                try bus.wait(until: deadline, stop: [stop]) { response != nil || isGone }
+            }
         } catch {
             _ = try? bus.call(request, "Close", timeout: Self.closeTimeout)
             throw error
@@ -219,14 +260,20 @@ final class ScreenCastPortal {
 
     private static let cancelled = "cancelled"
     private static let failed = "failed"
+    private static let withoutContent = "without-content"
     private static let gone = "org.freedesktop.DBus.Error.NoReply"
 
     private static func explain(_ error: BusError) -> SourceError {
         switch error {
         case .refused(cancelled, _):
-            return .refused(
+            return .declined(
                 cause: "consent_cancelled",
                 detail: "The screencast dialog was cancelled. Start again and choose a screen."
+            )
+        case .refused(withoutContent, let content):
+            return .unavailable(
+                cause: "content_unavailable",
+                detail: "The desktop's portal shares no \(content)s; capture something else."
             )
         case .refused(gone, _):
             return .lost(

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("Leases")
-struct CapturedFrameTests {
+struct FramePixelsTests {
     private final class Wakes: Sendable {
         private let tally = Mutex(0)
         var count: Int { tally.withLock { $0 } }
@@ -19,14 +19,9 @@ struct CapturedFrameTests {
 
     private let memory = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
 
-    private func leasedFrame(_ lender: BufferLender, buffer: Int) -> CapturedFrame {
+    private func leasedPixels(_ lender: BufferLender, buffer: Int) -> FramePixels {
         memory.initializeMemory(as: UInt8.self, repeating: 7, count: 8)
-        return CapturedFrame(
-            leasing: memory,
-            description: Self.description,
-            captured: 0,
-            lease: lender.lend(buffer)
-        )
+        return FramePixels(leasing: memory, description: Self.description, lease: lender.lend(buffer))
     }
 
     private static func collected(_ lender: BufferLender) -> [Int] {
@@ -35,12 +30,12 @@ struct CapturedFrameTests {
         return buffers
     }
 
-    @Test("a buffer comes back when the last reference to its frame goes, once, and wakes the source")
+    @Test("a buffer comes back when the last frame that shows it goes, once, and wakes the source")
     func returned() {
         let wakes = Wakes()
         let lender = BufferLender { wakes.add() }
-        var frame: CapturedFrame? = leasedFrame(lender, buffer: 3)
-        var other = frame
+        var frame: CapturedFrame? = CapturedFrame(leasedPixels(lender, buffer: 3), captured: 0)
+        var other = frame.map { CapturedFrame($0.pixels, captured: 1) }
         frame = nil
         #expect(lender.lentCount == 1 && other != nil && wakes.count == 0)
         other = nil
@@ -49,16 +44,16 @@ struct CapturedFrameTests {
         #expect(Self.collected(lender).isEmpty)
     }
 
-    @Test("a frame keeps its pixels when the source takes the buffer away")
+    @Test("pixels stay when the source takes the buffer away")
     func detached() {
         let lender = BufferLender {}
-        let frame = leasedFrame(lender, buffer: 0)
+        let pixels = leasedPixels(lender, buffer: 0)
         lender.forget(0)
-        frame.detach()
+        pixels.detach()
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: 8)
-        let pixels = frame.withPixels { Array(UnsafeRawBufferPointer(start: $0, count: 8)) }
-        #expect(pixels == Array(repeating: 7, count: 8))
-        withExtendedLifetime(frame) {}
+        let bytes = pixels.withFirst { Array(UnsafeRawBufferPointer(start: $0, count: 8)) }
+        #expect(bytes == Array(repeating: 7, count: 8))
+        withExtendedLifetime(pixels) {}
         #expect(Self.collected(lender).isEmpty)
     }
 }

@@ -1,0 +1,311 @@
+// Offers the counter pattern as a PipeWire node whose buffers are as awkward as producers are allowed to make them.
+//
+//     counter-node NAME WIDTH HEIGHT FPS [OPTION…]
+//
+// --hold-at N        repeats the picture of N once the counter has reached it
+// --padding BYTES    between the rows, filled with noise; a multiple of 4
+// --offset BYTES     before the first row, likewise
+// --crop X,Y,W,H     only this part of the buffer is the picture; the rest is noise
+// --stamps KIND      header, the time of capture (default); none; late, 400 ms old; future; repeated, all the same
+// --corrupted        every other buffer is noise and marked as corrupted
+// --pointer          once --hold-at is reached, sends no more pictures but, every second, the pointer alone: a red square of 16
+//                    pixels a side, hot in its middle, which goes round the corners of the square from (100, 100) to (140, 140)
+// --sizes WxH,…      changes the size to the next one every second, round and round
+//
+// Ends with SIGTERM.
+
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <pipewire/pipewire.h>
+#include <spa/param/buffers.h>
+#include <spa/param/video/format-utils.h>
+
+#include "counter_pattern.h"
+
+enum { EXIT_USAGE = 64, MOST_SIZES = 64, POINTER_SIDE = 16 };
+enum stamps { HEADER, NONE, LATE, FUTURE, REPEATED };
+static const char *const stamp_names[] = {"header", "none", "late", "future", "repeated"};
+
+static struct {
+    // Arguments
+    const char *name;
+    uint32_t fps, padding, offset;
+    int64_t hold_at;
+    struct spa_rectangle sizes[MOST_SIZES];
+    uint32_t size_count;
+    struct spa_region crop;
+    enum stamps stamps;
+    bool has_crop, corrupted, pointer;
+    // State
+    struct pw_main_loop *loop;
+    struct pw_stream *stream;
+    struct spa_source *timer;
+    uint32_t size, ticks, frames, value, corner, noise;
+} node = {.hold_at = -1};
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static uint32_t stride(void) { return node.sizes[node.size].width * 4 + node.padding; }
+
+static uint32_t buffer_bytes(void) { return node.offset + stride() * node.sizes[node.size].height; }
+
+// MARK: - Buffers
+
+static void fill_with_noise(uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        node.noise = node.noise * 1664525 + 1013904223;
+        bytes[i] = (uint8_t)(node.noise >> 24);
+    }
+}
+
+static void paint(uint8_t *memory) {
+    const struct spa_rectangle size = node.sizes[node.size];
+    if (node.padding || node.offset || node.has_crop) fill_with_noise(memory, buffer_bytes());
+    uint32_t width = size.width, height = size.height;
+    uint8_t *pixels = memory + node.offset;
+    if (node.has_crop) {
+        pixels += (size_t)node.crop.position.y * stride() + (size_t)node.crop.position.x * 4;
+        width = node.crop.size.width, height = node.crop.size.height;
+    }
+    counter_pattern_draw_background(pixels, stride(), width, height);
+    counter_pattern_draw_motion(pixels, stride(), width, height, node.value);
+    counter_pattern_draw(pixels, stride(), width, height, node.value);
+}
+
+static void stamp(struct spa_meta_header *header, bool is_corrupted) {
+    header->flags = is_corrupted ? SPA_META_HEADER_FLAG_CORRUPTED : 0;
+    header->seq = 0;
+    header->dts_offset = 0;
+    switch (node.stamps) {
+    case HEADER: header->pts = now(); break;
+    case NONE: header->pts = -1; break;
+    case LATE: header->pts = now() - 400000000; break;
+    case FUTURE: header->pts = now() + 60000000000; break;
+    case REPEATED: header->pts = 1; break;
+    }
+}
+
+// The image comes with the first corner only, as compositors send it only when it changes.
+static void tell_pointer(struct spa_meta_cursor *cursor, bool is_shown) {
+    static const int32_t corners[4][2] = {{100, 100}, {140, 100}, {140, 140}, {100, 140}};
+    const uint32_t step = node.corner++;
+    memset(cursor, 0, sizeof *cursor);
+    if (!is_shown) return;
+    cursor->id = 1;
+    cursor->position = SPA_POINT(corners[step % 4][0], corners[step % 4][1]);
+    cursor->hotspot = SPA_POINT(POINTER_SIDE / 2, POINTER_SIDE / 2);
+    if (step > 0) return;
+    cursor->bitmap_offset = sizeof *cursor;
+    struct spa_meta_bitmap *bitmap = SPA_PTROFF(cursor, sizeof *cursor, struct spa_meta_bitmap);
+    *bitmap = (struct spa_meta_bitmap){
+        .format = SPA_VIDEO_FORMAT_BGRA,
+        .size = SPA_RECTANGLE(POINTER_SIDE, POINTER_SIDE),
+        .stride = POINTER_SIDE * 4,
+        .offset = sizeof *bitmap,
+    };
+    uint8_t *pixel = SPA_PTROFF(bitmap, sizeof *bitmap, uint8_t);
+    for (int i = 0; i < POINTER_SIDE * POINTER_SIDE; i++, pixel += 4) memcpy(pixel, (uint8_t[]){0, 0, 255, 255}, 4);
+}
+
+static bool is_held(void) { return node.hold_at >= 0 && (int64_t)node.value >= node.hold_at; }
+
+static bool sends_pointer_alone(void) { return node.pointer && is_held() && node.frames > 0; }
+
+static void process(void *data) {
+    (void)data;
+    struct pw_buffer *buffer = pw_stream_dequeue_buffer(node.stream);
+    if (!buffer) return;
+    struct spa_buffer *contents = buffer->buffer;
+    struct spa_data *memory = &contents->datas[0];
+    const bool is_pointer_alone = sends_pointer_alone();
+    const bool is_corrupted = is_pointer_alone || (node.corrupted && node.frames % 2 == 1);
+    if (memory->data && memory->maxsize >= buffer_bytes() && !is_pointer_alone) {
+        if (is_corrupted) fill_with_noise(memory->data, buffer_bytes());
+        else paint(memory->data);
+    }
+    memory->chunk->offset = node.offset;
+    memory->chunk->stride = (int32_t)stride();
+    memory->chunk->size = is_pointer_alone ? 0 : buffer_bytes() - node.offset;
+    memory->chunk->flags = is_corrupted ? SPA_CHUNK_FLAG_CORRUPTED : 0;
+    struct spa_meta_header *header = spa_buffer_find_meta_data(contents, SPA_META_Header, sizeof *header);
+    if (header) stamp(header, is_corrupted);
+    struct spa_meta_region *crop = spa_buffer_find_meta_data(contents, SPA_META_VideoCrop, sizeof *crop);
+    if (crop) crop->region = node.has_crop ? node.crop : SPA_REGION(0, 0, 0, 0);
+    struct spa_meta_cursor *cursor = spa_buffer_find_meta_data(contents, SPA_META_Cursor, sizeof *cursor);
+    if (cursor) tell_pointer(cursor, is_pointer_alone);
+    if (!is_pointer_alone) node.corner = 0;
+    node.frames++;
+    if (!is_held() && !is_corrupted) node.value++;
+    pw_stream_queue_buffer(node.stream, buffer);
+}
+
+// MARK: - Format
+
+static const struct spa_pod *offer(struct spa_pod_builder *builder) {
+    return spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
+        SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
+        SPA_POD_Id(SPA_VIDEO_FORMAT_BGRx), SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&node.sizes[node.size]),
+        SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(0, 1)), SPA_FORMAT_VIDEO_maxFramerate,
+        SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(node.fps, 1), &SPA_FRACTION(1, 1), &SPA_FRACTION(1000, 1)));
+}
+
+static const struct spa_pod *meta(struct spa_pod_builder *builder, uint32_t type, int32_t size) {
+    return spa_pod_builder_add_object(builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type,
+                                      SPA_POD_Id(type), SPA_PARAM_META_size, SPA_POD_Int(size));
+}
+
+static void param_changed(void *data, uint32_t id, const struct spa_pod *param) {
+    (void)data;
+    if (id != SPA_PARAM_Format || !param) return;
+    uint8_t memory[2048];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    const struct spa_pod *params[4];
+    uint32_t count = 0;
+    params[count++] = spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(8, 2, 16), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size,
+        SPA_POD_Int((int32_t)buffer_bytes()), SPA_PARAM_BUFFERS_stride, SPA_POD_Int((int32_t)stride()));
+    if (node.stamps != NONE) params[count++] = meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header));
+    if (node.has_crop) params[count++] = meta(&builder, SPA_META_VideoCrop, sizeof(struct spa_meta_region));
+    if (node.pointer)
+        params[count++] = meta(&builder, SPA_META_Cursor,
+                               sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) +
+                                   POINTER_SIDE * POINTER_SIDE * 4);
+    pw_stream_update_params(node.stream, params, count);
+}
+
+// MARK: - Time
+
+static void set_timer(bool is_running) {
+    struct timespec first = {.tv_nsec = is_running}, period = {.tv_nsec = is_running ? 1000000000 / node.fps : 0};
+    if (node.fps == 1) period = (struct timespec){.tv_sec = is_running};
+    pw_loop_update_timer(pw_main_loop_get_loop(node.loop), node.timer, &first, &period, false);
+}
+
+static void change_size(void) {
+    node.size = (node.size + 1) % node.size_count;
+    uint8_t memory[1024];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    const struct spa_pod *params[] = {offer(&builder)};
+    pw_stream_update_params(node.stream, params, 1);
+}
+
+static void tick(void *data, uint64_t expirations) {
+    (void)data, (void)expirations;
+    const bool is_whole_second = ++node.ticks % node.fps == 0;
+    if (!sends_pointer_alone() || is_whole_second) pw_stream_trigger_process(node.stream);
+    if (node.size_count > 1 && is_whole_second) change_size();
+}
+
+static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state, const char *error) {
+    (void)data, (void)old;
+    if (error) fprintf(stderr, "counter-node: %s\n", error);
+    // A stream that is linked anew begins with a picture.
+    if (state == PW_STREAM_STATE_STREAMING) node.frames = 0;
+    set_timer(state == PW_STREAM_STATE_STREAMING);
+}
+
+static void quit(void *data, int signal) {
+    (void)data, (void)signal;
+    pw_main_loop_quit(node.loop);
+}
+
+// MARK: - Arguments
+
+static _Noreturn void usage(const char *what) {
+    fprintf(stderr, "counter-node: %s; see the beginning of its source\n", what);
+    exit(EXIT_USAGE);
+}
+
+static uint32_t number(const char *text, uint32_t least, uint32_t most) {
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*end || end == text || value < least || value > most) usage(text);
+    return (uint32_t)value;
+}
+
+static void parse(int count, char **arguments) {
+    static const struct option options[] = {
+        {"hold-at", required_argument, NULL, 'h'}, {"padding", required_argument, NULL, 'p'},
+        {"offset", required_argument, NULL, 'o'},  {"crop", required_argument, NULL, 'c'},
+        {"stamps", required_argument, NULL, 's'},  {"corrupted", no_argument, NULL, 'x'},
+        {"pointer", no_argument, NULL, 'm'},       {"sizes", required_argument, NULL, 'z'},
+        {0},
+    };
+    int option;
+    while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'h': node.hold_at = number(optarg, 0, COUNTER_PATTERN_MASK); break;
+        case 'p': node.padding = number(optarg, 0, 4096); break;
+        case 'o': node.offset = number(optarg, 0, 1 << 20); break;
+        case 'c':
+            node.has_crop = true;
+            if (sscanf(optarg, "%d,%d,%u,%u", &node.crop.position.x, &node.crop.position.y, &node.crop.size.width,
+                       &node.crop.size.height) != 4)
+                usage(optarg);
+            break;
+        case 's':
+            for (node.stamps = 0; strcmp(optarg, stamp_names[node.stamps]) != 0;)
+                if (++node.stamps > REPEATED) usage(optarg);
+            break;
+        case 'x': node.corrupted = true; break;
+        case 'm': node.pointer = true; break;
+        case 'z':
+            for (char *word = strtok(optarg, ","); word; word = strtok(NULL, ",")) {
+                struct spa_rectangle *size = &node.sizes[++node.size_count];
+                if (node.size_count >= MOST_SIZES || sscanf(word, "%ux%u", &size->width, &size->height) != 2) usage(word);
+            }
+            break;
+        default: usage("unknown option");
+        }
+    }
+    if (count - optind != 4) usage("NAME, WIDTH, HEIGHT and FPS are needed");
+    node.name = arguments[optind];
+    node.sizes[0] = SPA_RECTANGLE(number(arguments[optind + 1], 24, 8192), number(arguments[optind + 2], 12, 8192));
+    node.size_count++;
+    node.fps = number(arguments[optind + 3], 1, 240);
+}
+
+int main(int count, char **arguments) {
+    parse(count, arguments);
+    pw_init(NULL, NULL);
+    node.loop = pw_main_loop_new(NULL);
+    struct pw_loop *loop = pw_main_loop_get_loop(node.loop);
+    pw_loop_add_signal(loop, SIGINT, quit, NULL);
+    pw_loop_add_signal(loop, SIGTERM, quit, NULL);
+    node.timer = pw_loop_add_timer(loop, tick, NULL);
+    static const struct pw_stream_events events = {
+        PW_VERSION_STREAM_EVENTS,
+        .state_changed = state_changed,
+        .param_changed = param_changed,
+        .process = process,
+    };
+    node.stream = pw_stream_new_simple(loop, node.name,
+                                       pw_properties_new(PW_KEY_MEDIA_CLASS, "Video/Source", PW_KEY_MEDIA_ROLE, "Screen",
+                                                         PW_KEY_NODE_NAME, node.name, NULL),
+                                       &events, NULL);
+    if (!node.stream) {
+        fputs("counter-node: no PipeWire\n", stderr);
+        return EXIT_FAILURE;
+    }
+    uint8_t memory[1024];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    const struct spa_pod *params[] = {offer(&builder)};
+    pw_stream_connect(node.stream, PW_DIRECTION_OUTPUT, PW_ID_ANY, PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS,
+                      params, 1);
+    pw_main_loop_run(node.loop);
+    pw_stream_destroy(node.stream);
+    pw_main_loop_destroy(node.loop);
+}

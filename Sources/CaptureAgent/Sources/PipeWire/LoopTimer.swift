@@ -1,0 +1,29 @@
+import CPipeWire
+
+/// A timer in a PipeWire loop that fires once. Used in the loop's thread or under its lock.
+struct LoopTimer {
+    private let loop: UnsafeMutablePointer<pw_loop>
+    private var source: UnsafeMutablePointer<spa_source>?
+
+    /// - Parameter callback: Called with `data` in the loop's thread.
+    init(
+        loop: UnsafeMutablePointer<pw_loop>,
+        callback: spa_source_timer_func_t,
+        data: UnsafeMutableRawPointer
+    ) {
+        self.loop = loop
+        source = cpw_loop_add_timer(loop, callback, data)
+    }
+
+    /// - Parameter delay: ns; nil stops it.
+    func set(after delay: UInt64?) {
+        guard let source else { return }
+        let delay = delay ?? 0
+        _ = cpw_loop_update_timer(loop, source, Int(delay / 1_000_000_000), Int(delay % 1_000_000_000))
+    }
+
+    mutating func destroy() {
+        if let source { cpw_loop_destroy_source(loop, source) }
+        source = nil
+    }
+}

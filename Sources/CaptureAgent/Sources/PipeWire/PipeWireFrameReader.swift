@@ -1,0 +1,130 @@
+import CPipeWire
+
+/// Turns a stream's buffers into frames: the newest picture, and the pointer where the producer tells it apart.
+///
+/// The newest buffer is lent to the frame that is delivered, older ones go straight back. Used in PipeWire's thread or under
+/// the connection's lock.
+struct PipeWireFrameReader {
+    /// How many buffers a producer always keeps: without a free one it drops its next frame.
+    private static let producersShare = 2
+
+    private let sink: any FrameSink
+    private let lender: BufferLender
+    private var buffers = PipeWireBuffers()
+    private var format: PipeWireFormat?
+    /// Nil when the pointer is to stay hidden.
+    private var pointer: PipeWirePointer?
+    /// The newest picture, for frames in which only the pointer moves.
+    private var newest: (pixels: FramePixels, origin: (x: Int, y: Int))?
+
+    /// - Parameter wake: Asks PipeWire's thread to call ``collectReturned(_:)``; called in any thread.
+    init(sink: any FrameSink, drawsPointer: Bool, wake: @escaping @Sendable () -> Void) {
+        self.sink = sink
+        lender = BufferLender(wake: wake)
+        pointer = drawsPointer ? PipeWirePointer() : nil
+    }
+
+    mutating func formatChanged(to format: PipeWireFormat) {
+        self.format = format
+        newest = nil
+    }
+
+    mutating func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+        buffers.add(buffer)
+    }
+
+    mutating func bufferRemoved(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+        guard let removed = buffers.remove(buffer) else { return }
+        lender.forget(removed.number)
+        removed.pixels?.detach()
+    }
+
+    /// Queues the buffers that frames have given back.
+    mutating func collectReturned(_ stream: OpaquePointer) {
+        lender.collect { number in
+            guard let buffer = buffers.buffer(number) else { return }
+            buffers.setPixels(nil, of: number)
+            pw_stream_queue_buffer(stream, buffer)
+        }
+    }
+
+    /// Gives all buffers back, frames keep copies of their pixels. Each goes with one of the producer's next pictures.
+    ///
+    /// - Returns: How many there are.
+    mutating func returnAll(_ stream: OpaquePointer) -> Int {
+        newest = nil
+        collectReturned(stream)
+        let lent = buffers.lent
+        for (number, pixels) in lent {
+            pixels.detach()
+            lender.forget(number)
+            buffers.setPixels(nil, of: number)
+            if let buffer = buffers.buffer(number) { pw_stream_queue_buffer(stream, buffer) }
+        }
+        return lent.count
+    }
+
+    /// Gives what the producer has queued back unread.
+    func discard(_ stream: OpaquePointer) {
+        while let buffer = pw_stream_dequeue_buffer(stream) { pw_stream_queue_buffer(stream, buffer) }
+    }
+
+    /// Reads what the producer has queued and delivers the frame that comes of it.
+    mutating func process(_ stream: OpaquePointer) {
+        collectReturned(stream)
+        let pointerBefore = pointer?.current
+        var captured = MonotonicClock.now
+        var picture: (buffer: UnsafeMutablePointer<pw_buffer>, contents: PipeWirePicture)?
+        while let buffer = pw_stream_dequeue_buffer(stream) {
+            let contents = read(buffer, captured: &captured)
+            guard let contents else {
+                pw_stream_queue_buffer(stream, buffer)
+                continue
+            }
+            if let displaced = picture { pw_stream_queue_buffer(stream, displaced.buffer) }
+            picture = (buffer, contents)
+        }
+        if let picture {
+            newest = (take(picture.contents, of: picture.buffer, stream), picture.contents.origin)
+        } else if pointer?.current == pointerBefore {
+            return
+        }
+        if let newest {
+            sink.receive(CapturedFrame(newest.pixels, captured: captured, pointer: pointer?.current))
+        }
+    }
+
+    /// Reads the pointer, and returns the picture if the buffer has one.
+    private mutating func read(
+        _ buffer: UnsafeMutablePointer<pw_buffer>,
+        captured: inout UInt64
+    ) -> PipeWirePicture? {
+        guard let format, let contents = buffer.pointee.buffer else {
+            sink.skippedBuffer()
+            return nil
+        }
+        captured = CaptureTime.of(stamp: PipeWirePicture.header(of: contents)?.pts, arrival: MonotonicClock.now)
+        let picture = PipeWirePicture(contents, format: format)
+        let pointerBefore = pointer?.current
+        pointer?.read(contents, origin: picture?.origin ?? newest?.origin ?? (0, 0))
+        if picture == nil, pointer?.current == pointerBefore { sink.skippedBuffer() }
+        return picture
+    }
+
+    /// The picture's pixels: lent where the producer has buffers to spare, else copied.
+    private mutating func take(
+        _ picture: PipeWirePicture,
+        of buffer: UnsafeMutablePointer<pw_buffer>,
+        _ stream: OpaquePointer
+    ) -> FramePixels {
+        if let number = buffers.number(of: buffer), lender.lentCount + Self.producersShare < buffers.count {
+            let pixels = picture.leased(lender.lend(number))
+            buffers.setPixels(pixels, of: number)
+            return pixels
+        }
+        let pixels = picture.copied()
+        pw_stream_queue_buffer(stream, buffer)
+        sink.copiedFrame()
+        return pixels
+    }
+}

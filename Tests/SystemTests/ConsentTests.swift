@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Consent")
+    struct ConsentTests {
+        private func source(_ relay: RelayProcess) async throws -> RelayProcess.Object {
+            try await relay.get("/screencapture/broadcast").object("source")
+        }
+
+        @Test(
+            "a dialog that waits for somebody shows in the status; yes starts the broadcast, and is not asked for again"
+        )
+        func granted() async throws {
+            let desktop = try Desktop(asks: true)
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            async let start = relay.post("/screencapture/broadcast/start", ["timeout": 60])
+            _ = try await eventually("the dialog in the status") {
+                try await source(relay).string("cause") == "waiting_for_consent" ? true : nil
+            }
+            try desktop.answer(.grant)
+            #expect(try await start.string("state") == "live")
+            try await relay.post("/screencapture/broadcast/stop")
+            // Nobody answers now: the saved token does.
+            let again = try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
+            #expect(again.string("state") == "live")
+        }
+
+        @Test("a dialog that is cancelled is said to be, and leaves nothing running")
+        func cancelled() async throws {
+            let desktop = try Desktop(asks: true)
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            try desktop.answer(.cancel)
+            let refusal = await #expect(throws: RelayProcess.Refusal.self) {
+                try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
+            }
+            #expect(refusal?.status == 503 && refusal?.code == "source_unavailable")
+            #expect(refusal?.detail.contains("cancelled") == true)
+            #expect(desktop.processes(running: "capture-agent").isEmpty)
+        }
+
+        @Test("a dialog that nobody answers is given up with the start, and the answer says what it waited for")
+        func unanswered() async throws {
+            let desktop = try Desktop(asks: true)
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            let refusal = await #expect(throws: RelayProcess.Refusal.self) {
+                try await relay.post("/screencapture/broadcast/start", ["timeout": 3])
+            }
+            #expect(refusal?.status == 504 && refusal?.code == "agent_timeout")
+            #expect(refusal?.detail.contains("dialog") == true)
+            #expect(desktop.processes(running: "capture-agent").isEmpty)
+        }
+
+        @Test("a portal without windows to share says so")
+        func noWindows() async throws {
+            let desktop = try Desktop()
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            let source: RelayProcess.Object = ["kind": "portal", "content": "window"]
+            let refusal = await #expect(throws: RelayProcess.Refusal.self) {
+                try await relay.post("/screencapture/broadcast/start", ["source": source])
+            }
+            #expect(refusal?.code == "source_unavailable" && refusal?.detail.contains("windows") == true)
+        }
+    }
+}
