@@ -53,6 +53,19 @@ struct StatusAnswer: Decodable {
     let sessions: [SessionAnswer]
 }
 
+struct DevicesAnswer: Decodable {
+    struct Broadcast: Decodable {
+        let device: String
+        let state: String
+        let source: SourceAnswer
+        let restarts: Int
+        let sessions: Int
+        let viewers: Int
+    }
+
+    let broadcasts: [Broadcast]
+}
+
 struct SessionAnswer: Decodable {
     struct Rates: Decodable {
         let pictures: Double

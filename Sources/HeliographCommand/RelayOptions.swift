@@ -1,31 +1,19 @@
 import ArgumentParser
-import FoundationEssentials
 
-/// Which relay to talk to.
+/// Which relay to talk to, and about which device.
 struct RelayOptions: ParsableArguments {
-    private static let environmentKey = "HELIOGRAPH_RELAY"
-    private static let defaultURL = "http://127.0.0.1:8420"
+    @OptionGroup var address: RelayAddress
 
-    @Option(
-        help: ArgumentHelp(
-            "The relay's address. Default: HELIOGRAPH_RELAY from the environment, else \(Self.defaultURL).",
-            valueName: "url"
-        )
-    )
-    var relay: String?
+    @Option(help: ArgumentHelp("The device. Default: default, or the relay's only one.", valueName: "name"))
+    var device: String?
 
-    @Option(help: ArgumentHelp("The device.", valueName: "name"))
-    var device = "default"
+    var url: String { address.url }
 
-    /// The relay's address without a slash at its end.
-    var url: String {
-        let url = relay ?? ProcessInfo.processInfo.environment[Self.environmentKey] ?? Self.defaultURL
-        return url.hasSuffix("/") ? String(url.dropLast()) : url
-    }
+    /// The query that names the device, empty when none is named.
+    var query: String { device.map { "?device=\(Self.encoded($0))" } ?? "" }
 
-    /// The device's name as a query's value.
-    var encodedDevice: String {
-        device.utf8.map { byte in
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
@@ -36,11 +24,5 @@ struct RelayOptions: ParsableArguments {
                 return "%" + (digits.count < 2 ? "0" : "") + digits
             }
         }.joined()
-    }
-
-    func validate() throws {
-        guard url.hasPrefix("http://") else {
-            throw ValidationError("\(url) is not a relay's address, such as \(Self.defaultURL)")
-        }
     }
 }

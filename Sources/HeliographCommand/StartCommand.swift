@@ -10,7 +10,7 @@ struct StartCommand: AsyncParsableCommand {
             let kind: String
         }
 
-        let device: String
+        let device: String?
         let timeout: Double
         let source: Source?
     }

@@ -15,7 +15,7 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.url) { client in
-                let answer = try await client.get("/screencapture/broadcast?device=\(options.encodedDevice)")
+                let answer = try await client.get("/screencapture/broadcast\(options.query)")
                 if json {
                     print(String(buffer: answer), terminator: "")
                 } else {

@@ -3,7 +3,7 @@ import NIOCore
 
 struct StopCommand: AsyncParsableCommand {
     private struct Body: Encodable {
-        let device: String
+        let device: String?
     }
 
     /// The relay waits for an agent that is slow to leave.

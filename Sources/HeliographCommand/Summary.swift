@@ -9,6 +9,12 @@ enum Summary {
         return ([line] + status.sessions.map(text)).joined(separator: "\n")
     }
 
+    static func text(of broadcast: DevicesAnswer.Broadcast) -> String {
+        var line = "\(broadcast.device): \(broadcast.state), source \(text(of: broadcast.source))"
+        if broadcast.restarts > 0 { line += ", restarted \(broadcast.restarts) times" }
+        return line + ", sessions: \(broadcast.sessions), viewers: \(broadcast.viewers)"
+    }
+
     static func text(of source: SourceAnswer) -> String {
         var text = source.kind
         if let width = source.width, let height = source.height { text += " \(width)x\(height)" }

@@ -5,7 +5,7 @@ import UnixSignals
 
 struct WatchCommand: AsyncParsableCommand {
     private struct SessionBody: Encodable {
-        let device: String
+        let device: String?
         let label: String
         let ttl: Int
     }

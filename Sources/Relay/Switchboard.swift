@@ -28,8 +28,8 @@ final class Switchboard: AgentLinkOwner {
         sessions = SessionTable(configuration: configuration, logger: logger)
         for device in configuration.devices {
             var logger = logger
-            logger[metadataKey: "device"] = "\(device)"
-            broadcasts[device] = Broadcast(
+            logger[metadataKey: "device"] = "\(device.name)"
+            broadcasts[device.name] = Broadcast(
                 device: device,
                 configuration: configuration,
                 agentLink: { [unowned self] in agentLink },
@@ -46,18 +46,24 @@ final class Switchboard: AgentLinkOwner {
     func listens(onPort port: Int) { agentLink.port = port }
 
     /// The broadcasts, by device name.
-    var allBroadcasts: [Broadcast] { broadcasts.values.sorted { $0.device < $1.device } }
+    var allBroadcasts: [Broadcast] { broadcasts.values.sorted { $0.device.name < $1.device.name } }
 
     func broadcast(of device: String) -> Broadcast? { broadcasts[device] }
 
+    /// The broadcast that a call means which names no device: that of `default`, or the only one; nil when that is not clear.
+    var defaultBroadcast: Broadcast? {
+        broadcasts[DeviceConfiguration.defaultName] ?? (broadcasts.count == 1 ? broadcasts.values.first : nil)
+    }
+
     func startSession(_ request: SessionRequest, on broadcast: Broadcast) async throws(SessionError) -> Session {
-        let session = try await sessions.start(request) { [weak broadcast] in broadcast?.send($0) }
+        let session = try await sessions.start(request, of: broadcast.device) { [weak broadcast] in broadcast?.send($0)
+        }
         broadcast.send(.sessionAdd(session.id, session.parameters))
         return session
     }
 
     func stopSession(_ session: Session) async {
-        broadcast(of: session.request.device)?.send(.sessionRemove(session.id))
+        broadcast(of: session.device.name)?.send(.sessionRemove(session.id))
         await sessions.stop(session)
     }
 
@@ -122,7 +128,7 @@ final class Switchboard: AgentLinkOwner {
 
     /// The session, if it is one of this device: an agent feeds no other's.
     private func session(_ id: SessionID, of device: String) -> Session? {
-        guard let session = sessions[id], session.request.device == device else { return nil }
+        guard let session = sessions[id], session.device.name == device else { return nil }
         return session
     }
 }

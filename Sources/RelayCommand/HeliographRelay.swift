@@ -13,7 +13,7 @@ struct HeliographRelay: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "heliograph-relay",
-        abstract: "Relays a device's screen from its capture agent to any number of viewers.",
+        abstract: "Relays devices' screens from their capture agents to any number of viewers.",
         discussion: """
             Everything is driven over HTTP (docs/api.md); begin with
               curl -X POST http://127.0.0.1:8420/screencapture/broadcast/start
@@ -34,17 +34,30 @@ struct HeliographRelay: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        let level = options.logLevel
+        let configuration = try readConfiguration()
+        guard !options.checkConfig else { return print("ok") }
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
+            handler.logLevel = configuration.logLevel
             return handler
         }
         do {
-            try await serve(try options.configuration())
+            try await serve(configuration)
         } catch let error as RelayStartError {
             fputs("heliograph-relay: \(error)\n", stderr)
             throw ExitCode(error.exitCode)
+        }
+    }
+
+    private func readConfiguration() throws -> RelayConfiguration {
+        do {
+            return try options.configuration()
+        } catch let error as RelayStartError {
+            fputs("heliograph-relay: \(error)\n", stderr)
+            throw ExitCode(error.exitCode)
+        } catch let error as ConfigurationError {
+            fputs("\(error)\n", stderr)
+            throw ExitCode(EX_USAGE)
         }
     }
 
@@ -58,7 +71,7 @@ struct HeliographRelay: AsyncParsableCommand {
 
     private func serve(_ configuration: RelayConfiguration) async throws {
         let logger = Logger(label: "heliograph-relay")
-        let printsPorts = options.printPorts
+        let printsPorts = configuration.printsPorts
         let relay = RelayApplication(configuration: configuration, logger: logger) { ports in
             guard printsPorts else { return }
             print(ports.json)

@@ -1,26 +1,52 @@
-public import ArgumentParser
+import ArgumentParser
 import FoundationEssentials
-public import Logging
 import Relay
 
-/// The relay's options. Defaults are `RelayConfiguration`'s.
+/// The relay's flags. Each stands for the setting of its name in the configuration file, and is read by the same rules.
 struct RelayOptions: ParsableArguments {
     private static let defaults = RelayConfiguration()
+    private static let device = DeviceConfiguration()
 
-    @Option(help: "Where the HTTP API listens; loopback only, port 0 for any free one.")
-    var http = defaults.http
+    @Option(
+        help: ArgumentHelp(
+            "A YAML file with these settings and the devices (docs/configuration.md). A flag counts more.",
+            valueName: "file"
+        )
+    )
+    var config: String?
 
-    @Option(help: "Where agents connect; loopback only, port 0 for any free one.")
-    var agentLink = defaults.agentLink
+    @Flag(help: "Reads the flags and the file, says ok or what is wrong with them, and starts nothing.")
+    var checkConfig = false
 
-    @Option(help: ArgumentHelp("First TCP port for sessions that name none; 0 for any free one.", valueName: "port"))
-    var sessionPortBase = defaults.sessionPortBase
+    @Option(
+        help: ArgumentHelp(
+            "Where the HTTP API listens; loopback only, port 0 for any free one. Default: \(defaults.http).",
+            valueName: "host:port"
+        )
+    )
+    var http: String?
 
-    @Option(help: ArgumentHelp("Most sessions of a device.", valueName: "n"))
-    var maxSessions = defaults.maximumSessions
+    @Option(
+        help: ArgumentHelp(
+            "Where agents connect; loopback only, port 0 for any free one. Default: \(defaults.agentLink).",
+            valueName: "host:port"
+        )
+    )
+    var agentLink: String?
 
-    @Option(help: ArgumentHelp("Most viewers of a session.", valueName: "n"))
-    var maxViewers = defaults.maximumViewers
+    @Option(
+        help: ArgumentHelp(
+            "First TCP port for sessions that name none; 0 for any free one. Default: \(defaults.sessionPortBase).",
+            valueName: "port"
+        )
+    )
+    var sessionPortBase: Int?
+
+    @Option(help: ArgumentHelp("Most sessions of a device. Default: \(device.maximumSessions).", valueName: "n"))
+    var maxSessions: Int?
+
+    @Option(help: ArgumentHelp("Most viewers of a session. Default: \(device.maximumViewers).", valueName: "n"))
+    var maxViewers: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -31,9 +57,13 @@ struct RelayOptions: ParsableArguments {
     var agent: String?
 
     @Option(
-        help: "What a broadcast captures when its start names no source: auto, portal, mutter, node or test-pattern."
+        help: ArgumentHelp(
+            "What a broadcast captures when its start names no source: auto, portal, mutter, node or test-pattern. "
+                + "Default: \(device.source.kind.rawValue).",
+            valueName: "kind"
+        )
     )
-    var source = defaults.defaultSource.kind
+    var source: String?
 
     @Option(help: ArgumentHelp("With --source node: the PipeWire node's name, serial or id.", valueName: "name"))
     var node: String?
@@ -43,16 +73,30 @@ struct RelayOptions: ParsableArguments {
     )
     var linkTokenFile: String?
 
-    @Option(help: ArgumentHelp("After how long without a byte an agent's link is lost.", valueName: "s"))
-    var watchdog = defaults.watchdog.seconds
-
-    @Option(help: ArgumentHelp("How long a connecting agent may take to say HELLO.", valueName: "s"))
-    var helloTimeout = defaults.helloTimeout.seconds
+    @Option(
+        help: ArgumentHelp(
+            "After how long without a byte an agent's link is lost. Default: \(defaults.watchdog.seconds).",
+            valueName: "s"
+        )
+    )
+    var watchdog: Double?
 
     @Option(
-        help: ArgumentHelp("How long an agent that is gone is expected back before another is started.", valueName: "s")
+        help: ArgumentHelp(
+            "How long a connecting agent may take to say HELLO. Default: \(defaults.helloTimeout.seconds).",
+            valueName: "s"
+        )
     )
-    var agentReturnGrace = defaults.agentReturnGrace.seconds
+    var helloTimeout: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long an agent that is gone is expected back before another is started. "
+                + "Default: \(defaults.agentReturnGrace.seconds).",
+            valueName: "s"
+        )
+    )
+    var agentReturnGrace: Double?
 
     @Option(
         help: ArgumentHelp(#"Writes {"http":N,"agentLink":N,"pid":N} here once all ports are open."#, valueName: "path")
@@ -62,59 +106,63 @@ struct RelayOptions: ParsableArguments {
     @Flag(help: "Prints the same JSON to standard output.")
     var printPorts = false
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical.")
-    var logLevel = Logger.Level.info
+    @Option(
+        help: ArgumentHelp(
+            "trace, debug, info, notice, warning, error or critical. Default: \(defaults.logLevel).",
+            valueName: "level"
+        )
+    )
+    var logLevel: String?
 
     func validate() throws {
-        try Self.check(watchdog, in: 0.1...3600, "--watchdog")
-        try Self.check(helloTimeout, in: 0.1...3600, "--hello-timeout")
-        try Self.check(agentReturnGrace, in: 0...3600, "--agent-return-grace")
-        try Self.check(maxSessions, in: 1...1000, "--max-sessions")
-        try Self.check(maxViewers, in: 1...10_000, "--max-viewers")
-        guard (source == .node) == (node != nil) else {
+        guard (source == "node") == (node != nil) else {
             throw ValidationError("--source node needs --node, and only it")
         }
-        guard sessionPortBase == 0 || (1024...65535).contains(sessionPortBase) else {
-            throw ValidationError("--session-port-base \(sessionPortBase): allowed are 0 and 1024 to 65535")
+        do {
+            _ = try settings()
+        } catch let issues as FieldIssues {
+            let lines = issues.all.map { "\(flag($0.path)) \($0.statement)" }
+            throw ValidationError(lines.joined(separator: "\n"))
         }
     }
 
-    private static func check<Value: Comparable>(_ value: Value, in range: ClosedRange<Value>, _ name: String) throws {
-        guard range.contains(value) else {
-            throw ValidationError("\(name) \(value): allowed are \(range.lowerBound) to \(range.upperBound)")
-        }
-    }
-
-    /// - Throws: `RelayStartError` when the token cannot be had.
+    /// The flags over the file over the defaults.
+    ///
+    /// - Throws: `ConfigurationError`; `RelayStartError` when the token cannot be had.
     func configuration() throws -> RelayConfiguration {
-        var configuration = RelayConfiguration()
-        configuration.http = http
-        configuration.agentLink = agentLink
-        configuration.sessionPortBase = sessionPortBase
-        configuration.maximumSessions = maxSessions
-        configuration.maximumViewers = maxViewers
-        configuration.agentExecutable = agent
-        configuration.defaultSource = SourceRequest(kind: source)
-        configuration.defaultSource.node = node
-        configuration.watchdog = .init(seconds: watchdog)
-        configuration.helloTimeout = .init(seconds: helloTimeout)
-        configuration.agentReturnGrace = .init(seconds: agentReturnGrace)
-        configuration.portsFile = portsFile
-        if let linkTokenFile {
-            configuration.linkToken = try LinkToken(file: linkTokenFile)
-        } else if let text = ProcessInfo.processInfo.environment[LinkToken.environmentKey] {
-            configuration.linkToken = try LinkToken(configured: text, source: LinkToken.environmentKey)
+        let file = try config.map { path throws(ConfigurationError) in try ConfigurationFile.settings(at: path) }
+        return try RelayConfiguration(
+            try settings().over(file ?? RelaySettings()),
+            linkToken: ProcessInfo.processInfo.environment[LinkToken.environmentKey]
+        )
+    }
+
+    private func settings() throws -> RelaySettings {
+        var flags: [JSONValue.Member] = []
+        func add(_ name: String, _ value: JSONValue?) {
+            if let value { flags.append(.init(name: name, value: value)) }
         }
-        try configuration.validate()
-        return configuration
+        add("http", http.map(JSONValue.string))
+        add("agentLink", agentLink.map(JSONValue.string))
+        add("sessionPortBase", sessionPortBase.map(JSONValue.integer))
+        add("maxSessions", maxSessions.map(JSONValue.integer))
+        add("maxViewers", maxViewers.map(JSONValue.integer))
+        add("agent", agent.map(JSONValue.string))
+        let node = node.map { [JSONValue.Member(name: "node", value: .string($0))] } ?? []
+        add("source", source.map { .object([.init(name: "kind", value: .string($0))] + node) })
+        add("linkTokenFile", linkTokenFile.map(JSONValue.string))
+        add("watchdog", watchdog.map(JSONValue.number))
+        add("helloTimeout", helloTimeout.map(JSONValue.number))
+        add("agentReturnGrace", agentReturnGrace.map(JSONValue.number))
+        add("portsFile", portsFile.map(JSONValue.string))
+        add("printPorts", printPorts ? true : nil)
+        add("logLevel", logLevel.map(JSONValue.string))
+        return try ObjectReader.read(flags) { RelaySettings(&$0) }
+    }
+
+    /// The flag that stands for a setting: `maxSessions` is `--max-sessions`, `source.kind` is `--source`.
+    private func flag(_ path: [String]) -> String {
+        let name = path.last == "kind" ? path[0] : path[path.count - 1]
+        return "--" + name.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
     }
 }
-
-extension Endpoint: ExpressibleByArgument {
-    package init?(argument: String) { self.init(argument) }
-    package var defaultValueDescription: String { description }
-}
-
-extension SourceRequest.Kind: ExpressibleByArgument {}
-
-extension Logger.Level: @retroactive ExpressibleByArgument {}

@@ -40,8 +40,8 @@ package struct RunningRelay: Sendable {
         configuration.http.port = 0
         configuration.agentLink.port = 0
         configuration.sessionPortBase = 0
-        configuration.defaultSource = SourceRequest(kind: .testPattern)
-        configuration.agentExecutable = "/nonexistent/capture-agent"
+        configuration.devices[0].source = SourceRequest(kind: .testPattern)
+        configuration.devices[0].agentExecutable = "/nonexistent/capture-agent"
         configure(&configuration)
         let token = configuration.linkToken
         let (ready, announce) = AsyncStream<RelayPorts>.makeStream()

@@ -10,12 +10,16 @@ struct AgentCommand: Sendable {
 
     var executable: Executable
     var arguments: [String]
-    var token: LinkToken
+    /// What is set over the relay's own environment. It holds secrets, so it is never logged.
+    var environment: [String: String]
 
-    init(configured: String?, link: Endpoint, device: String, source: SourceRequest, token: LinkToken) {
-        executable = configured.map { .path(FilePath($0)) } ?? Self.defaultExecutable()
-        arguments = ["--relay", link.description, "--device", device] + source.agentArguments
-        self.token = token
+    init(device: DeviceConfiguration, link: Endpoint, source: SourceRequest, token: LinkToken) {
+        executable = device.agentExecutable.map { .path(FilePath($0)) } ?? Self.defaultExecutable()
+        arguments = ["--relay", link.description, "--device", device.name] + source.agentArguments
+        if let directory = device.stateDirectory { arguments += ["--state-directory=\(directory)"] }
+        if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
+        environment = device.environment
+        environment[LinkToken.environmentKey] = token.value
     }
 
     /// The agent beside this executable, as both are built and installed together; else the one in PATH.

@@ -30,7 +30,7 @@ enum AgentProcess {
             let result = try await Subprocess.run(
                 command.executable,
                 arguments: Arguments(command.arguments),
-                environment: .inherit.updating([Environment.Key(stringLiteral: tokenKey): command.token.value]),
+                environment: environment(command.environment),
                 platformOptions: options,
                 input: .none,
                 output: .discarded,
@@ -46,7 +46,10 @@ enum AgentProcess {
         }
     }
 
-    private static let tokenKey = LinkToken.environmentKey
+    private static func environment(_ values: [String: String]) -> Environment {
+        let pairs = values.map { (Environment.Key(stringLiteral: $0.key), Optional($0.value)) }
+        return .inherit.updating(Dictionary(uniqueKeysWithValues: pairs))
+    }
 
     /// Reports the lines of `output` until it ends, and returns the last one.
     private static func forward(

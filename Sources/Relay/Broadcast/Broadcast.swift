@@ -5,7 +5,7 @@ import Wire
 /// One device's broadcast: performs what its state machine decides, and answers those who wait for it.
 @MediaLoop
 final class Broadcast {
-    let device: String
+    let device: DeviceConfiguration
     private let configuration: RelayConfiguration
     private let logger: Logger
     /// Where agents connect; known once the listener is bound.
@@ -24,7 +24,7 @@ final class Broadcast {
     private var draining = false
 
     init(
-        device: String,
+        device: DeviceConfiguration,
         configuration: RelayConfiguration,
         agentLink: @escaping @MediaLoop () -> Endpoint,
         logger: Logger
@@ -34,7 +34,7 @@ final class Broadcast {
         self.agentLink = agentLink
         self.logger = logger
         let policy = BroadcastMachine.Policy(
-            defaultSource: configuration.defaultSource,
+            defaultSource: device.source,
             returnGrace: configuration.agentReturnGrace,
             stopGrace: configuration.agentStopGrace,
             backoff: configuration.restartBackoff
@@ -101,7 +101,7 @@ final class Broadcast {
             return Reject(code: .draining, reason: "the broadcast is being stopped: connect again later")
         }
         if machine.acceptsAgent { return nil }
-        return Reject(code: .deviceTaken, reason: "another agent already captures device \(device): stop it first")
+        return Reject(code: .deviceTaken, reason: "another agent already captures device \(device.name): stop it first")
     }
 
     func connected(_ link: AgentLink, hello: Hello) {
@@ -156,9 +156,8 @@ final class Broadcast {
 
     private func spawn(_ source: SourceRequest) {
         let command = AgentCommand(
-            configured: configuration.agentExecutable,
-            link: agentLink(),
             device: device,
+            link: agentLink(),
             source: source,
             token: configuration.linkToken
         )

@@ -3,8 +3,8 @@ import Hummingbird
 extension API {
     func addSessionRoutes(to routes: inout RouteTable) {
         routes.add(.post, "/screencapture/start") { request, _ in
-            var arguments = try await Self.arguments(request)
-            return Answer.json(try await startSession(try SessionRequest(&arguments)), status: .created)
+            let (device, session) = try await Self.arguments(request) { ($0.device(), SessionRequest(&$0)) }
+            return Answer.json(try await startSession(session, device: device), status: .created)
         }
         routes.add(.get, "/screencapture") { _, _ in
             Answer.json(["sessions": .array(await sessions())])
@@ -21,14 +21,14 @@ extension API {
             return Answer.json(try await stopSession(context))
         }
         routes.add(.post, "/screencapture/stop") { request, _ in
-            try await Self.noArguments(request)
-            return Answer.json(["stopped": .integer(await stopAll())])
+            let device = try await Self.deviceArgument(request)
+            return Answer.json(["stopped": .integer(try await stopAll(of: device))])
         }
     }
 
     @MediaLoop
-    private func startSession(_ request: SessionRequest) async throws(Problem) -> JSONValue {
-        let broadcast = try broadcast(request.device)
+    private func startSession(_ request: SessionRequest, device: String?) async throws(Problem) -> JSONValue {
+        let broadcast = try broadcast(device)
         do {
             return SessionReport.json(try await switchboard.startSession(request, on: broadcast), of: broadcast)
         } catch {
@@ -40,14 +40,14 @@ extension API {
     private func sessions() -> [JSONValue] {
         switchboard.sessions.all.map { session in
             session.touch()
-            return SessionReport.json(session, of: switchboard.broadcast(of: session.request.device))
+            return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
         }
     }
 
     @MediaLoop
     private func report(_ context: RelayRequestContext) throws(Problem) -> JSONValue {
         let session = try session(context)
-        return SessionReport.json(session, of: switchboard.broadcast(of: session.request.device))
+        return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
     }
 
     @MediaLoop
@@ -67,9 +67,11 @@ extension API {
         return ["id": JSONValue(session.id), "stopped": true]
     }
 
+    /// Stops the device's sessions, or all when none is named.
     @MediaLoop
-    private func stopAll() async -> Int {
-        let sessions = switchboard.sessions.all
+    private func stopAll(of device: String?) async throws(Problem) -> Int {
+        let name = try device.map(broadcast)?.device.name
+        let sessions = name.map(switchboard.sessions.sessions(of:)) ?? switchboard.sessions.all
         for session in sessions { await switchboard.stopSession(session) }
         return sessions.count
     }

@@ -6,7 +6,7 @@ extension API {
     func stream(_ request: Request, _ context: RelayRequestContext) async throws -> Response {
         let session = try await session(context)
         guard await session.hasRoom else {
-            throw Problem(SessionError.tooManyViewers(limit: switchboard.configuration.maximumViewers))
+            throw Problem(SessionError.tooManyViewers(limit: session.device.maximumViewers))
         }
         let body = ResponseBody { writer in
             // Joins here and not before, since this runs only when the response's head could be written.

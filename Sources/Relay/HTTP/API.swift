@@ -24,8 +24,11 @@ struct API: Sendable {
         return routes.router()
     }
 
-    /// The arguments in a request's body. Its content type is not asked for.
-    static func arguments(_ request: Request) async throws -> RequestArguments {
+    /// What `read` makes of a request's body, of which empty bytes stand for `{}`. Its content type is not asked for.
+    static func arguments<Value>(
+        _ request: Request,
+        _ read: (inout ObjectReader) -> Value?
+    ) async throws -> Value {
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: maximumBody)
@@ -35,21 +38,50 @@ struct API: Sendable {
             // Broken chunks, or a client that left: no fault of the relay's.
             throw Problem(.httpError, "the body cannot be read: \(error)")
         }
-        return try RequestArguments(body: Array(body.readableBytesView))
+        do {
+            return try ObjectReader.read(try members(body), read)
+        } catch let issues as FieldIssues {
+            throw Problem(issues)
+        }
+    }
+
+    private static func members(_ body: ByteBuffer) throws(Problem) -> [JSONValue.Member] {
+        guard body.readableBytes > 0 else { return [] }
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: body.readableBytesView)
+        } catch {
+            throw Problem(.brokenJSON, "the body is not JSON: \(error)")
+        }
+        guard case .object(let members) = value else {
+            throw Problem(.notAnObject, "the body is \(value.kind); an object is expected, such as {\"fps\": 30}")
+        }
+        return members
+    }
+
+    /// The device in the body of a call that takes no other argument, nil when it names none.
+    static func deviceArgument(_ request: Request) async throws -> String? {
+        try await arguments(request) { reader in
+            let device = reader.device()
+            reader.finish()
+            return .some(device)
+        }
     }
 
     /// Reads the body of a call that takes no arguments.
     static func noArguments(_ request: Request) async throws {
-        try await arguments(request).finish()
+        try await arguments(request) { $0.finish() }
     }
 
+    /// The broadcast of the device that a call names, or of the one that is meant when it names none.
     @MediaLoop
-    func broadcast(_ device: String) throws(Problem) -> Broadcast {
-        guard let broadcast = switchboard.broadcast(of: device) else {
-            let names = switchboard.allBroadcasts.map(\.device).joined(separator: ", ")
-            throw Problem(.unknownDevice, "no device is called \(device); there is: \(names)", field: "device")
+    func broadcast(_ device: String?) throws(Problem) -> Broadcast {
+        if let broadcast = device.map(switchboard.broadcast(of:)) ?? switchboard.defaultBroadcast { return broadcast }
+        let names = switchboard.allBroadcasts.map(\.device.name).joined(separator: ", ")
+        guard let device else {
+            throw Problem(.missingField, "device is missing; there is: \(names)", field: "device")
         }
-        return broadcast
+        throw Problem(.unknownDevice, "no device is called \(device); there is: \(names)", field: "device")
     }
 
     /// The session that the path names; the call counts as use of it.

@@ -10,7 +10,7 @@ enum BroadcastReport {
     static func started(_ broadcast: Broadcast, timings: StartTimings?) -> JSONValue {
         let machine = broadcast.machine
         return [
-            "device": .string(broadcast.device),
+            "device": .string(broadcast.device.name),
             "state": .string(machine.state.rawValue),
             "agent": agent(machine),
             "source": source(machine),
@@ -19,10 +19,24 @@ enum BroadcastReport {
         ]
     }
 
+    /// What a listing shows.
+    static func summary(_ broadcast: Broadcast, sessions: [Session]) -> JSONValue {
+        let machine = broadcast.machine
+        return [
+            "device": .string(broadcast.device.name),
+            "state": .string(machine.state.rawValue),
+            "since": .string(Self.wallClock(of: machine.since)),
+            "source": source(machine),
+            "restarts": .integer(machine.restarts),
+            "sessions": .integer(sessions.count),
+            "viewers": .integer(sessions.reduce(0) { $0 + $1.viewerCount }),
+        ]
+    }
+
     static func status(_ broadcast: Broadcast, sessions: [Session]) -> JSONValue {
         let machine = broadcast.machine
         return [
-            "device": .string(broadcast.device),
+            "device": .string(broadcast.device.name),
             "state": .string(machine.state.rawValue),
             "since": .string(Self.wallClock(of: machine.since)),
             "agent": agent(machine),

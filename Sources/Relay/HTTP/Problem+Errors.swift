@@ -13,6 +13,12 @@ extension Problem {
 
     static let shuttingDown = Problem(.shuttingDown, "the relay is shutting down").retryable()
 
+    /// The first of the issues: a caller mends one at a time.
+    init(_ issues: FieldIssues) {
+        let issue = issues.all[0]
+        self.init(Code(issue.kind), issue.description, field: issue.name)
+    }
+
     init(_ error: BroadcastError, device: String) {
         switch error {
         case .agentTimeout(let timeout, let saidHello):
@@ -83,4 +89,18 @@ extension Problem {
     }
 
     private typealias Member = JSONValue.Member
+}
+
+extension Problem.Code {
+    fileprivate init(_ kind: FieldIssue.Kind) {
+        self =
+            switch kind {
+            case .missing: .missingField
+            case .unknown: .unknownField
+            case .wrongType: .wrongType
+            case .outOfRange: .outOfRange
+            case .unknownValue: .unknownValue
+            case .unavailable: .codecUnavailable
+            }
+    }
 }

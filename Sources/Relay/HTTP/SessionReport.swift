@@ -10,7 +10,7 @@ enum SessionReport {
         let size = session.feed.size
         return [
             "id": JSONValue(session.id),
-            "device": .string(request.device),
+            "device": .string(session.device.name),
             "label": JSONValue(request.label),
             "codec": .string(request.codec.rawValue),
             "framing": .string(request.framing.rawValue),

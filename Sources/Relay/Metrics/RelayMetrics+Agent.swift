@@ -5,7 +5,7 @@ extension RelayMetrics {
     /// What the linked agents' last heartbeats say.
     static func agent(_ broadcasts: [Broadcast]) -> [MetricFamily] {
         let heartbeats = broadcasts.compactMap { broadcast in
-            broadcast.heartbeats.latest.map { (device: broadcast.device, heartbeat: $0) }
+            broadcast.heartbeats.latest.map { (device: broadcast.device.name, heartbeat: $0) }
         }
         func perDevice(
             _ name: String,

@@ -34,7 +34,7 @@ enum RelayMetrics {
             "Agent restarts since the broadcast's start."
         )
         for broadcast in broadcasts {
-            let labels = [(name: "device", value: broadcast.device)]
+            let labels = [(name: "device", value: broadcast.device.name)]
             for candidate in BroadcastMachine.State.allCases {
                 state.add(candidate == broadcast.machine.state ? 1 : 0, labels + [("state", candidate.rawValue)])
             }
@@ -55,7 +55,7 @@ enum RelayMetrics {
         ) -> MetricFamily {
             var family = MetricFamily("heliograph_session_\(name)", kind, help)
             for session in sessions {
-                family.add(value(session), labels(device: session.request.device, session: session.id))
+                family.add(value(session), labels(device: session.device.name, session: session.id))
             }
             return family
         }

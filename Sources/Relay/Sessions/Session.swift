@@ -7,6 +7,7 @@ import Wire
 @MediaLoop
 final class Session {
     let id: SessionID
+    let device: DeviceConfiguration
     let request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
     let epoch: UInt64
@@ -17,7 +18,6 @@ final class Session {
     /// Why the agent cannot serve it, until it can.
     var failure: String?
 
-    private let maximumViewers: Int
     private let viewerLimits: ViewerQueue.Limits
     /// Sends to the agent, if one is linked.
     private let send: @MediaLoop (Packet) -> Void
@@ -31,17 +31,18 @@ final class Session {
 
     init(
         id: SessionID,
+        device: DeviceConfiguration,
         request: SessionRequest,
-        configuration: RelayConfiguration,
+        viewerLimits: ViewerQueue.Limits,
         send: @escaping @MediaLoop (Packet) -> Void
     ) {
         let now = NIODeadline.now()
         self.id = id
+        self.device = device
         self.request = request
         self.send = send
         epoch = now.uptimeNanoseconds
-        maximumViewers = configuration.maximumViewers
-        viewerLimits = configuration.viewerQueueLimits
+        self.viewerLimits = viewerLimits
         feed = SessionFeed(codec: request.codec, packetized: request.framing == .scrcpy)
         idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
     }
@@ -86,7 +87,7 @@ final class Session {
     var viewerCount: Int { viewers.count }
 
     /// Whether it takes another viewer.
-    var hasRoom: Bool { !ended && viewers.count < maximumViewers }
+    var hasRoom: Bool { !ended && viewers.count < device.maximumViewers }
 
     var delivered: DeliveryCounters {
         viewers.values.reduce(into: departed) { $0 += $1.queue.counters }

@@ -2,7 +2,6 @@ package import Media
 
 /// What a session was asked to be, checked and with its defaults filled in.
 package struct SessionRequest: Sendable, Equatable {
-    package var device: String
     package var label: String?
     /// Width and height even.
     package var size = RequestedSize()
@@ -20,5 +19,5 @@ package struct SessionRequest: Sendable, Equatable {
     /// Seconds without a viewer or a call after which the session ends itself; nil for never.
     package var ttl: Int?
 
-    package init(device: String) { self.device = device }
+    package init() {}
 }

@@ -5,7 +5,7 @@ import Wire
 /// The sessions of all devices.
 @MediaLoop
 final class SessionTable {
-    /// How many ports are tried from the base.
+    /// How many ports are tried from the base at least.
     private static let portRange = 1000
 
     private struct Entry {
@@ -31,22 +31,29 @@ final class SessionTable {
     /// In the order of their ids.
     var all: [Session] { entries.values.map(\.session).sorted { $0.id < $1.id } }
 
-    func sessions(of device: String) -> [Session] { all.filter { $0.request.device == device } }
+    func sessions(of device: String) -> [Session] { all.filter { $0.device.name == device } }
 
     /// Opens a session's port and lists it.
     func start(
         _ request: SessionRequest,
+        of device: DeviceConfiguration,
         send: @escaping @MediaLoop (Packet) -> Void
     ) async throws(SessionError) -> Session {
         guard !draining else { throw .draining }
-        let count = sessions(of: request.device).count + opening[request.device, default: 0]
-        guard count < configuration.maximumSessions else {
-            throw .tooMany(device: request.device, limit: configuration.maximumSessions)
+        let count = sessions(of: device.name).count + opening[device.name, default: 0]
+        guard count < device.maximumSessions else {
+            throw .tooMany(device: device.name, limit: device.maximumSessions)
         }
-        opening[request.device, default: 0] += 1
-        defer { opening[request.device, default: 0] -= 1 }
+        opening[device.name, default: 0] += 1
+        defer { opening[device.name, default: 0] -= 1 }
         lastID += 1
-        let session = Session(id: lastID, request: request, configuration: configuration, send: send)
+        let session = Session(
+            id: lastID,
+            device: device,
+            request: request,
+            viewerLimits: configuration.viewerQueueLimits,
+            send: send
+        )
         let listener = try await listen(session)
         guard !draining else {
             await listener.close()
@@ -54,7 +61,7 @@ final class SessionTable {
         }
         session.port = listener.port
         entries[session.id] = Entry(session: session, listener: listener)
-        logger.info("session \(session.id) started", metadata: ["port": "\(session.port)"])
+        logger.info("session \(session.id) started", metadata: ["device": "\(device.name)", "port": "\(session.port)"])
         return session
     }
 
@@ -79,7 +86,9 @@ final class SessionTable {
             return listener
         }
         let base = configuration.sessionPortBase
-        let ports = base == 0 ? 0...0 : base...min(base + Self.portRange - 1, Int(UInt16.max))
+        // Enough for all sessions of all devices: none of them takes another's.
+        let count = max(Self.portRange, configuration.devices.reduce(0) { $0 + $1.maximumSessions })
+        let ports = base == 0 ? 0...0 : base...min(base + count - 1, Int(UInt16.max))
         let taken = Set(entries.values.map(\.session.port))
         for port in ports where !taken.contains(port) {
             if let listener = try await listen(session, port: port) { return listener }

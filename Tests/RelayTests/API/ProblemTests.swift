@@ -102,6 +102,8 @@ struct ProblemTests {
         .call(.POST, "/screencapture/7/keyframe", 404, .unknownSession),
         .call(.POST, "/screencapture/7/keyframe", 400, .unknownField, body: "{\"x\":1}"),
         .call(.POST, "/screencapture/stop", 400, .notAnObject, body: "[1]"),
+        .call(.POST, "/screencapture/stop", 404, .unknownDevice, body: "{\"device\":\"tv\"}"),
+        .call(.POST, "/screencapture/stop", 400, .unknownField, body: "{\"id\":1}"),
         .call(.GET, "/screencapture/7/stream.h264", 404, .unknownSession),
         .call(.GET, "/", 404, .unknownRoute), .call(.GET, "/screencapture/7/stream.ts", 404, .unknownRoute),
         .call(.POST, "/nowhere/at/all", 404, .unknownRoute),
@@ -170,7 +172,7 @@ struct ProblemTests {
     @Test("when there are too many sessions")
     func tooManySessions() async throws {
         try await RunningRelay.run {
-            $0.maximumSessions = 2
+            $0.devices[0].maximumSessions = 2
         } _: { relay in
             for _ in 0..<2 { _ = try await relay.startSession() }
             let third = try await relay.post("/screencapture/start")

@@ -14,7 +14,7 @@ struct BroadcastTests {
         let script = try HelperScript("sleep 1000 & trap '' HUP; wait")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             let answer = try await relay.post("/screencapture/broadcast/start", ["timeout": .number(0.3)])
             #expect(answer.status == 504)
@@ -30,7 +30,7 @@ struct BroadcastTests {
         let script = try HelperScript("trap '' TERM; while true; do sleep 1; done")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             let answer = try await relay.post("/screencapture/broadcast/start", ["timeout": .number(0.3)])
             #expect(answer.status == 504)
@@ -43,7 +43,7 @@ struct BroadcastTests {
         let script = try HelperScript("echo first >&2; echo no screen here >&2; exit 3")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             let answer = try await relay.post("/screencapture/broadcast/start")
             #expect(answer.status == 502)
@@ -69,7 +69,7 @@ struct BroadcastTests {
         let script = try HelperScript("exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             async let answer = relay.post("/screencapture/broadcast/start")
             try await relay.waitForState("starting")
@@ -93,7 +93,7 @@ struct BroadcastTests {
         let script = try HelperScript("exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             try await withThrowingTaskGroup { group in
                 for _ in 0..<5 {
@@ -128,7 +128,7 @@ struct BroadcastTests {
         )
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             let source: JSONValue = ["kind": "test-pattern", "width": 320, "height": 240, "fps": 5]
             let answer = try await relay.post("/screencapture/broadcast/start", ["source": source])
@@ -143,7 +143,7 @@ struct BroadcastTests {
         let script = try HelperScript("test $(wc -l < \"$(dirname \"$0\")/runs\") -gt 1 && exit 5; exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
             $0.restartBackoff.first = .milliseconds(1)
             $0.restartBackoff.longest = .milliseconds(20)
         } _: { relay in
@@ -189,7 +189,7 @@ struct BroadcastTests {
         let script = try HelperScript("exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
             $0.agentReturnGrace = .seconds(60)
         } _: { relay in
             let link = try await LinkClient(greeting: relay)
@@ -211,7 +211,7 @@ struct BroadcastTests {
         let script = try HelperScript("exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             async let answer = relay.post("/screencapture/broadcast/start")
             try await relay.waitForState("starting")

@@ -14,7 +14,7 @@ struct ShutdownTests {
         let script = try HelperScript("exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             let session = try await relay.startSession()
             async let start = relay.post("/screencapture/broadcast/start")
@@ -95,7 +95,7 @@ struct ShutdownTests {
         let script = try HelperScript("exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
-            $0.agentExecutable = path
+            $0.devices[0].agentExecutable = path
         } _: { relay in
             async let start = relay.post("/screencapture/broadcast/start")
             try await relay.waitForState("starting")

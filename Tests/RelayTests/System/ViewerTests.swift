@@ -185,7 +185,7 @@ struct ViewerTests {
     @Test("over the limit is closed at once, or told so on HTTP")
     func tooManyViewers() async throws {
         try await RunningRelay.run {
-            $0.maximumViewers = 1
+            $0.devices[0].maximumViewers = 1
         } _: { relay in
             let session = try await relay.startSession()
             let first = try await ByteClient(port: session.port)

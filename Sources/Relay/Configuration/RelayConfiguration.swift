@@ -1,3 +1,4 @@
+package import Logging
 package import NIOCore
 
 /// What a relay is told when it starts. Every value has a default.
@@ -8,17 +9,8 @@ package struct RelayConfiguration: Sendable {
     package var agentLink = Endpoint(host: "127.0.0.1", port: 9300)
     /// The first port that a session without a port of its own tries; 0 lets the system choose.
     package var sessionPortBase = 9200
-    /// The devices that can be broadcast.
-    package var devices = ["default"]
-    /// Most sessions of one device.
-    package var maximumSessions = 8
-    /// Most viewers of one session.
-    package var maximumViewers = 256
-
-    /// The `capture-agent` to start; nil looks beside the relay's own executable, then in PATH.
-    package var agentExecutable: String?
-    /// What a broadcast captures when its start names no source.
-    package var defaultSource = SourceRequest(kind: .portal)
+    /// The devices that can be broadcast, at least one. Their names differ.
+    package var devices = [DeviceConfiguration()]
     /// The secret that agents show.
     package var linkToken = LinkToken.random()
 
@@ -38,6 +30,10 @@ package struct RelayConfiguration: Sendable {
 
     /// Written once all ports are open: `{"http":8420,"agentLink":9300,"pid":1234}`.
     package var portsFile: String?
+    /// Whether the same is printed to standard output.
+    package var printsPorts = false
+    /// What is logged at least.
+    package var logLevel = Logger.Level.info
 
     package init() {}
 

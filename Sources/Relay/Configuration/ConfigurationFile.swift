@@ -1,0 +1,77 @@
+import SystemPackage
+
+/// Reads the configuration file. docs/configuration.md describes it.
+package enum ConfigurationFile {
+    /// Longest file, bytes.
+    package static let maximumSize = 1 << 20
+
+    /// The settings in the file at `path`.
+    package static func settings(at path: String) throws(ConfigurationError) -> RelaySettings {
+        try settings(in: try text(at: path), path: path)
+    }
+
+    /// The settings that `text` says, which is the file at `path`.
+    package static func settings(in text: String, path: String) throws(ConfigurationError) -> RelaySettings {
+        let document: YAMLDocument
+        do {
+            document = try YAMLDocument(parsing: text)
+        } catch {
+            throw ConfigurationError(path: path, faults: [error])
+        }
+        let members: [JSONValue.Member]
+        switch document.root {
+        case .object(let found): members = found
+        case .null: members = []
+        case let other:
+            let statement = "the file is \(other.kind); an object is expected, such as http: 127.0.0.1:8420"
+            throw ConfigurationError(path: path, faults: [.init(mark: .init(line: 1, column: 1), statement: statement)])
+        }
+        var faults = document.faults
+        do throws(FieldIssues) {
+            let settings = try ObjectReader.read(members) { RelaySettings(&$0) }
+            if faults.isEmpty { return settings }
+        } catch {
+            faults += error.all.map { .init(mark: document.mark(of: $0), statement: $0.description) }
+        }
+        throw ConfigurationError(path: path, faults: faults)
+    }
+
+    private static func text(at path: String) throws(ConfigurationError) -> String {
+        var bytes: [UInt8] = []
+        do {
+            let file = try FileDescriptor.open(FilePath(path), .readOnly)
+            try file.closeAfter {
+                var part = [UInt8](repeating: 0, count: 64 << 10)
+                while bytes.count <= maximumSize {
+                    let count = try part.withUnsafeMutableBytes { try file.read(into: $0) }
+                    if count == 0 { break }
+                    bytes += part[..<count]
+                }
+            }
+        } catch {
+            throw ConfigurationError(path: path, "the configuration file cannot be read: \(error)")
+        }
+        guard bytes.count <= maximumSize else {
+            throw ConfigurationError(path: path, "the configuration file is longer than \(maximumSize) bytes")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationError(path: path, "the configuration file is not UTF-8")
+        }
+        return text
+    }
+}
+
+/// All that is wrong with a configuration file.
+package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
+    /// `FILE:LINE:COLUMN: what is wrong, and what is allowed`, in the order of the file.
+    package let lines: [String]
+
+    init(path: String, faults: [YAMLDocument.Fault]) {
+        lines = faults.sorted { $0.mark < $1.mark }.map { "\(path):\($0.mark.line):\($0.mark.column): \($0.statement)" }
+    }
+
+    /// The whole file is to blame.
+    init(path: String, _ statement: String) { lines = ["\(path): \(statement)"] }
+
+    package var description: String { lines.joined(separator: "\n") }
+}

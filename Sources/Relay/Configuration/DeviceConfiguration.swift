@@ -1,0 +1,34 @@
+package import NIOCore
+
+/// One device: what is captured, by which agent, and how much of it may be asked for.
+package struct DeviceConfiguration: Sendable, Equatable {
+    /// The device of a relay that is told of none.
+    package static let defaultName = "default"
+
+    /// 1 to 64 letters, digits, `-` and `_`.
+    package let name: String
+    /// What a broadcast captures when its start names no source.
+    package var source = SourceRequest(kind: .portal)
+    /// The `capture-agent` to start; nil looks beside the relay's own executable, then in PATH.
+    package var agentExecutable: String?
+    /// What the agent's environment has over the relay's own. The link token is not among it. The values may be secrets.
+    package var environment: [String: String] = [:]
+    /// Where the agent keeps the portal's restore token; nil for the agent's own choice.
+    package var stateDirectory: String?
+    /// How long a person has to answer the desktop's dialog; nil for the agent's own choice.
+    package var consentTimeout: TimeAmount?
+    /// Most sessions at a time.
+    package var maximumSessions = 8
+    /// Most viewers of one session.
+    package var maximumViewers = 256
+
+    package init(name: String = Self.defaultName) { self.name = name }
+
+    static func isName(_ text: String) -> Bool {
+        1...64 ~= text.utf8.count
+            && text.utf8.allSatisfy { byte in
+                let character = Character(UnicodeScalar(byte))
+                return character.isASCII && (character.isLetter || character.isNumber) || "-_".contains(character)
+            }
+    }
+}

@@ -1,0 +1,69 @@
+import Logging
+import NIOCore
+
+extension RelaySettings {
+    /// Reads the settings: those of a configuration file, or the flags under the same names.
+    package init(_ reader: inout ObjectReader) {
+        self.init()
+        http = reader.endpoint("http")
+        agentLink = reader.endpoint("agentLink")
+        sessionPortBase = reader.integer("sessionPortBase", in: 0...65535)
+        if let base = sessionPortBase, 1...1023 ~= base {
+            reader.note(.outOfRange, "sessionPortBase", "is \(base); allowed: 0, 1024 to 65535")
+        }
+        maximumSessions = reader.maximumSessions()
+        maximumViewers = reader.maximumViewers()
+        agentExecutable = reader.path("agent")
+        source = reader.object("source", SourceRequest.init)
+        linkTokenFile = reader.path("linkTokenFile")
+        watchdog = reader.seconds("watchdog", in: 0.1...3600)
+        helloTimeout = reader.seconds("helloTimeout", in: 0.1...3600)
+        agentReturnGrace = reader.seconds("agentReturnGrace", in: 0...3600)
+        portsFile = reader.path("portsFile")
+        printsPorts = reader.bool("printPorts")
+        let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        logLevel = reader.word("logLevel", oneOf: levels, parse: Logger.Level.init(rawValue:))
+        devices = reader.devices()
+        reader.finish()
+    }
+}
+
+extension ObjectReader {
+    /// Most devices of one relay.
+    private static let maximumDevices = 64
+    /// Longest path, in characters.
+    private static let longestPath = 4096
+
+    fileprivate mutating func devices() -> [DeviceSettings]? {
+        let listed = object("devices") { reader in
+            (count: reader.names.count, devices: reader.names.compactMap { reader.device(named: $0) })
+        }
+        if let count = listed?.count, !(1...Self.maximumDevices ~= count) {
+            note(.outOfRange, "devices", "has \(count) devices; allowed: 1 to \(Self.maximumDevices)")
+        }
+        return listed?.devices
+    }
+
+    private mutating func device(named name: String) -> DeviceSettings? {
+        if !DeviceConfiguration.isName(name) {
+            note(.unknown, name, "is no device's name; allowed: 1 to 64 letters, digits, - and _")
+        }
+        return object(name) { DeviceSettings(name: name, &$0) }
+    }
+
+    fileprivate mutating func endpoint(_ name: String) -> Endpoint? {
+        word(name, oneOf: "127.0.0.1, ::1 in brackets or localhost with a port, such as 127.0.0.1:8420") { text in
+            Endpoint(text).flatMap { $0.isLoopback ? $0 : nil }
+        }
+    }
+
+    mutating func path(_ name: String) -> String? { string(name, length: 1...Self.longestPath) }
+
+    mutating func seconds(_ name: String, in range: ClosedRange<Double>) -> TimeAmount? {
+        number(name, in: range).map { TimeAmount(seconds: $0) }
+    }
+
+    mutating func maximumSessions() -> Int? { integer("maxSessions", in: 1...1000) }
+
+    mutating func maximumViewers() -> Int? { integer("maxViewers", in: 1...10_000) }
+}

@@ -1,0 +1,159 @@
+/// Reads the fields of an object strictly: each is taken once, what is left over in the end is an issue, and all issues are kept.
+///
+/// Request bodies, the configuration file and the relay's flags are read by it, so that a rule that is written once holds in all of
+/// them. Its functions return nil for a field that is absent, and for one that is wrong after noting the issue.
+package struct ObjectReader {
+    private var members: [JSONValue.Member]
+    private let path: [String]
+    /// The names that were asked for.
+    private var known: [String] = []
+    private var issues: [FieldIssue] = []
+
+    private init(members: [JSONValue.Member], path: [String]) {
+        self.members = members
+        self.path = path
+    }
+
+    /// What `read` makes of an object's members. It returns nil only after it has noted an issue.
+    package static func read<Value>(
+        _ members: [JSONValue.Member],
+        _ read: (inout ObjectReader) -> Value?
+    ) throws(FieldIssues) -> Value {
+        var reader = ObjectReader(members: members, path: [])
+        let value = read(&reader)
+        guard reader.issues.isEmpty else { throw FieldIssues(all: reader.issues) }
+        guard let value else { preconditionFailure("an object was refused without a reason") }
+        return value
+    }
+
+    /// The names of the fields that have not been taken yet.
+    package var names: [String] { members.map(\.name) }
+
+    package func has(_ name: String) -> Bool { members.contains { $0.name == name } }
+
+    /// Notes those of `names` that are missing. To be called before they are taken.
+    package mutating func require(_ names: String...) {
+        for name in names where !has(name) { note(.missing, name, "is missing") }
+    }
+
+    /// Ends the reading: what is left over is unknown.
+    package mutating func finish() {
+        for name in names {
+            let allowed = known.isEmpty ? "there are none" : "there is: \(known.joined(separator: ", "))"
+            note(.unknown, name, "is no field here; \(allowed)")
+        }
+        members = []
+    }
+
+    /// Notes what is wrong with the field `name`: `statement` goes on where the name ends.
+    package mutating func note(_ kind: FieldIssue.Kind, _ name: String, _ statement: String) {
+        issues.append(FieldIssue(kind: kind, path: path + [name], statement: statement))
+    }
+
+    // MARK: Fields
+
+    /// A whole number in `range`.
+    package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+        let integer: Int
+        switch take(name) {
+        case nil: return nil
+        case .integer(let whole): integer = whole
+        case .number(let number) where number == number.rounded():
+            integer = Int(exactly: number) ?? (number < 0 ? .min : .max)
+        case .number(let number): return wrongType(name, "a whole number", is: "\(number)")
+        case let value?: return wrongType(name, "a whole number", is: value.kind)
+        }
+        guard range.contains(integer) else {
+            return outOfRange(name, "\(range.lowerBound) to \(range.upperBound)", is: "\(integer)")
+        }
+        return integer
+    }
+
+    /// A number in `range`.
+    package mutating func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
+        let number: Double
+        switch take(name) {
+        case nil: return nil
+        case .integer(let whole): number = Double(whole)
+        case .number(let fraction): number = fraction
+        case let value?: return wrongType(name, "a number", is: value.kind)
+        }
+        guard range.contains(number) else {
+            return outOfRange(name, "\(range.lowerBound) to \(range.upperBound)", is: "\(number)")
+        }
+        return number
+    }
+
+    /// A boolean.
+    package mutating func bool(_ name: String) -> Bool? {
+        switch take(name) {
+        case nil: return nil
+        case .bool(let bool): return bool
+        case let value?: return wrongType(name, "true or false", is: value.kind)
+        }
+    }
+
+    /// A string whose number of characters is in `length`. NUL is no character: it would end the string where C reads it.
+    package mutating func string(_ name: String, length: ClosedRange<Int>) -> String? {
+        switch take(name) {
+        case nil: return nil
+        case .string(let string):
+            guard length.contains(string.count) else {
+                let allowed =
+                    length.lowerBound == 0
+                    ? "at most \(length.upperBound) characters"
+                    : "\(length.lowerBound) to \(length.upperBound) characters"
+                return outOfRange(name, allowed, is: "\(string.count) characters long")
+            }
+            guard !string.utf8.contains(0) else {
+                return outOfRange(name, "any other character", is: "with a NUL in it")
+            }
+            return string
+        case let value?: return wrongType(name, "a string", is: value.kind)
+        }
+    }
+
+    /// What `parse` makes of a word, of which `words` says which there are.
+    package mutating func word<Value>(
+        _ name: String,
+        oneOf words: String,
+        parse: (String) -> Value?
+    ) -> Value? {
+        guard let string = string(name, length: 0...100) else { return nil }
+        guard let value = parse(string) else {
+            note(.unknownValue, name, "is \"\(string)\"; allowed: \(words)")
+            return nil
+        }
+        return value
+    }
+
+    /// What `read` makes of the fields of an object.
+    package mutating func object<Value>(_ name: String, _ read: (inout ObjectReader) -> Value?) -> Value? {
+        switch take(name) {
+        case nil: return nil
+        case .object(let members):
+            var reader = ObjectReader(members: members, path: path + [name])
+            defer { issues += reader.issues }
+            return read(&reader)
+        case let value?: return wrongType(name, "an object", is: value.kind)
+        }
+    }
+
+    // MARK: Issues
+
+    private mutating func take(_ name: String) -> JSONValue? {
+        known.append(name)
+        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
+        return members.remove(at: index).value
+    }
+
+    private mutating func wrongType<Value>(_ name: String, _ expected: String, is actual: String) -> Value? {
+        note(.wrongType, name, "is \(actual); \(expected) is expected")
+        return nil
+    }
+
+    private mutating func outOfRange<Value>(_ name: String, _ allowed: String, is actual: String) -> Value? {
+        note(.outOfRange, name, "is \(actual); allowed: \(allowed)")
+        return nil
+    }
+}

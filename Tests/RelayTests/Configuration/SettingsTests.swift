@@ -1,0 +1,164 @@
+import Foundation
+import NIOCore
+import Relay
+import TestSupport
+import Testing
+
+@Suite("Settings")
+struct SettingsTests {
+    private func settings(_ text: String) throws -> RelaySettings {
+        try ConfigurationFile.settings(in: text, path: "relay.yaml")
+    }
+
+    @Test("of the flags count more than the file's, and these more than the defaults")
+    func flagsCountMore() throws {
+        var flags = RelaySettings()
+        flags.maximumViewers = 7
+        flags.watchdog = .seconds(1)
+        let file = try settings("maxViewers: 8\nhelloTimeout: 2\nwatchdog: 9\ndevices: {tv: {}, wall: {maxViewers: 9}}")
+        let configuration = try RelayConfiguration(flags.over(file), linkToken: nil)
+        #expect(configuration.watchdog == .seconds(1))
+        #expect(configuration.helloTimeout == .seconds(2))
+        #expect(configuration.agentReturnGrace == RelayConfiguration().agentReturnGrace)
+        #expect(configuration.devices.map(\.name) == ["tv", "wall"])
+        #expect(configuration.devices.map(\.maximumViewers) == [7, 9], "a device's own count most")
+        #expect(configuration.devices.map(\.maximumSessions) == [8, 8])
+    }
+
+    @Test("each of which only the flags or only the file name stay what they are")
+    func eachSettingComesThrough() throws {
+        let all = try settings(
+            """
+            http: 127.0.0.1:1
+            agentLink: 127.0.0.1:2
+            sessionPortBase: 3000
+            maxSessions: 4
+            maxViewers: 5
+            agent: /a
+            source: {kind: node, node: x}
+            linkTokenFile: /t
+            watchdog: 6
+            helloTimeout: 7
+            agentReturnGrace: 8
+            portsFile: /p
+            printPorts: true
+            logLevel: error
+            devices: {tv: {}}
+            """
+        )
+        #expect(all.over(RelaySettings()) == all)
+        #expect(RelaySettings().over(all) == all)
+        let named = Mirror(reflecting: all).children.filter { child in
+            Mirror(reflecting: child.value).children.isEmpty
+        }
+        #expect(named.isEmpty, "the file above names every setting: \(named.map { $0.label ?? "" })")
+    }
+
+    @Test("without devices are for one, named default")
+    func oneDevice() throws {
+        let configuration = try RelayConfiguration(
+            settings("{source: {kind: auto}, agent: /a, maxSessions: 2}"),
+            linkToken: nil
+        )
+        var device = DeviceConfiguration(name: "default")
+        device.source = SourceRequest(kind: .auto)
+        device.agentExecutable = "/a"
+        device.maximumSessions = 2
+        #expect(configuration.devices == [device])
+    }
+
+    @Test("for all devices hold for those that say nothing else")
+    func devicesInherit() throws {
+        let configuration = try RelayConfiguration(
+            settings(
+                "{source: {kind: auto}, agent: /a, devices: {one: {}, two: {source: {kind: mutter}, agent: /b, environment: {A: x}}}}"
+            ),
+            linkToken: nil
+        )
+        #expect(configuration.devices.map(\.source.kind) == [.auto, .mutter])
+        #expect(configuration.devices.map(\.agentExecutable) == ["/a", "/b"])
+        #expect(configuration.devices.map(\.environment) == [[:], ["A": "x"]])
+    }
+
+    @Test("take the token from the environment unless they name a file")
+    func tokens() throws {
+        let environment = "0123456789abcdef-environment"
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("heliograph-\(UUID().uuidString)")
+        try Data("0123456789abcdef-file\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let without = try RelayConfiguration(RelaySettings(), linkToken: environment)
+        #expect(without.linkToken.value == environment)
+        let with = try RelayConfiguration(settings("linkTokenFile: \(file.path)"), linkToken: environment)
+        #expect(with.linkToken.value == "0123456789abcdef-file")
+        #expect(throws: RelayStartError.self) {
+            try RelayConfiguration(settings("linkTokenFile: /nonexistent"), linkToken: environment)
+        }
+    }
+}
+
+@Suite("heliograph-relay --check-config")
+struct CheckConfigTests {
+    /// Runs the program with a configuration file of `text`, named relay.yaml, in its folder.
+    private func check(_ text: String?, _ flags: String...) throws -> Programs.Outcome {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("heliograph-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        if let text { try Data(text.utf8).write(to: folder.appendingPathComponent("relay.yaml")) }
+        return try Programs.run(
+            Programs.product("heliograph-relay"),
+            ["--check-config"] + (text == nil ? [] : ["--config", "relay.yaml"]) + flags,
+            directory: folder
+        )
+    }
+
+    @Test("says ok to what is right, and starts nothing")
+    func right() throws {
+        let outcome = try check("portsFile: ports.json\ndevices: {tv: {}}", "--max-viewers", "3")
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "ok\n")
+        #expect(outcome.errors.isEmpty)
+        #expect(try check(nil).output == "ok\n")
+    }
+
+    @Test("says every fault of the file with its place, and exits with 64")
+    func wrong() throws {
+        let outcome = try check("maxViewers: 0\nhttpp: x\n")
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        let lines = outcome.errors.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines[0] == "relay.yaml:1:13: maxViewers is 0; allowed: 1 to 10000")
+        #expect(lines[1].hasPrefix("relay.yaml:2:1: httpp is no field here"))
+    }
+
+    @Test("says what is wrong with the flags, by the same rules, and exits with 64")
+    func wrongFlags() throws {
+        let outcome = try check(nil, "--max-viewers", "0", "--http", "example.com:80", "--source", "camera")
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("--max-viewers is 0; allowed: 1 to 10000"))
+        #expect(outcome.errors.contains("--http is \"example.com:80\"; allowed: 127.0.0.1"))
+        #expect(outcome.errors.contains("--source is \"camera\"; allowed: auto"))
+        #expect(try check(nil, "--node", "x").status == 64)
+        #expect(try check(nil, "--source", "node", "--node", "x").status == 0)
+    }
+
+    @Test("reads the token too")
+    func token() throws {
+        let outcome = try check("linkTokenFile: /nonexistent/token")
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("/nonexistent/token"))
+    }
+
+    @Test("without a file of that name says so")
+    func missingFile() throws {
+        let outcome = try Programs.run(
+            Programs.product("heliograph-relay"),
+            ["--check-config", "--config", "/nonexistent/relay.yaml"]
+        )
+        #expect(outcome.status == 64)
+        #expect(
+            outcome.errors
+                == "/nonexistent/relay.yaml: the configuration file cannot be read: No such file or directory\n"
+        )
+    }
+}
