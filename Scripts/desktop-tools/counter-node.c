@@ -48,6 +48,7 @@ static struct {
     struct pw_stream *stream;
     struct spa_source *timer;
     uint32_t size, ticks, frames, value, corner, noise;
+    bool shows_held;  // Since the stream was linked.
 } node = {.hold_at = -1};
 
 static int64_t now(void) {
@@ -120,7 +121,7 @@ static void tell_pointer(struct spa_meta_cursor *cursor, bool is_shown) {
 
 static bool is_held(void) { return node.hold_at >= 0 && (int64_t)node.value >= node.hold_at; }
 
-static bool sends_pointer_alone(void) { return node.pointer && is_held() && node.frames > 0; }
+static bool sends_pointer_alone(void) { return node.pointer && node.shows_held; }
 
 static void process(void *data) {
     (void)data;
@@ -133,6 +134,7 @@ static void process(void *data) {
     if (memory->data && memory->maxsize >= buffer_bytes() && !is_pointer_alone) {
         if (is_corrupted) fill_with_noise(memory->data, buffer_bytes());
         else paint(memory->data);
+        node.shows_held = is_held() && !is_corrupted;
     }
     memory->chunk->offset = node.offset;
     memory->chunk->stride = (int32_t)stride();
@@ -213,7 +215,7 @@ static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_s
     (void)data, (void)old;
     if (error) fprintf(stderr, "counter-node: %s\n", error);
     // A stream that is linked anew begins with a picture.
-    if (state == PW_STREAM_STATE_STREAMING) node.frames = 0;
+    if (state == PW_STREAM_STATE_STREAMING) node.shows_held = false;
     set_timer(state == PW_STREAM_STATE_STREAMING);
 }
 

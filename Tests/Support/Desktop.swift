@@ -89,7 +89,7 @@ package final class Desktop: @unchecked Sendable {
         case grant, cancel
     }
 
-    /// Answers the portal's question, also before it is asked.
+    /// Answers the portal's question, which must have been asked.
     package func answer(_ answer: Answer) throws { try command("consent", answer.rawValue) }
 
     /// Puts the mouse pointer there; a desktop has none before.

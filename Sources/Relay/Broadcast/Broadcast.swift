@@ -74,7 +74,8 @@ final class Broadcast {
         timeout: TimeAmount
     ) async throws(BroadcastError) -> StartTimings {
         guard let result = await startWaiters.wait(ticket, until: deadline) else {
-            throw .agentTimeout(after: timeout, saidHello: machine.agent != nil)
+            let agent = machine.agent
+            throw .agentTimeout(after: timeout, saidHello: agent != nil, detail: agent?.status?.detail)
         }
         return try result.get()
     }

@@ -2,8 +2,8 @@ package import NIOCore
 
 /// Why a broadcast did not start.
 package enum BroadcastError: Error, Sendable, Equatable {
-    /// No agent was streaming in time.
-    case agentTimeout(after: TimeAmount, saidHello: Bool)
+    /// No agent was streaming in time; `detail` is what the agent said last of its source.
+    case agentTimeout(after: TimeAmount, saidHello: Bool, detail: String? = nil)
     case agentExited(AgentExit)
     /// The agent runs and cannot capture.
     case sourceUnavailable(cause: String?, detail: String?)

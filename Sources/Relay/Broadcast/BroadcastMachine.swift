@@ -233,7 +233,10 @@ package struct BroadcastMachine: Sendable {
             return []
         case .starting(var attempt):
             if now >= attempt.deadline {
-                return fail(.agentTimeout(after: attempt.timeout, saidHello: agent != nil), now: now)
+                return fail(
+                    .agentTimeout(after: attempt.timeout, saidHello: agent != nil, detail: agent?.status?.detail),
+                    now: now
+                )
             }
             guard let spawnAt = attempt.spawnAt, now >= spawnAt else { return [] }
             attempt.spawnAt = nil

@@ -14,9 +14,13 @@ extension SourceRequest {
         switch kind {
         case .auto, .portal:
             readCursor(&reader)
+            readContent(&reader)
         case .mutter:
             readCursor(&reader)
-            // A monitor made for the purpose has no connector: beside one, a size is left over, and refused as such.
+            readContent(&reader)
+            // A window has no connector and no size to choose, and a monitor made for the purpose has no connector: what is one
+            // too many is left over, and refused as such.
+            guard content != .window else { break }
             let isNamed = reader.has("output")
             output = reader.string("output", length: 0...Self.longestName)
             if !isNamed { readSize(&reader) }
@@ -28,6 +32,11 @@ extension SourceRequest {
             fps = reader.integer("fps", in: 1...240)
         }
         reader.finish()
+    }
+
+    private mutating func readContent(_ reader: inout ObjectReader) {
+        let words = Content.allCases.map(\.rawValue).joined(separator: " or ")
+        content = reader.word("content", oneOf: words, parse: Content.init(rawValue:))
     }
 
     private mutating func readCursor(_ reader: inout ObjectReader) {

@@ -20,7 +20,13 @@ package struct SourceRequest: Sendable, Equatable {
         case embedded, hidden
     }
 
+    /// What of the desktop is captured, where the source has several kinds.
+    package enum Content: String, Sendable, CaseIterable {
+        case monitor, window
+    }
+
     package var kind: Kind
+    package var content: Content?
     package var cursor: Cursor?
     /// The connector of Mutter's monitor.
     package var output: String?
@@ -40,6 +46,7 @@ package struct SourceRequest: Sendable, Equatable {
     /// The agent's arguments that say the same.
     var agentArguments: [String] {
         var arguments = ["--source", kind.rawValue]
+        if let content { arguments += ["--content", content.rawValue] }
         if let cursor { arguments += ["--cursor", cursor.rawValue] }
         if let output { arguments += ["--output=\(output)"] }
         if let node { arguments += ["--node=\(node)"] }

@@ -21,12 +21,10 @@ extension Problem {
 
     init(_ error: BroadcastError, device: String) {
         switch error {
-        case .agentTimeout(let timeout, let saidHello):
+        case .agentTimeout(let timeout, let saidHello, let detail):
             let progress = saidHello ? "the agent said HELLO but its source does not stream" : "no agent said HELLO"
-            self.init(
-                .agentTimeout,
-                "\(progress) within \(timeout.seconds.rounded(places: 1)) s; see the relay's log for the agent's"
-            )
+            let advice = detail ?? "See the relay's log for the agent's."
+            self.init(.agentTimeout, "\(progress) within \(timeout.seconds.rounded(places: 1)) s. \(advice)")
         case .agentExited(let exit):
             self.init(exit)
         case .sourceUnavailable(let cause, let detail):
