@@ -20,6 +20,7 @@ final class Switchboard: AgentLinkOwner {
     private var ticks: RepeatedTask?
     /// Agents refused since the relay started, by code.
     private(set) var refused: [Reject.Code: UInt64] = [:]
+    private var refusalLog = LogBudget()
 
     init(configuration: RelayConfiguration, logger: Logger) {
         self.configuration = configuration
@@ -95,7 +96,10 @@ final class Switchboard: AgentLinkOwner {
         return broadcast.objection()
     }
 
-    func linkRefused(_ code: Reject.Code) { refused[code, default: 0] += 1 }
+    func linkRefused(_ reject: Reject) {
+        refused[reject.code, default: 0] += 1
+        refusalLog.log(.warning, to: logger, "refused an agent: \(reject.reason) (\(reject.code.rawValue))")
+    }
 
     func linkAdmitted(_ link: AgentLink, hello: Hello) {
         broadcasts[hello.device]?.connected(link, hello: hello)
@@ -113,8 +117,7 @@ final class Switchboard: AgentLinkOwner {
         case .status(let status):
             broadcasts[device]?.received(status)
         case .sessionError(let id, let failure):
-            logger.error("session \(id) failed in the agent: \(failure.reason)")
-            session(id, of: device)?.failure = failure.reason
+            if let session = session(id, of: device) { broadcasts[device]?.received(failure, of: session) }
         case .hello, .welcome, .reject, .sessionAdd, .sessionRemove, .keyframeRequest, .stop:
             // The decoder and the link's state machine let none of them through.
             break

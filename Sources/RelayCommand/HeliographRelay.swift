@@ -34,6 +34,7 @@ struct HeliographRelay: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        Self.allowManyFiles()
         let configuration = try readConfiguration()
         guard !options.checkConfig else { return print("ok") }
         LoggingSystem.bootstrap { label in
@@ -59,6 +60,14 @@ struct HeliographRelay: AsyncParsableCommand {
             fputs("\(error)\n", stderr)
             throw ExitCode(EX_USAGE)
         }
+    }
+
+    /// Takes as many open files as the system gives: each viewer is one, and the usual 1024 are fewer than a few devices' viewers.
+    private static func allowManyFiles() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     /// Whether the relay was started to outlive its terminal, as nohup does it.

@@ -1,4 +1,3 @@
-import Logging
 import NIOCore
 import Wire
 
@@ -7,7 +6,7 @@ import Wire
 protocol AgentLinkOwner: AnyObject, Sendable {
     /// What speaks against admitting this agent, nil for nothing.
     func objection(to hello: Hello) -> Reject?
-    func linkRefused(_ code: Reject.Code)
+    func linkRefused(_ reject: Reject)
     func linkAdmitted(_ link: AgentLink, hello: Hello)
     func link(_ link: AgentLink, received packet: Packet, device: String)
     func link(_ link: AgentLink, lostBecause loss: LinkLoss, device: String)
@@ -25,7 +24,6 @@ final class AgentLink {
     private let channel: any Channel
     private let owner: any AgentLinkOwner
     private let policy: LinkStateMachine.Policy
-    private let logger: Logger
     private var machine: LinkStateMachine
     private var timer: Scheduled<Void>?
     private var device: String?
@@ -33,11 +31,10 @@ final class AgentLink {
     private(set) var bytesReceived = 0
     private(set) var lastByte = NIODeadline.now()
 
-    init(channel: any Channel, owner: any AgentLinkOwner, policy: LinkStateMachine.Policy, logger: Logger) {
+    init(channel: any Channel, owner: any AgentLinkOwner, policy: LinkStateMachine.Policy) {
         self.channel = channel
         self.owner = owner
         self.policy = policy
-        self.logger = logger
         machine = LinkStateMachine(policy: policy, now: .now())
         arm()
     }
@@ -48,7 +45,9 @@ final class AgentLink {
         return device == nil ? AgentListener.maximumLengthBeforeHello : PacketHeader.maximumLength
     }
 
+    /// Sends a packet. An agent that lets them pile up is lost: it reads nothing, and they would wait for ever.
     func send(_ packet: Packet) {
+        guard channel.isWritable else { return perform(machine.stalled()) }
         channel.writeAndFlush(ByteBuffer(bytes: packet.encoded()), promise: nil)
     }
 
@@ -90,8 +89,7 @@ final class AgentLink {
         case .deliver(let packet):
             if let device { owner.link(self, received: packet, device: device) }
         case .refuse(let reject):
-            logger.warning("refused an agent: \(reject.reason)", metadata: ["code": "\(reject.code.rawValue)"])
-            owner.linkRefused(reject.code)
+            owner.linkRefused(reject)
             end(with: reject)
         case .lose(let loss, let reject):
             end(with: reject)

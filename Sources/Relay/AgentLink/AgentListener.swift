@@ -1,4 +1,3 @@
-import Logging
 import NIOCore
 import NIOPosix
 
@@ -9,6 +8,11 @@ struct AgentListener: Sendable {
     /// Connections that may wait to be accepted.
     private static let backlog: CInt = 64
 
+    /// Reads from one link before the others have their turn: an agent that floods its own does not hold up theirs.
+    private static let readsAtOnce: UInt = 1
+    /// Bytes that wait for an agent below and above which it takes part and has stopped reading. The sessions of a full device fit.
+    private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 512 << 10, high: 1 << 20)
+
     private let channel: any Channel
 
     var port: Int { channel.localAddress?.port ?? 0 }
@@ -17,17 +21,18 @@ struct AgentListener: Sendable {
     init(
         endpoint: Endpoint,
         owner: any AgentLinkOwner,
-        policy: LinkStateMachine.Policy,
-        logger: Logger
+        policy: LinkStateMachine.Policy
     ) async throws {
         let bootstrap = ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.maxMessagesPerRead, value: Self.readsAtOnce)
+            .childChannelOption(.writeBufferWaterMark, value: Self.writeBuffer)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let link = MediaLoop.assumeIsolated {
-                        AgentLink(channel: channel, owner: owner, policy: policy, logger: logger)
+                        AgentLink(channel: channel, owner: owner, policy: policy)
                     }
                     try channel.pipeline.syncOperations.addHandler(AgentLinkHandler(link: link))
                 }

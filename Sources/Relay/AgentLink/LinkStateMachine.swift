@@ -6,12 +6,15 @@ package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
     case closed
     case silent(TimeAmount)
     case protocolError(String)
+    /// It lets what it is sent pile up.
+    case stalled
 
     package var description: String {
         switch self {
         case .closed: "the agent closed the link"
         case .silent(let time): "not a byte from the agent for \(time.seconds) s"
         case .protocolError(let reason): reason
+        case .stalled: "the agent does not read what it is sent"
         }
     }
 }
@@ -48,7 +51,13 @@ package struct LinkStateMachine: Sendable {
         case ended
     }
 
+    /// Packets beside access units, per second, and how many may come at once. An agent sends a heartbeat or two a second, and tells of its
+    /// source and its sessions when they change.
+    private static let reportRate = 100
+    private static let reportBurst = 2000
+
     private let policy: Policy
+    private var reports = TokenBucket(capacity: Self.reportBurst, perSecond: Self.reportRate)
     private var state = State.awaitingHello
     private let connected: NIODeadline
     private var lastByte: NIODeadline
@@ -77,7 +86,14 @@ package struct LinkStateMachine: Sendable {
             return .nothing
         case (.admitted, .hello):
             return end(protocolError: "a second HELLO on the same link")
+        case (.admitted, .accessUnit):
+            return .deliver(packet)
         case (.admitted, _):
+            guard reports.take(now: lastByte) else {
+                return end(
+                    protocolError: "too many packets beside access units: \(Self.reportRate) a second are allowed"
+                )
+            }
             return .deliver(packet)
         case (.awaitingHello, .hello(let hello)):
             guard policy.token.matches(hello.token) else {
@@ -95,6 +111,12 @@ package struct LinkStateMachine: Sendable {
         case (.awaitingHello, _):
             return end(protocolError: "\(packet.type) before HELLO")
         }
+    }
+
+    /// The peer does not read what it is sent.
+    package mutating func stalled() -> Action {
+        defer { state = .ended }
+        return state == .admitted ? .lose(.stalled, nil) : .nothing
     }
 
     /// The bytes are not the protocol.

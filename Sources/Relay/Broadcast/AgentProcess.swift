@@ -1,3 +1,4 @@
+import Logging
 import Subprocess
 import Synchronization
 
@@ -8,15 +9,16 @@ enum AgentProcess {
     /// Between SIGTERM and SIGKILL.
     private static let terminationGrace = Duration.seconds(3)
 
-    enum Event: Sendable {
-        case started(pid: Int)
-        case line(String)
-    }
-
     /// Runs the agent until it is gone. Cancelling the task ends it: SIGTERM, then SIGKILL, to its whole process group.
+    ///
+    /// - Parameters:
+    ///   - logger: Gets the lines that the agent writes to its standard error. It is called off the media loop, where a log that blocks
+    ///     would hold up all devices.
+    ///   - started: Called with the process id.
     static func run(
         _ command: AgentCommand,
-        report: @escaping @MediaLoop @Sendable (Event) -> Void
+        logger: Logger,
+        started: @escaping @MediaLoop @Sendable (Int) -> Void
     ) async -> AgentExit {
         var options = PlatformOptions()
         // A group of its own keeps a terminal's Ctrl-C from the agent (the relay stops it in good order) and takes what the agent
@@ -37,8 +39,8 @@ enum AgentProcess {
                 error: .sequence
             ) { execution in
                 hasStarted.withLock { $0 = true }
-                await report(.started(pid: Int(execution.processIdentifier.value)))
-                return await forward(execution.standardError, to: report)
+                await started(Int(execution.processIdentifier.value))
+                return await forward(execution.standardError, to: logger)
             }
             return AgentExit(cause: cause(of: result.terminationStatus), lastLine: result.closureResult)
         } catch {
@@ -51,25 +53,21 @@ enum AgentProcess {
         return .inherit.updating(Dictionary(uniqueKeysWithValues: pairs))
     }
 
-    /// Reports the lines of `output` until it ends, and returns the last one.
-    private static func forward(
-        _ output: SubprocessOutputSequence,
-        to report: @MediaLoop @Sendable (Event) -> Void
-    ) async -> String? {
+    /// Logs the lines of `output` until it ends, and returns the last one.
+    private static func forward(_ output: SubprocessOutputSequence, to logger: Logger) async -> String? {
         var assembler = LineAssembler(limit: longestLine)
+        var budget = LogBudget()
         var last: String?
+        func log(_ line: String) {
+            last = line
+            budget.log(.info, to: logger, "agent: \(line)")
+        }
         // Reading fails when the agent is being ended; its exit status is then what matters.
         var buffers = output.makeAsyncIterator()
         while let buffer = try? await buffers.next() {
-            for line in buffer.withUnsafeBytes({ assembler.append($0) }) {
-                last = line
-                await report(.line(line))
-            }
+            for line in buffer.withUnsafeBytes({ assembler.append($0) }) { log(line) }
         }
-        if let line = assembler.finish() {
-            last = line
-            await report(.line(line))
-        }
+        if let line = assembler.finish() { log(line) }
         return last
     }
 

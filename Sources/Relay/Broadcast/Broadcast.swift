@@ -18,6 +18,8 @@ final class Broadcast {
     private(set) var linksAdmitted = 0
 
     private var process: Task<Void, Never>?
+    /// For what the agent says on its link.
+    private var linkLog = LogBudget()
     private var timer: Scheduled<Void>?
     private var startWaiters = Waiters<Result<StartTimings, BroadcastError>>()
     private var stopWaiters = Waiters<Void>()
@@ -115,9 +117,15 @@ final class Broadcast {
     func received(_ status: SourceStatus) {
         let known = machine.agent?.status
         if known?.state != status.state || known?.cause != status.cause {
-            logger.info("source \(status.state.rawValue)\(status.detail.map { ": \($0)" } ?? "")")
+            let detail = status.detail.map { ": \($0)" } ?? ""
+            linkLog.log(.info, to: logger, "source \(status.state.rawValue)\(detail)")
         }
         perform(machine.sourceReported(status, now: .now()))
+    }
+
+    func received(_ failure: SessionFailure, of session: Session) {
+        linkLog.log(.error, to: logger, "session \(session.id) failed in the agent: \(failure.reason)")
+        session.failure = failure.reason
     }
 
     func received(_ heartbeat: Heartbeat) { heartbeats.add(heartbeat, now: .now()) }
@@ -164,17 +172,12 @@ final class Broadcast {
         )
         logger.info("starting an agent", metadata: ["arguments": "\(command.arguments.joined(separator: " "))"])
         process = Task {
-            let exit = await AgentProcess.run(command) { [weak self] event in self?.handle(event) }
+            let exit = await AgentProcess.run(command, logger: logger) { [weak self] pid in
+                self?.machine.processStarted(pid: pid, now: .now())
+            }
             logger.info("agent gone: \(exit)")
             process = nil
             perform(machine.processExited(exit, now: .now()))
-        }
-    }
-
-    private func handle(_ event: AgentProcess.Event) {
-        switch event {
-        case .started(let pid): machine.processStarted(pid: pid, now: .now())
-        case .line(let line): logger.info("agent: \(line)")
         }
     }
 }

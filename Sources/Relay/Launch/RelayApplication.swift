@@ -31,8 +31,7 @@ package struct RelayApplication: Service {
                 token: configuration.linkToken,
                 helloTimeout: configuration.helloTimeout,
                 watchdog: configuration.watchdog
-            ),
-            logger: logger
+            )
         )
         await switchboard.listens(onPort: listener.port)
         do {

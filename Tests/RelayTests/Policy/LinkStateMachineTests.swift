@@ -1,5 +1,6 @@
 import NIOCore
 import Relay
+import RelayTestSupport
 import TestSupport
 import Testing
 import Wire
@@ -41,6 +42,37 @@ struct LinkStateMachineTests {
         }
         #expect(code(action) == .wrongToken)
         #expect(link.wake == nil)
+    }
+
+    @Test("ends an agent that reports without end; pictures are not counted")
+    func endsAFlood() {
+        var link = admitted()
+        let picture = Packet.accessUnit(1, SampleStream.accessUnit(0, key: true))
+        let report = Packet.status(SourceStatus(state: .streaming))
+        let pictures = (0..<5000).map { _ in link.received(picture) { _ in nil } }
+        #expect(pictures.allSatisfy { $0 == .deliver(picture) })
+        let reports = (0..<2000).map { _ in link.received(report) { _ in nil } }
+        #expect(reports.allSatisfy { $0 == .deliver(report) })
+        // A second later there is room for as many as a second's.
+        link.bytesArrived(now: at(1000))
+        let later = (0..<100).map { _ in link.received(report) { _ in nil } }
+        #expect(later.allSatisfy { $0 == .deliver(report) })
+        let last = link.received(report) { _ in nil }
+        #expect(code(last) == .protocolError)
+        let after = link.received(report) { _ in nil }
+        #expect(after == .nothing)
+    }
+
+    @Test("loses an agent that reads nothing, once")
+    func losesAStalledAgent() {
+        var link = admitted()
+        let (first, second) = (link.stalled(), link.stalled())
+        #expect(first == .lose(.stalled, nil))
+        #expect(second == .nothing)
+        #expect(link.wake == nil)
+        var stranger = LinkStateMachine(policy: Self.policy, now: at(0))
+        let action = stranger.stalled()
+        #expect(action == .nothing)
     }
 
     @Test("refuses what speaks against an agent")

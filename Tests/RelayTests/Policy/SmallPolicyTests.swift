@@ -122,4 +122,24 @@ struct SmallPolicyTests {
                 == "# HELP x_total A \\\\ and\\na line.\n# TYPE x_total counter\nx_total{device=\"a\\\"b\\\\c\\nd\"} 1.5\nx_total 3\n"
         )
     }
+
+    @Test("A token bucket lets a burst through, then a steady rate, and never more than a burst at once")
+    func aTokenBucket() {
+        var bucket = TokenBucket(capacity: 3, perSecond: 10)
+        func taken(_ count: Int, at milliseconds: Int64) -> Int {
+            (0..<count).count { _ in bucket.take(now: at(milliseconds)) }
+        }
+        #expect([taken(5, at: 0), taken(5, at: 99), taken(5, at: 100), taken(5, at: 350)] == [3, 0, 1, 2])
+        #expect(taken(5, at: 60_000) == 3)
+    }
+
+    @Test("A log that is full counts what is left out, and says so when it has room again")
+    func aLogBudget() {
+        var budget = LogBudget()
+        let answers = (0..<250).map { _ in budget.take(now: at(0)) }
+        #expect(answers.count { $0 == 0 } == 200)
+        #expect(answers.count { $0 == nil } == 50)
+        #expect(budget.take(now: at(1000)) == 50)
+        #expect(budget.take(now: at(1000)) == 0)
+    }
 }
