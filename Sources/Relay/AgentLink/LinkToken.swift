@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// The secret that an agent shows in its HELLO.
-package struct LinkToken: Sendable, Equatable {
+package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
     /// Fewest characters of a configured token.
     package static let minimumLength = 16
     /// What is read of a token file, bytes.
@@ -11,6 +11,9 @@ package struct LinkToken: Sendable, Equatable {
     package static let environmentKey = "HELIOGRAPH_LINK_TOKEN"
 
     package let value: String
+
+    /// Not the value: the service group prints whole services in its log.
+    package var description: String { "a link token" }
 
     /// A token that the operator configured. White space around it is not part of it.
     ///

@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// One device: what is captured, by which agent, and how much of it may be asked for.
-package struct DeviceConfiguration: Sendable, Equatable {
+package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible {
     /// The device of a relay that is told of none.
     package static let defaultName = "default"
 
@@ -23,6 +23,9 @@ package struct DeviceConfiguration: Sendable, Equatable {
     package var maximumViewers = 256
 
     package init(name: String = Self.defaultName) { self.name = name }
+
+    /// Without the environment, whoever prints it.
+    package var description: String { "device \(name)" }
 
     static func isName(_ text: String) -> Bool {
         1...64 ~= text.utf8.count

@@ -47,7 +47,7 @@ package struct RelaySettings: Sendable, Equatable {
 }
 
 /// What is said of one device; nil where the relay's settings for all devices count.
-package struct DeviceSettings: Sendable, Equatable {
+package struct DeviceSettings: Sendable, Equatable, CustomStringConvertible {
     package let name: String
     package var source: SourceRequest?
     package var agentExecutable: String?
@@ -58,4 +58,7 @@ package struct DeviceSettings: Sendable, Equatable {
     package var maximumViewers: Int?
 
     package init(name: String) { self.name = name }
+
+    /// Without the environment, whoever prints it.
+    package var description: String { "device \(name)" }
 }

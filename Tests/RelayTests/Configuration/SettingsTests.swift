@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import NIOCore
 import Relay
 import TestSupport
@@ -78,6 +79,17 @@ struct SettingsTests {
         #expect(configuration.devices.map(\.source.kind) == [.auto, .mutter])
         #expect(configuration.devices.map(\.agentExecutable) == ["/a", "/b"])
         #expect(configuration.devices.map(\.environment) == [[:], ["A": "x"]])
+    }
+
+    @Test("keep their secrets when they are printed, as the service group prints the relay")
+    func secretsAreKept() throws {
+        let settings = try settings("devices: {tv: {environment: {PASSWORD: a-secret-value}}}")
+        let configuration = try RelayConfiguration(settings, linkToken: "a-secret-value-of-a-token")
+        let relay = RelayApplication(configuration: configuration, logger: Logger(label: "test"))
+        for text in ["\(settings)", "\(configuration)", "\(relay)", String(reflecting: configuration)] {
+            #expect(!text.contains("a-secret-value"), "\(text)")
+            #expect(text.contains("tv"))
+        }
     }
 
     @Test("take the token from the environment unless they name a file")
