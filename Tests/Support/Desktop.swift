@@ -52,6 +52,16 @@ package final class Desktop: @unchecked Sendable {
         try command("stage", Programs.product("capture-agent").path, Programs.product("heliograph-relay").path)
     }
 
+    /// What a program needs to find this desktop, by name.
+    package func environment() throws -> [String: String] {
+        let lines = try String(contentsOf: directory.appendingPathComponent("env"), encoding: .utf8)
+        let pairs = lines.split(separator: "\n").compactMap { line in
+            let parts = line.dropFirst("export ".count).split(separator: "=", maxSplits: 1)
+            return parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: ["'"])) : nil
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
     /// Ends the desktop and everything in it.
     package func end() {
         try? lifeline.fileHandleForWriting.close()
@@ -72,8 +82,9 @@ package final class Desktop: @unchecked Sendable {
     package func startClient() throws { try command("client", "start") }
 
     /// Starts a GStreamer pipeline that offers the counter as the PipeWire node `name`.
-    package func startProducer(_ name: String, size: String, format: String = "BGRx") throws {
-        try command("producer", "start", name, "--size", size, "--fps", "30", "--format", format)
+    package func startProducer(_ name: String, size: String, format: String = "BGRx", holdAt: Int? = nil) throws {
+        let hold = holdAt.map { ["--hold-at", String($0)] } ?? []
+        try command("producer", ["start", name, "--size", size, "--fps", "30", "--format", format] + hold)
     }
 
     /// Offers the counter as the PipeWire node `name`, in buffers as the options of Scripts/desktop-tools/counter-node.c say.

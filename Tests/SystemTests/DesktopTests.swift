@@ -47,7 +47,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a screen that changes its size goes on in every viewer, with a keyframe")
+        @Test("a screen that changes its size twenty times goes on in every viewer, with a keyframe")
         func resize() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 let following = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
@@ -55,19 +55,25 @@ extension SystemTests {
                 let viewers = try [following, fixed].map(SystemTests.viewer)
                 for viewer in viewers { try await SystemTests.waitForPictures(15, at: viewer) }
                 var source = PictureSize(width: 1280, height: 720)
-                for (width, height) in [(853, 481), (1024, 768)] {
-                    try desktop.resize("\(width)x\(height)")
-                    source = PictureSize(width: width, height: height)
+                for step in 0..<20 {
+                    // Odd and even, larger and smaller, wider and narrower than before.
+                    source = PictureSize(width: 641 + step * 211 % 640, height: 361 + step * 137 % 360)
+                    try desktop.resize(source.description)
                     _ = try await eventually("the new size in the status") {
                         let session = try await relay.get("/screencapture/\(following.integer("id"))")
                         return session.integer("width") == source.even.width ? true : nil
                     }
-                    for viewer in viewers { try await SystemTests.waitForPictures(15, at: viewer) }
+                    for viewer in viewers { try await SystemTests.waitForPictures(5, at: viewer) }
                 }
                 try desktop.pause()
                 let value = try desktop.shownValue()
                 for viewer in viewers { try await SystemTests.waitForPictures(30, at: viewer) }
-                #expect(try SystemTests.counters(viewers[0], size: source, source: source).last == value)
+                let settled = try FFmpeg.decodeLuma(h264: viewers[0].stream, size: source.even)
+                let last = try #require(settled.last)
+                let fit = PictureFit(source: source, output: source.even)
+                #expect(Pictures.counter(luma: last, size: source.even, content: fit) == value)
+                let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: source)
+                #expect(Pictures.psnr(last, Pictures.cropped(screenshot, size: source, to: source.even)) > 35)
                 let small = PictureSize(width: 640, height: 360)
                 #expect(try SystemTests.counters(viewers[1], size: small, source: source).last == value)
                 #expect(viewers.allSatisfy { !$0.current.isClosed })

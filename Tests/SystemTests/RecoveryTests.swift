@@ -69,13 +69,8 @@ extension SystemTests {
             let desktop = try Desktop()
             try await SystemTests.withBroadcast(of: desktop) { desktop, relay in
                 let agent = try #require(desktop.processes(running: "capture-agent").first)
-                func footprint() throws -> [Int] {
-                    try ["fd", "task"].map { folder in
-                        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(agent)/\(folder)").count
-                    }
-                }
-                let before = try footprint()
-                for _ in 0..<8 {
+                let before = try Footprint(of: agent)
+                for _ in 0..<Effort.choose(8, whole: 250) {
                     // A saved token is a new file: the portal has granted the screen again.
                     let grant = try desktop.restoreTokenFile()
                     try desktop.restart("portal-wlr")
@@ -85,8 +80,60 @@ extension SystemTests {
                         return source.string("state") == "streaming" ? true : nil
                     }
                 }
-                _ = try await eventually("the footprint of the beginning") { try footprint() == before ? true : nil }
+                try await expectFootprint(before, of: agent)
             }
+        }
+
+        @Test("a node that goes and comes back again and again leaves no descriptor, no thread and no memory behind")
+        func nodeLeaks() async throws {
+            let desktop = try Desktop(.none)
+            try desktop.startNode("screen", size: "640x360", buffers: [])
+            let source: RelayProcess.Object = ["kind": "node", "node": "screen"]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { desktop, relay in
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(15, at: viewer)
+                let agent = try #require(desktop.processes(running: "capture-agent").first)
+                let before = try Footprint(of: agent)
+                for _ in 0..<Effort.choose(8, whole: 250) {
+                    try desktop.stopProducer("screen")
+                    try desktop.startNode("screen", size: "640x360", buffers: [])
+                    let live = try await livePictures(relay)
+                    _ = try await eventually("live pictures of the node that is back") {
+                        try await livePictures(relay) > live ? true : nil
+                    }
+                }
+                try await expectFootprint(before, of: agent)
+                #expect(!viewer.current.isClosed)
+            }
+        }
+
+        /// What a process holds of the machine.
+        private struct Footprint: Equatable {
+            var descriptors: Int
+            var threads: Int
+            /// Resident memory in KiB.
+            var memory: Int
+
+            init(of pid: Int32) throws {
+                let files = FileManager.default
+                descriptors = try files.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+                threads = try files.contentsOfDirectory(atPath: "/proc/\(pid)/task").count
+                let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+                let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+                memory = try #require(line.split(separator: " ").compactMap { Int($0) }.first)
+            }
+        }
+
+        private func expectFootprint(_ before: Footprint, of agent: Int32) async throws {
+            _ = try await eventually("the descriptors and threads of the beginning") {
+                let now = try Footprint(of: agent)
+                return now.descriptors == before.descriptors && now.threads == before.threads ? true : nil
+            }
+            // Allocators keep what they had at the worst moment: two more pictures' worth is no leak, one for each loss is.
+            let growth = try Footprint(of: agent).memory - before.memory
+            #expect(growth < 12_000, "resident memory grew by \(growth) KiB")
+            print("resident memory: \(before.memory) KiB before, \(growth) KiB more after")
         }
 
         @Test("a portal that hangs, and ends while it is asked, is reported instead of waited for")

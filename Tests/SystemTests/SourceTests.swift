@@ -78,10 +78,16 @@ extension SystemTests {
         func node(format: String, sessionManager: Bool) async throws {
             let desktop = try Desktop(.none, sessionManager: sessionManager)
             // Odd, so that rows end in the middle of a block of pixels.
-            try desktop.startProducer("screen-7", size: "641x361", format: format)
+            let size = PictureSize(width: 641, height: 361)
+            try desktop.startProducer("screen-7", size: size.description, format: format, holdAt: 90)
             let source: RelayProcess.Object = ["kind": "node", "node": "screen-7"]
             try await SystemTests.withBroadcast(of: desktop, source: source) { desktop, relay in
-                expectMoving(try await watch(relay, source: PictureSize(width: 641, height: 361)))
+                expectMoving(try await watch(relay, source: size))
+                let viewer = try SystemTests.viewer(of: try await relay.get("/screencapture/1"))
+                try await SystemTests.waitForPictures(90, at: viewer)
+                let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: size.even).last)
+                let sent = Pictures.patternLuma(value: 90, size: size)
+                #expect(Pictures.psnr(last, Pictures.cropped(sent, size: size, to: size.even)) > 35)
 
                 // The node goes and comes back, in another size.
                 try desktop.stopProducer("screen-7")
