@@ -44,6 +44,7 @@ let package = Package(
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
         .target(name: "CPipeWire", dependencies: ["CPipeWireSystem"], cSettings: cSettings),
         .target(name: "CX264", cSettings: cSettings, linkerSettings: [.linkedLibrary("x264")]),
+        .target(name: "CX265", cSettings: cSettings, linkerSettings: [.linkedLibrary("x265")]),
         .target(name: "CColour", cSettings: cSettings),
         .target(name: "CLinux", cSettings: cSettings),
         .target(name: "CCounterPattern", cSettings: cSettings),
@@ -57,7 +58,8 @@ let package = Package(
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CYUV", "Media", "Pacing",
+                "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV", "Media",
+                "Pacing",
                 "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -12,8 +12,8 @@ struct LayerTests {
         "Pacing": ["Media"],
         "Wire": ["FoundationEssentials", "Media"],
         "CaptureAgent": [
-            "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CYUV", "Glibc", "Logging",
-            "Media",
+            "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV", "Glibc",
+            "Logging", "Media",
             "Pacing", "Wire",
         ],
         "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Media", "Wire"],

@@ -124,29 +124,4 @@ struct SessionPipelineTests {
         let keys = output.units.withLock { $0.prefix(5).map { $0.flags.contains(.key) } }
         #expect(keys == [true, false, false, true, false])
     }
-
-    @Test("what comes out of the encoder needs no reordering and says what its colours are")
-    func streamProperties() throws {
-        let settings = EncoderSettings(codec: .h264, size: Self.size, fps: 30, bitrate: 2_000_000)
-        let encoder = try X264Encoder(settings)
-        let picture = I420Picture(size: Self.size)
-        let scaler = PictureScaler(source: Self.size, output: Self.size)
-        var stream: [UInt8] = []
-        for number in UInt32(0)..<30 {
-            scaler.convert(Self.frame(number), into: picture)
-            let encoded = try encoder.encode(picture, forceKeyframe: number == 20)
-            #expect(encoded.isKeyframe == (number == 0 || number == 20))
-            stream += encoded.bytes
-        }
-        let pictures = try FFmpeg.decodeLuma(h264: stream, size: Self.size)
-        #expect(pictures.enumerated().allSatisfy { Pictures.counter(luma: $1, size: Self.size) == $0 })
-        #expect(pictures.count == 30)
-        let properties = try FFmpeg.streamProperties(h264: stream)
-        #expect(properties["has_b_frames"] == "0")
-        #expect(properties["color_range"] == "tv")
-        #expect(properties["color_space"] == "bt709")
-        #expect(properties["color_transfer"] == "bt709")
-        #expect(properties["color_primaries"] == "bt709")
-        #expect(properties["r_frame_rate"] == "30/1")
-    }
 }

@@ -8,13 +8,23 @@ package enum FFmpeg {
         package var messages: String
     }
 
-    /// The luma planes of every picture of an H.264 stream, in full range; pictures of another size than `size` are scaled to it.
+    /// ``decodeLuma(_:codec:size:)`` of an H.264 stream.
+    package static func decodeLuma(h264 stream: some Collection<UInt8>, size: PictureSize) throws -> [[UInt8]] {
+        try decodeLuma(stream, codec: .h264, size: size)
+    }
+
+    /// The luma planes of every picture of a stream, in full range; pictures of another size than `size` are scaled to it.
     ///
     /// Throws when the decoder finds the least fault.
-    package static func decodeLuma(h264 stream: some Collection<UInt8>, size: PictureSize) throws -> [[UInt8]] {
+    package static func decodeLuma(
+        _ stream: some Collection<UInt8>,
+        codec: Codec,
+        size: PictureSize
+    ) throws -> [[UInt8]] {
         let raw = try run(
             [
-                "-v", "error", "-err_detect", "explode", "-f", "h264", "-i", "pipe:0", "-fps_mode", "passthrough",
+                "-v", "error", "-err_detect", "explode", "-f", demuxer(codec), "-i", "pipe:0", "-fps_mode",
+                "passthrough",
                 "-vf", "scale=\(size.width):\(size.height):flags=area:in_range=tv:out_range=pc",
                 "-f", "rawvideo", "-pix_fmt", "gray", "pipe:1",
             ],
@@ -40,10 +50,13 @@ package enum FFmpeg {
         )
     }
 
-    /// What ffprobe says of an H.264 stream, by its own names.
-    package static func streamProperties(h264 stream: some Collection<UInt8>) throws -> [String: String] {
+    /// What ffprobe says of a stream, by its own names.
+    package static func streamProperties(
+        _ stream: some Collection<UInt8>,
+        codec: Codec
+    ) throws -> [String: String] {
         let lines = try run(
-            ["-v", "error", "-f", "h264", "-show_streams", "-of", "default=noprint_wrappers=1", "pipe:0"],
+            ["-v", "error", "-f", demuxer(codec), "-show_streams", "-of", "default=noprint_wrappers=1", "pipe:0"],
             input: Data(stream),
             program: "/usr/bin/ffprobe"
         )
@@ -52,6 +65,14 @@ package enum FFmpeg {
             return parts.count == 2 ? (parts[0], parts[1]) : nil
         }
         return Dictionary(pairs) { first, _ in first }
+    }
+
+    /// ffmpeg's name of the codec's byte stream format.
+    private static func demuxer(_ codec: Codec) -> String {
+        switch codec {
+        case .h264: "h264"
+        case .h265: "hevc"
+        }
     }
 
     private static func run(_ arguments: [String], input: Data, program: String = "/usr/bin/ffmpeg") throws -> Data {

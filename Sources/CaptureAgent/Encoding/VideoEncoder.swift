@@ -4,17 +4,29 @@ package import Media
 package protocol VideoEncoder: AnyObject {
     /// The encoder's name in status and metrics, for example `x264`.
     var name: String { get }
+    /// What it was opened for.
     var settings: EncoderSettings { get }
 
     /// Encodes one picture, whose size is the settings'.
     ///
     /// Returns Annex B bytes and whether they are a keyframe. The first picture is one.
     func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture
+
+    /// Holds another bit rate, or the same at another rate of pictures, from the next picture on and without a keyframe.
+    ///
+    /// Returns false where the encoder cannot: it has to be opened again. What a stream says of itself in its parameter
+    /// sets (timing, level) stays as it was opened.
+    func reconfigure(bitrate: Int, fps: Int) -> Bool
 }
 
 package struct EncodedPicture {
     package var bytes: [UInt8]
     package var isKeyframe: Bool
+
+    package init(bytes: [UInt8], isKeyframe: Bool) {
+        self.bytes = bytes
+        self.isKeyframe = isKeyframe
+    }
 }
 
 /// Why an encoder does not work.
@@ -28,7 +40,7 @@ package enum EncoderError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .cannotOpen(let encoder, let settings):
             "\(encoder) cannot be opened for \(settings.size) at \(settings.fps) fps and \(settings.bitrate) bit/s: "
-                + "try a smaller size or rate"
+                + "try another size or rate"
         case .failed(let encoder): "\(encoder) failed to encode a picture"
         case .delayed(let encoder): "\(encoder) returned no picture"
         }

@@ -44,6 +44,18 @@ package final class X264Encoder: VideoEncoder {
         return EncodedPicture(bytes: bytes, isKeyframe: output.b_keyframe != 0)
     }
 
+    package func reconfigure(bitrate: Int, fps: Int) -> Bool {
+        var parameters = x264_param_t()
+        x264_encoder_parameters(handle, &parameters)
+        Self.set(RateCap(bitrate: bitrate, fps: fps, openedFps: settings.fps), in: &parameters)
+        return x264_encoder_reconfig(handle, &parameters) == 0
+    }
+
+    private static func set(_ cap: RateCap, in parameters: inout x264_param_t) {
+        parameters.rc.i_vbv_max_bitrate = Int32(clamping: cap.maximum)
+        parameters.rc.i_vbv_buffer_size = Int32(clamping: cap.buffer)
+    }
+
     /// The settings that live viewing needs; docs/architecture.md says why.
     private static func parameters(for settings: EncoderSettings) -> x264_param_t {
         var parameters = x264_param_t()
@@ -68,11 +80,10 @@ package final class X264Encoder: VideoEncoder {
         parameters.b_annexb = 1
         parameters.b_repeat_headers = 1
 
-        // A constant quality, capped so that a burst never queues more than half a second behind a link of that rate.
+        // A constant quality, capped so that a burst never queues more than the buffer behind a link of that rate.
         parameters.rc.i_rc_method = X264_RC_CRF
         parameters.rc.f_rf_constant = 21
-        parameters.rc.i_vbv_max_bitrate = Int32(max(1, settings.bitrate / 1000))
-        parameters.rc.i_vbv_buffer_size = Int32(max(1, settings.bitrate / 2000))
+        set(RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps), in: &parameters)
         parameters.i_nal_hrd = X264_NAL_HRD_NONE
 
         // ITU-T H.264 tables E-3 to E-5: BT.709 is 1 in each.

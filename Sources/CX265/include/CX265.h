@@ -1,0 +1,12 @@
+// What Swift cannot import from x265.
+#ifndef CX265_H
+#define CX265_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <x265.h>
+
+/// The library's functions for 8-bit pictures. `x265_api_get` is a macro that appends the library's build number.
+const x265_api *cx265_api(void);
+
+#endif

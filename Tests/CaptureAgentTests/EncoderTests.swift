@@ -1,0 +1,171 @@
+import CaptureAgent
+import Media
+import TestSupport
+import Testing
+
+/// An encoder that runs on any machine.
+enum SoftwareEncoder: String, CaseIterable, CustomTestStringConvertible {
+    case x264, x265
+
+    var codec: Codec {
+        switch self {
+        case .x264: .h264
+        case .x265: .h265
+        }
+    }
+
+    var testDescription: String { rawValue }
+
+    func open(size: PictureSize, fps: Int = 30, bitrate: Int = 2_000_000) throws -> any VideoEncoder {
+        let settings = EncoderSettings(codec: codec, size: size, fps: fps, bitrate: bitrate)
+        return switch self {
+        case .x264: try X264Encoder(settings)
+        case .x265: try X265Encoder(settings)
+        }
+    }
+}
+
+@Suite("An encoder")
+struct EncoderTests {
+    private static let size = PictureSize(width: 640, height: 360)
+
+    /// Fills `picture` with the test card that shows `number`.
+    private static func draw(_ number: UInt32, in picture: I420Picture) {
+        let frame = TestPatternSource.frame(number: number, size: picture.size, captured: 0)
+        PictureScaler(source: picture.size, output: picture.size).convert(frame, into: picture)
+    }
+
+    /// Fills the luma with noise, which no encoder makes small.
+    private static func fillWithNoise(_ picture: I420Picture, _ generator: inout SeededGenerator) {
+        picture.clear()
+        for place in 0..<(picture.lumaStride * picture.size.height) {
+            picture.y[place] = UInt8.random(in: 16...235, using: &generator)
+        }
+    }
+
+    @Test(
+        "puts out one picture for each picture in, without reordering, and says what its colours are",
+        arguments: SoftwareEncoder.allCases
+    )
+    func stream(kind: SoftwareEncoder) throws {
+        let encoder = try kind.open(size: Self.size)
+        let picture = I420Picture(size: Self.size)
+        var stream: [UInt8] = []
+        for number in UInt32(0)..<30 {
+            Self.draw(number, in: picture)
+            let encoded = try encoder.encode(picture, forceKeyframe: number == 20)
+            #expect(encoded.isKeyframe == (number == 0 || number == 20))
+            stream += encoded.bytes
+            // What is decodable so far is all that went in.
+            if number % 10 == 0 {
+                #expect(try FFmpeg.decodeLuma(stream, codec: kind.codec, size: Self.size).count == Int(number) + 1)
+            }
+        }
+        let pictures = try FFmpeg.decodeLuma(stream, codec: kind.codec, size: Self.size)
+        #expect(pictures.enumerated().allSatisfy { Pictures.counter(luma: $1, size: Self.size) == $0 })
+        #expect(pictures.count == 30)
+        let properties = try FFmpeg.streamProperties(stream, codec: kind.codec)
+        #expect(properties["has_b_frames"] == "0")
+        #expect(properties["refs"] == "1")
+        #expect(properties["color_range"] == "tv")
+        #expect(properties["color_space"] == "bt709")
+        #expect(properties["color_transfer"] == "bt709")
+        #expect(properties["color_primaries"] == "bt709")
+        #expect(properties["r_frame_rate"] == "30/1")
+    }
+
+    @Test(
+        "begins every keyframe with its parameter sets and sends nothing but them and pictures",
+        arguments: SoftwareEncoder.allCases
+    )
+    func units(kind: SoftwareEncoder) throws {
+        let encoder = try kind.open(size: Self.size)
+        let picture = I420Picture(size: Self.size)
+        for number in UInt32(0)..<6 {
+            Self.draw(number, in: picture)
+            let isKeyframe = number % 3 == 0
+            let encoded = try encoder.encode(picture, forceKeyframe: isKeyframe)
+            let types = AnnexB.units(in: encoded.bytes).map {
+                Self.unitType(encoded.bytes[$0.header], codec: kind.codec)
+            }
+            switch kind.codec {
+            // x264 says who it is in the first picture, in a supplemental unit (6) that it does not let go of.
+            case .h264: #expect(types.filter { $0 != 6 || number > 0 } == (isKeyframe ? [7, 8, 5] : [1]))
+            case .h265:
+                #expect(types.dropLast() == (isKeyframe ? [32, 33, 34] : []))
+                #expect(isKeyframe ? (19...20).contains(types.last ?? 0) : types == [1])
+            }
+        }
+    }
+
+    /// `nal_unit_type`: ITU-T H.264 section 7.3.1, H.265 section 7.3.1.2.
+    private static func unitType(_ header: UInt8, codec: Codec) -> UInt8 {
+        switch codec {
+        case .h264: header & 0x1F
+        case .h265: header >> 1 & 0x3F
+        }
+    }
+
+    @Test(
+        "takes sizes that are no multiple of its blocks, and crops what it had to add",
+        arguments: SoftwareEncoder.allCases
+    )
+    func sizes(kind: SoftwareEncoder) throws {
+        for (width, height) in [(854, 480), (642, 362), (18, 34), (16, 16), (1366, 768)] {
+            let size = PictureSize(width: width, height: height)
+            let encoder = try kind.open(size: size)
+            let picture = I420Picture(size: size)
+            Self.draw(0, in: picture)
+            var stream: [UInt8] = []
+            for _ in 0..<3 { stream += try encoder.encode(picture, forceKeyframe: false).bytes }
+            let properties = try FFmpeg.streamProperties(stream, codec: kind.codec)
+            #expect(properties["width"] == "\(width)" && properties["height"] == "\(height)")
+            #expect(try FFmpeg.decodeLuma(stream, codec: kind.codec, size: size).count == 3)
+        }
+    }
+
+    @Test("refuses a size that it cannot encode instead of ending the process")
+    func refusedSize() {
+        #expect(throws: EncoderError.self) { try SoftwareEncoder.x265.open(size: PictureSize(width: 8, height: 8)) }
+    }
+
+    @Test("x264 holds a lower bit rate from the next picture on, without a keyframe")
+    func bitrate() throws {
+        let encoder = try SoftwareEncoder.x264.open(size: Self.size, bitrate: 4_000_000)
+        let before = try Self.byteCount(of: 60, by: encoder) * 8 / 2
+        #expect(encoder.reconfigure(bitrate: 1_000_000, fps: 30))
+        let after = try Self.byteCount(of: 60, by: encoder) * 8 / 2
+        #expect((2_800_000...4_400_000).contains(before), "bit/s")
+        #expect((700_000...1_100_000).contains(after), "bit/s")
+    }
+
+    @Test("x264 holds its bit rate at another rate of pictures")
+    func rate() throws {
+        let encoder = try SoftwareEncoder.x264.open(size: Self.size, fps: 30, bitrate: 3_000_000)
+        _ = try Self.byteCount(of: 60, by: encoder)
+        #expect(encoder.reconfigure(bitrate: 3_000_000, fps: 60))
+        let after = try Self.byteCount(of: 120, by: encoder) * 8 / 2
+        #expect((2_100_000...3_300_000).contains(after), "bit/s")
+    }
+
+    @Test("holds its bit rate however much happens on the screen", arguments: SoftwareEncoder.allCases)
+    func cap(kind: SoftwareEncoder) throws {
+        let encoder = try kind.open(size: Self.size, bitrate: 2_000_000)
+        let bitrate = try Self.byteCount(of: 60, by: encoder) * 8 / 2
+        #expect((1_400_000...2_200_000).contains(bitrate), "bit/s")
+    }
+
+    /// The bytes of the last `count` of pictures full of noise: those before fill the verifier's buffer.
+    private static func byteCount(of count: Int, by encoder: any VideoEncoder) throws -> Int {
+        var generator = SeededGenerator(seed: 1)
+        let picture = I420Picture(size: encoder.settings.size)
+        var byteCounts: [Int] = []
+        for _ in 0..<(count + 30) {
+            fillWithNoise(picture, &generator)
+            let encoded = try encoder.encode(picture, forceKeyframe: false)
+            #expect(!encoded.isKeyframe || byteCounts.isEmpty)
+            byteCounts.append(encoded.bytes.count)
+        }
+        return byteCounts.suffix(count).reduce(0, +)
+    }
+}
