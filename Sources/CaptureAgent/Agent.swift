@@ -29,11 +29,14 @@ package final class Agent: Sendable {
     private let logger: Logger
     private let stopEvent = Event()
     private let screen: Screen
+    private let catalogue: EncoderCatalogue
 
     package init(configuration: AgentConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
-        screen = Screen()
+        let screen = Screen()
+        self.screen = screen
+        catalogue = EncoderCatalogue(entries: EncoderEntry.listed, changed: { screen.encodersProbed($0) })
     }
 
     /// Ends the agent. Safe in any thread.
@@ -44,6 +47,11 @@ package final class Agent: Sendable {
     /// Serves the relay until it is done.
     package func run() -> Ending {
         let source = makeSource()
+        // In a thread of its own: some drivers take seconds to say that they have no device.
+        let probing = WorkerThread(name: "encoder-probe") { [catalogue, stopEvent] in
+            catalogue.probeAll(stop: stopEvent)
+        }
+        defer { probing.join() }
         let supervisor = SourceSupervisor(source: source, rate: screen.rate, sink: screen, logger: logger)
         defer { supervisor.shutDown() }
         var lastSeen = MonotonicClock.now
@@ -111,6 +119,10 @@ package final class Agent: Sendable {
                 switch try link.nextPacket(&decoder) {
                 case .sessionAdd(let id, let parameters):
                     add(id, parameters, over: link)
+                case .sessionUpdate(let id, let update):
+                    if let problem = screen.updateSession(id, update) {
+                        link.send(.sessionError(id, SessionFailure(code: .invalidParameters, reason: problem)))
+                    }
                 case .sessionRemove(let id):
                     screen.removeSession(id)
                     link.forget(id)
@@ -131,11 +143,10 @@ package final class Agent: Sendable {
     }
 
     private func add(_ id: SessionID, _ parameters: SessionParameters, over link: RelayLink) {
-        let problem = parameters.codec == .h264 ? parameters.problem : "this agent encodes H.264 only"
-        if let problem {
-            link.send(.sessionError(id, SessionFailure(reason: problem)))
+        if let problem = parameters.problem {
+            link.send(.sessionError(id, SessionFailure(code: .invalidParameters, reason: problem)))
         } else {
-            screen.addSession(id, parameters, output: LinkOutput(link: link))
+            screen.addSession(id, parameters, catalogue: catalogue, output: LinkOutput(link: link))
         }
     }
 

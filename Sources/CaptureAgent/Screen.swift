@@ -9,6 +9,7 @@ final class Screen: FrameSink {
         /// Sessions that are added to a still screen start from it.
         var newest: CapturedFrame?
         var status = SourceStatus(state: .opening)
+        var encoders: [EncoderReport] = []
         var link: RelayLink?
         var framesReceived: UInt64 = 0
         var buffersSkipped: UInt64 = 0
@@ -58,13 +59,22 @@ final class Screen: FrameSink {
         }
     }
 
+    /// Takes in what is known of the encoders by now.
+    func encodersProbed(_ reports: [EncoderReport]) {
+        state.withLock { state in
+            state.encoders = reports
+            state.link?.send(.encoders(EncoderReports(encoders: reports)))
+        }
+    }
+
     // MARK: - Link
 
-    /// Reports to `link` from now on, beginning with the source's state.
+    /// Reports to `link` from now on, beginning with the source's state and the encoders.
     func attach(_ link: RelayLink) {
         state.withLock { state in
             state.link = link
             link.send(.status(state.status))
+            if !state.encoders.isEmpty { link.send(.encoders(EncoderReports(encoders: state.encoders))) }
         }
     }
 
@@ -100,9 +110,14 @@ final class Screen: FrameSink {
     // MARK: - Sessions
 
     /// Starts a session's pipeline, from the newest frame when there is one. An id that is in use is replaced.
-    func addSession(_ id: SessionID, _ parameters: SessionParameters, output: any SessionOutput) {
+    func addSession(
+        _ id: SessionID,
+        _ parameters: SessionParameters,
+        catalogue: EncoderCatalogue,
+        output: any SessionOutput
+    ) {
         removeSession(id)
-        let session = SessionPipeline(id: id, parameters: parameters, output: output)
+        let session = SessionPipeline(id: id, parameters: parameters, catalogue: catalogue, output: output)
         // Offered under the lock, or a newer frame could come first and be displaced by this one.
         state.withLock { state in
             state.sessions.append(session)
@@ -117,6 +132,19 @@ final class Screen: FrameSink {
         }
         removed?.shutDown()
         followFastestSession()
+    }
+
+    /// Changes a running session. Returns what is out of range; then nothing changes.
+    func updateSession(_ id: SessionID, _ update: SessionUpdate) -> String? {
+        let problem: String? = state.withLock { state in
+            guard let session = state.sessions.first(where: { $0.id == id }) else { return nil }
+            if let problem = session.update(update) { return problem }
+            // A screen that stands still shows its new size too.
+            if update.size != nil, let newest = state.newest { session.offer(newest) }
+            return nil
+        }
+        followFastestSession()
+        return problem
     }
 
     func requestKeyframe(_ id: SessionID, _ request: UInt32) {

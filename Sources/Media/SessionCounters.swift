@@ -21,6 +21,8 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     /// Slots forfeited because the encoder was still busy.
     package var missed: UInt64 = 0
     package var keyframes: UInt64 = 0
+    /// Encoders that failed in mid-stream and were replaced.
+    package var encoderRestarts: UInt64 = 0
     /// Bytes of all access units.
     package var bytes: UInt64 = 0
     /// Time spent scaling and encoding, ns.

@@ -9,9 +9,11 @@ package struct KeyframePolicy: Sendable {
     /// Longest time between keyframes, ns.
     private let interval: UInt64
     /// Time between slots, ns.
-    private let slotInterval: UInt64
+    private var slotInterval: UInt64
     private var lastKeyframe: UInt64?
     private var pendingRequest: UInt32?
+    /// Whether a keyframe is wanted by nobody's request.
+    private var isAsked = false
 
     /// - Parameters:
     ///   - interval: Longest time between keyframes, ns; a shorter one than between slots makes every picture a keyframe.
@@ -26,6 +28,16 @@ package struct KeyframePolicy: Sendable {
         pendingRequest = id
     }
 
+    /// Asks for a keyframe on the session's own behalf. It waits as long as a requested one would.
+    package mutating func ask() {
+        isAsked = true
+    }
+
+    /// Goes on with another time between slots, ns.
+    package mutating func changeRate(slotInterval: UInt64) {
+        self.slotInterval = slotInterval
+    }
+
     /// Forgets the last keyframe, because it or a picture after it was lost: the next picture has to be a keyframe.
     package mutating func restart() {
         lastKeyframe = nil
@@ -34,7 +46,7 @@ package struct KeyframePolicy: Sendable {
     /// From when on somebody waits for a keyframe, nil when nobody does.
     package var demandTime: UInt64? {
         guard let lastKeyframe else { return 0 }
-        return pendingRequest == nil ? nil : lastKeyframe + Self.requestSpacing
+        return pendingRequest == nil && !isAsked ? nil : lastKeyframe + Self.requestSpacing
     }
 
     /// Whether the picture of the slot at `slot` has to be a keyframe.
@@ -48,6 +60,7 @@ package struct KeyframePolicy: Sendable {
     /// Notes that the picture of the slot at `slot` is a keyframe; returns the request that it answers, 0 for none.
     package mutating func keyframeMade(at slot: UInt64) -> UInt32 {
         lastKeyframe = slot
+        isAsked = false
         defer { pendingRequest = nil }
         return pendingRequest ?? 0
     }

@@ -96,6 +96,11 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         encoder = .free
     }
 
+    /// Goes on with another number of slots per second, 1 to 240.
+    package mutating func changeRate(fps: Int, at now: UInt64) {
+        clock.changeRate(fps: fps, at: now)
+    }
+
     /// Gives up the slots whose repeat was due while the encoder was busy and nothing waited.
     private mutating func forfeitSlots(until now: UInt64) {
         guard latch.waiting == nil else { return }

@@ -5,9 +5,11 @@ package struct SlotClock: Sendable {
     private static let second: UInt64 = 1_000_000_000
 
     /// Slots per second, 1 to 240.
-    package let fps: UInt64
+    package private(set) var fps: UInt64
     private var anchor: UInt64?
     private var index: UInt64 = 0
+    /// The last slot that was taken or given up.
+    private var last: UInt64?
 
     package init(fps: Int) {
         precondition(fps > 0, "a session has at least one slot per second")
@@ -30,14 +32,30 @@ package struct SlotClock: Sendable {
         guard let due, now <= due + interval() else {
             anchor = now
             index = 1
+            last = now
             return now
         }
         index += 1
+        last = due
         return due
+    }
+
+    /// Goes on with another rate at `now`: the next slot is due an interval of the new rate after the last one.
+    ///
+    /// Where that is past already, it is due at once (or stays due, if it was): the new rate owes nothing for the time
+    /// before it.
+    package mutating func changeRate(fps: Int, at now: UInt64) {
+        precondition(fps > 0, "a session has at least one slot per second")
+        let due = due
+        self.fps = UInt64(fps)
+        guard let due, let last else { return }
+        anchor = max(last + interval(), min(due, now))
+        index = 0
     }
 
     /// Gives the next slot up.
     package mutating func forfeitSlot() {
+        last = due
         index += 1
     }
 }

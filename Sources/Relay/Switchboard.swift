@@ -118,7 +118,10 @@ final class Switchboard: AgentLinkOwner {
             broadcasts[device]?.received(status)
         case .sessionError(let id, let failure):
             if let session = session(id, of: device) { broadcasts[device]?.received(failure, of: session) }
-        case .hello, .welcome, .reject, .sessionAdd, .sessionRemove, .keyframeRequest, .stop:
+        case .encoders:
+            // Nothing in the relay depends on them yet.
+            break
+        case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stop:
             // The decoder and the link's state machine let none of them through.
             break
         }

@@ -9,6 +9,7 @@ package enum Packet: Sendable, Equatable {
     case welcome(Welcome)
     case reject(Reject)
     case sessionAdd(SessionID, SessionParameters)
+    case sessionUpdate(SessionID, SessionUpdate)
     case sessionRemove(SessionID)
     /// Asks for a keyframe that carries `request`, so that the relay tells it from one that was already queued.
     case keyframeRequest(SessionID, request: UInt32)
@@ -20,12 +21,14 @@ package enum Packet: Sendable, Equatable {
     case accessUnit(SessionID, AccessUnit)
     case status(SourceStatus)
     case sessionError(SessionID, SessionFailure)
+    case encoders(EncoderReports)
 
     package var type: PacketType {
         switch self {
         case .welcome: .welcome
         case .reject: .reject
         case .sessionAdd: .sessionAdd
+        case .sessionUpdate: .sessionUpdate
         case .sessionRemove: .sessionRemove
         case .keyframeRequest: .keyframeRequest
         case .stop: .stop
@@ -34,15 +37,16 @@ package enum Packet: Sendable, Equatable {
         case .accessUnit: .accessUnit
         case .status: .status
         case .sessionError: .sessionError
+        case .encoders: .encoders
         }
     }
 
     package var session: SessionID {
         switch self {
-        case .sessionAdd(let id, _), .sessionRemove(let id), .keyframeRequest(let id, _), .accessUnit(let id, _),
-            .sessionError(let id, _):
+        case .sessionAdd(let id, _), .sessionUpdate(let id, _), .sessionRemove(let id), .keyframeRequest(let id, _),
+            .accessUnit(let id, _), .sessionError(let id, _):
             id
-        case .welcome, .reject, .stop, .hello, .heartbeat, .status:
+        case .welcome, .reject, .stop, .hello, .heartbeat, .status, .encoders:
             0
         }
     }
@@ -122,6 +126,8 @@ package struct Stop: Sendable, Equatable, Codable {
 /// What the agent is to encode for a session.
 package struct SessionParameters: Sendable, Equatable, Codable {
     package var codec: Codec
+    /// The encoder's name, or ``automaticEncoder``.
+    package var encoder: String
     package var size: RequestedSize
     /// Output slots per second, 1 to 240.
     package var fps: Int
@@ -134,8 +140,12 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     /// The monotonic instant that PTS 0 stands for, ns. Agents of one machine share the clock, so they feed one timeline.
     package var epoch: UInt64
 
+    /// Stands for a hardware encoder that works, else the codec's own in software.
+    package static let automaticEncoder = "auto"
+
     package init(
         codec: Codec,
+        encoder: String = automaticEncoder,
         size: RequestedSize,
         fps: Int,
         bitrate: Int,
@@ -144,6 +154,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         epoch: UInt64
     ) {
         self.codec = codec
+        self.encoder = encoder
         self.size = size
         self.fps = fps
         self.bitrate = bitrate
@@ -159,6 +170,8 @@ package struct SessionParameters: Sendable, Equatable, Codable {
             "fps is \(fps); allowed: 1 to 240"
         } else if !(1...1_000_000_000).contains(bitrate) {
             "bitrate is \(bitrate); allowed: 1 to 1,000,000,000"
+        } else if !(1...64).contains(encoder.utf8.count) {
+            "the encoder's name has \(encoder.utf8.count) bytes; allowed: 1 to 64"
         } else if !(1...86_400_000).contains(keyframeInterval) {
             "keyframeInterval is \(keyframeInterval) ms; allowed: 1 to 86,400,000"
         } else if !sides.allSatisfy((2...8192).contains) {
@@ -175,9 +188,25 @@ package struct SessionParameters: Sendable, Equatable, Codable {
 
 /// A session that the agent cannot serve.
 package struct SessionFailure: Sendable, Equatable, Codable {
+    package enum Code: String, Sendable, Codable {
+        /// A parameter is out of range.
+        case invalidParameters = "invalid_parameters"
+        /// The encoder that was asked for does not work on this machine.
+        case encoderUnavailable = "encoder_unavailable"
+        /// The encoder does not take these settings.
+        case encoderRefused = "encoder_refused"
+        /// The encoder failed again and again.
+        case encoderFailed = "encoder_failed"
+    }
+
+    package var code: Code
+    /// Why and what to do, for a person.
     package var reason: String
 
-    package init(reason: String) { self.reason = reason }
+    package init(code: Code, reason: String) {
+        self.code = code
+        self.reason = reason
+    }
 }
 
 /// What became of the capture source. Sent at every change.
@@ -258,6 +287,8 @@ package struct SessionFigures: Sendable, Equatable, Codable {
     package var session: SessionID
     /// The encoder's name, for example `x264`; empty until it is open.
     package var encoder: String
+    /// Why it is this encoder, where it is not the session's first choice; for a person.
+    package var encoderReason: String?
     /// The encoded picture's size, once known.
     package var size: PictureSize?
     package var counters: SessionCounters
@@ -267,12 +298,14 @@ package struct SessionFigures: Sendable, Equatable, Codable {
     package init(
         session: SessionID,
         encoder: String,
+        encoderReason: String? = nil,
         size: PictureSize?,
         counters: SessionCounters,
         linkDrops: UInt64
     ) {
         self.session = session
         self.encoder = encoder
+        self.encoderReason = encoderReason
         self.size = size
         self.counters = counters
         self.linkDrops = linkDrops

@@ -104,6 +104,7 @@ package struct PacketDecoder: Sendable {
         case .welcome: return .welcome(try json())
         case .reject: return .reject(try json())
         case .sessionAdd: return .sessionAdd(session, try json())
+        case .sessionUpdate: return .sessionUpdate(session, try json())
         case .sessionRemove: return .sessionRemove(session)
         case .keyframeRequest:
             guard body.count == 4 else {
@@ -116,6 +117,7 @@ package struct PacketDecoder: Sendable {
         case .accessUnit: return .accessUnit(session, try AccessUnitBody.parse(body))
         case .status: return .status(try json())
         case .sessionError: return .sessionError(session, try json())
+        case .encoders: return .encoders(try json())
         }
     }
 }

@@ -27,6 +27,7 @@ extension Packet {
         case .welcome(let body): bytes.append(json: body)
         case .reject(let body): bytes.append(json: body)
         case .sessionAdd(_, let body): bytes.append(json: body)
+        case .sessionUpdate(_, let body): bytes.append(json: body)
         case .sessionRemove: break
         case .keyframeRequest(_, let request): bytes.append(bigEndian: request)
         case .stop(let body): bytes.append(json: body)
@@ -35,6 +36,7 @@ extension Packet {
         case .accessUnit(_, let accessUnit): AccessUnitBody.append(accessUnit, to: &bytes)
         case .status(let body): bytes.append(json: body)
         case .sessionError(_, let body): bytes.append(json: body)
+        case .encoders(let body): bytes.append(json: body)
         }
     }
 }

@@ -45,6 +45,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case welcome = 1
     case reject = 2
     case sessionAdd = 3
+    case sessionUpdate = 4
     case sessionRemove = 5
     case keyframeRequest = 6
     case stop = 8
@@ -54,6 +55,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case accessUnit = 67
     case status = 68
     case sessionError = 69
+    case encoders = 71
 
     package var direction: Direction { Direction(type: rawValue) }
 }

@@ -7,44 +7,7 @@ import Wire
 
 @Suite("A session's pipeline, with the real encoder")
 struct SessionPipelineTests {
-    /// Gathers what a session puts out.
-    private final class Recorder: SessionOutput {
-        private let state = Mutex<[AccessUnit]>([])
-
-        func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
-            state.withLock { $0.append(accessUnit) }
-            return true
-        }
-
-        func sessionFailed(_ session: SessionID, _ failure: SessionFailure) {
-            Issue.record("session \(session) failed: \(failure.reason)")
-        }
-
-        var units: [AccessUnit] { state.withLock { $0 } }
-        var stream: [UInt8] { units.flatMap(\.bytes) }
-
-        func wait(_ what: String, _ isDone: ([AccessUnit]) -> Bool) async throws {
-            _ = try await eventually(what) { isDone(units) ? true : nil }
-        }
-    }
-
     private static let size = PictureSize(width: 640, height: 360)
-
-    private static func parameters(
-        fps: Int = 60,
-        size: RequestedSize = RequestedSize(),
-        keyframeInterval: Int = 60_000
-    ) -> SessionParameters {
-        SessionParameters(
-            codec: .h264,
-            size: size,
-            fps: fps,
-            bitrate: 6_000_000,
-            repeat: true,
-            keyframeInterval: keyframeInterval,
-            epoch: MonotonicClock.now
-        )
-    }
 
     private static func frame(_ number: UInt32, size: PictureSize = size) -> CapturedFrame {
         TestPatternSource.frame(number: number, size: size, captured: MonotonicClock.now)
@@ -52,8 +15,8 @@ struct SessionPipelineTests {
 
     @Test("one frame of a still screen becomes a stream of pictures that decode to it")
     func stillScreen() async throws {
-        let recorder = Recorder()
-        let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(), output: recorder)
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(output: recorder)
         let frame = Self.frame(4711)
         pipeline.offer(frame)
         try await recorder.wait("twenty pictures") { $0.count >= 20 }
@@ -74,8 +37,8 @@ struct SessionPipelineTests {
     @Test("a source that changes its size goes on with a keyframe, in the session's own size if it has one")
     func sizeChange() async throws {
         for requested in [RequestedSize(), RequestedSize(width: 320, height: 240)] {
-            let recorder = Recorder()
-            let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(size: requested), output: recorder)
+            let recorder = SessionRecorder()
+            let pipeline = SessionPipeline.started(size: requested, output: recorder)
             pipeline.offer(Self.frame(1))
             try await recorder.wait("the first size") { $0.count >= 3 }
             let other = PictureSize(width: 853, height: 481)
@@ -94,8 +57,8 @@ struct SessionPipelineTests {
 
     @Test("a requested keyframe carries the request's id")
     func keyframeRequest() async throws {
-        let recorder = Recorder()
-        let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(), output: recorder)
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(output: recorder)
         pipeline.offer(Self.frame(1))
         try await recorder.wait("the first picture") { !$0.isEmpty }
         pipeline.requestKeyframe(99)
@@ -117,7 +80,7 @@ struct SessionPipelineTests {
             func sessionFailed(_ session: SessionID, _ failure: SessionFailure) {}
         }
         let output = Dropping()
-        let pipeline = SessionPipeline(id: 1, parameters: Self.parameters(), output: output)
+        let pipeline = SessionPipeline.started(output: output)
         pipeline.offer(Self.frame(1))
         _ = try await eventually("the picture after the drop") { output.units.withLock { $0.count >= 5 ? true : nil } }
         pipeline.shutDown()

@@ -28,6 +28,33 @@ struct KeyframePolicyTests {
         #expect(!policy.wantsKeyframe(at: 2 * Self.second))
     }
 
+    @Test("a keyframe that the session itself asks for answers no request, and takes the place of none")
+    func ownKeyframe() {
+        var policy = KeyframePolicy(interval: 60 * Self.second, slotInterval: 1)
+        _ = policy.keyframeMade(at: 0)
+        policy.ask()
+        #expect(policy.demandTime == Self.second / 2)
+        #expect(policy.wantsKeyframe(at: Self.second / 2))
+        let first = policy.keyframeMade(at: Self.second / 2)
+        #expect(first == 0)
+        #expect(policy.demandTime == nil)
+        policy.request(9)
+        policy.ask()
+        let second = policy.keyframeMade(at: Self.second)
+        #expect(second == 9)
+        #expect(policy.demandTime == nil)
+    }
+
+    @Test("at another rate the last slot before the interval's end is another one")
+    func anotherRate() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, slotInterval: Self.second / 2)
+        _ = policy.keyframeMade(at: 0)
+        #expect(policy.wantsKeyframe(at: 2 * Self.second - Self.second / 4))
+        policy.changeRate(slotInterval: Self.second / 8)
+        #expect(!policy.wantsKeyframe(at: 2 * Self.second - Self.second / 4))
+        #expect(policy.wantsKeyframe(at: 2 * Self.second - Self.second / 9))
+    }
+
     @Test("a lost picture makes the next one a keyframe at once")
     func afterALoss() {
         var policy = KeyframePolicy(interval: 60 * Self.second, slotInterval: 1)

@@ -122,6 +122,37 @@ struct SessionPacerTests {
             #expect(index - first + 1 <= fps + 1)
         }
     }
+
+    @Test(
+        "changes of the rate keep the order of slots, and no second holds more pictures than the fastest rate in it",
+        arguments: 0..<20
+    )
+    func rateChanges(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var run = PacedRun(fps: 30, repeats: true)
+        var changes: [(time: UInt64, fps: Int)] = [(0, 30)]
+        var time: UInt64 = 0
+        for number in 0..<1_000 {
+            time += .random(in: 1_000_000...40_000_000, using: &generator)
+            run.offer(number, at: time)
+            if number % 50 == 49 {
+                let fps = [1, 5, 24, 30, 60, 240].randomElement(using: &generator) ?? 30
+                run.changeRate(fps: fps)
+                changes.append((run.now, fps))
+            }
+        }
+        #expect(run.pictureTimesAreIncreasing)
+        #expect(run.counters.held <= 2)
+        let times = run.outputs.map(\.time)
+        var first = 0
+        for (index, time) in times.enumerated() {
+            while time - times[first] >= 1_000_000_000 { first += 1 }
+            // The rates from the one at the window's begin on.
+            let before = changes.lastIndex { $0.time <= times[first] } ?? 0
+            let during = changes[before...].prefix { $0.time <= time }
+            #expect(index - first + 1 <= (during.map(\.fps).max() ?? 30) + during.count)
+        }
+    }
 }
 
 /// Drives a pacer as an encoder thread does, on a clock of its own.
@@ -136,7 +167,7 @@ private struct PacedRun {
     }
 
     private var pacer: SessionPacer<Int>
-    private var now: UInt64 = 0
+    private(set) var now: UInt64 = 0
     private var busyUntil: UInt64?
     private var started: UInt64 = 0
     var encodeTime: UInt64
@@ -154,6 +185,10 @@ private struct PacedRun {
     mutating func offer(_ frame: Int, at time: UInt64) {
         if time > now { run(until: time) }
         _ = pacer.offer(frame, at: max(now, time))
+    }
+
+    mutating func changeRate(fps: Int) {
+        pacer.changeRate(fps: fps, at: now)
     }
 
     /// Lets time pass.

@@ -44,6 +44,7 @@ enum SamplePackets {
                 7,
                 SessionParameters(
                     codec: .h264,
+                    encoder: "x264",
                     size: RequestedSize(width: 640, height: 360, maxPixels: 1_000_000),
                     fps: 30,
                     bitrate: 6_000_000,
@@ -52,10 +53,15 @@ enum SamplePackets {
                     epoch: 123_456_789
                 )
             ),
-            "484C4757 01 03 0000 00000007 00000099",
+            "484C4757 01 03 0000 00000007 000000AA",
             json:
-                #"{"bitrate":6000000,"codec":"h264","epoch":123456789,"fps":30,"keyframeInterval":2000,"repeat":true,"#
-                + #""size":{"height":360,"maxPixels":1000000,"width":640}}"#
+                #"{"bitrate":6000000,"codec":"h264","encoder":"x264","epoch":123456789,"fps":30,"keyframeInterval":2000,"#
+                + #""repeat":true,"size":{"height":360,"maxPixels":1000000,"width":640}}"#
+        ),
+        Frozen(
+            .sessionUpdate(7, SessionUpdate(bitrate: 2_000_000, size: RequestedSize(width: 640))),
+            "484C4757 01 04 0000 00000007 00000028",
+            json: #"{"bitrate":2000000,"size":{"width":640}}"#
         ),
         Frozen(.sessionRemove(7), "484C4757 01 05 0000 00000007 00000000", hex: ""),
         Frozen(.keyframeRequest(7, request: 258), "484C4757 01 06 0000 00000007 00000004", hex: "00000102"),
@@ -84,6 +90,7 @@ enum SamplePackets {
                         SessionFigures(
                             session: 7,
                             encoder: "x264",
+                            encoderReason: "why",
                             size: PictureSize(width: 640, height: 360),
                             counters: SessionCounters(),
                             linkDrops: 6
@@ -91,11 +98,11 @@ enum SamplePackets {
                     ]
                 )
             ),
-            "484C4757 01 42 0000 00000000 0000015F",
+            "484C4757 01 42 0000 00000000 00000189",
             json: #"{"buffersSkipped":3,"clock":1,"framesCopied":4,"framesReceived":2,"linkQueuedBytes":5,"sessions":["#
-                + #"{"counters":{"bytes":0,"encodeTime":0,"encodedLive":0,"errors":0,"gated":0,"held":0,"keyframes":0,"#
-                + #""latchedOver":0,"missed":0,"poolDrops":0,"received":0,"reencodedRepeats":0},"encoder":"x264","#
-                + #""linkDrops":6,"session":7,"size":{"height":360,"width":640}}]}"#
+                + #"{"counters":{"bytes":0,"encodeTime":0,"encodedLive":0,"encoderRestarts":0,"errors":0,"gated":0,"#
+                + #""held":0,"keyframes":0,"latchedOver":0,"missed":0,"poolDrops":0,"received":0,"reencodedRepeats":0},"#
+                + #""encoder":"x264","encoderReason":"why","linkDrops":6,"session":7,"size":{"height":360,"width":640}}]}"#
         ),
         Frozen(
             .accessUnit(
@@ -122,9 +129,20 @@ enum SamplePackets {
             json: #"{"cause":"gone","detail":"why","state":"lost","timings":{"openMs":1.5}}"#
         ),
         Frozen(
-            .sessionError(7, SessionFailure(reason: "no encoder")),
-            "484C4757 01 45 0000 00000007 00000017",
-            json: #"{"reason":"no encoder"}"#
+            .sessionError(7, SessionFailure(code: .encoderUnavailable, reason: "no encoder")),
+            "484C4757 01 45 0000 00000007 00000034",
+            json: #"{"code":"encoder_unavailable","reason":"no encoder"}"#
+        ),
+        Frozen(
+            .encoders(
+                EncoderReports(encoders: [
+                    EncoderReport(name: "x265", codec: .h265, available: true),
+                    EncoderReport(name: "h264_vaapi", codec: .h264, available: false, reason: "no GPU"),
+                ])
+            ),
+            "484C4757 01 47 0000 00000000 00000087",
+            json: #"{"encoders":[{"available":true,"codec":"h265","name":"x265"},"#
+                + #"{"available":false,"codec":"h264","name":"h264_vaapi","reason":"no GPU"}]}"#
         ),
     ]
 

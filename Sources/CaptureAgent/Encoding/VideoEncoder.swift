@@ -28,21 +28,3 @@ package struct EncodedPicture {
         self.isKeyframe = isKeyframe
     }
 }
-
-/// Why an encoder does not work.
-package enum EncoderError: Error, Equatable, CustomStringConvertible {
-    case cannotOpen(encoder: String, settings: EncoderSettings)
-    case failed(encoder: String)
-    /// The encoder kept the picture back, which the low-delay settings rule out.
-    case delayed(encoder: String)
-
-    package var description: String {
-        switch self {
-        case .cannotOpen(let encoder, let settings):
-            "\(encoder) cannot be opened for \(settings.size) at \(settings.fps) fps and \(settings.bitrate) bit/s: "
-                + "try another size or rate"
-        case .failed(let encoder): "\(encoder) failed to encode a picture"
-        case .delayed(let encoder): "\(encoder) returned no picture"
-        }
-    }
-}

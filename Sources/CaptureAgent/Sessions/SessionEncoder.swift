@@ -1,7 +1,7 @@
 import Media
 import Wire
 
-/// The picture side of a session: scaler, frame pool and encoder, rebuilt when the source's size changes.
+/// The picture side of a session: scaler, frame pool and encoder, rebuilt when the source or the session changes its size.
 ///
 /// Owned by the session's encoder thread.
 struct SessionEncoder: ~Copyable {
@@ -9,32 +9,49 @@ struct SessionEncoder: ~Copyable {
     enum Failure: Error {
         case noFreePicture
         case nothingToRepeat
-        case encoder(EncoderError)
+        case encoder(RecoveringEncoder.Failure)
     }
 
-    private let parameters: SessionParameters
+    private var parameters: SessionParameters
     private var scaler: PictureScaler?
-    /// The source size that no encoder could be opened for, and why: it is not tried again for every frame.
-    private var refusal: (source: PictureSize, error: EncoderError)?
     private var pool: FramePool?
-    private var encoder: (any VideoEncoder)?
+    private var encoder: RecoveringEncoder
     /// The last picture encoded, which repeats are made of.
     private var lastPicture: I420Picture?
 
-    init(parameters: SessionParameters) {
+    init(parameters: SessionParameters, catalogue: EncoderCatalogue) {
         self.parameters = parameters
+        encoder = RecoveringEncoder(name: parameters.encoder, codec: parameters.codec, catalogue: catalogue)
     }
 
-    /// The open encoder's name and picture size.
-    var opened: (name: String, size: PictureSize)? { encoder.map { ($0.name, $0.settings.size) } }
+    /// What a heartbeat says of the encoder.
+    var report: EncoderFigures {
+        let opened = encoder.opened
+        return EncoderFigures(
+            name: opened?.name ?? "",
+            reason: encoder.reason,
+            size: opened?.settings.size,
+            restarts: encoder.restarts
+        )
+    }
 
-    /// Scales and encodes `frame`. A frame of another size than the last one's makes a keyframe.
+    /// Why the encoder that was asked for cannot be used at all.
+    var unavailability: EncoderError? { encoder.unavailability }
+
+    /// Takes over changed parameters. Returns whether they need a keyframe to take effect.
+    mutating func follow(_ parameters: SessionParameters) -> Bool {
+        guard parameters != self.parameters else { return false }
+        self.parameters = parameters
+        return !encoder.reconfigure(bitrate: parameters.bitrate, fps: parameters.fps)
+    }
+
+    /// Scales and encodes `frame`. A frame that makes a picture of another size than the last one's makes a keyframe.
     mutating func encode(_ frame: CapturedFrame, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
-        let isRebuilt = try prepare(for: frame.description.size)
+        let isNewSize = try prepare(for: frame.description.size, isKeyframe: forceKeyframe)
         guard let picture = pool?.take() else { throw .noFreePicture }
         scaler?.convert(frame, into: picture)
         do throws(Failure) {
-            let encoded = try encode(picture, forceKeyframe: forceKeyframe || isRebuilt)
+            let encoded = try encode(picture, forceKeyframe: forceKeyframe || isNewSize)
             if let lastPicture { pool?.giveBack(lastPicture) }
             lastPicture = picture
             return encoded
@@ -45,13 +62,16 @@ struct SessionEncoder: ~Copyable {
     }
 
     /// Encodes the last picture once more.
-    func encodeRepeat(forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+    mutating func encodeRepeat(forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
         guard let lastPicture else { throw .nothingToRepeat }
+        try prepareEncoder(size: lastPicture.size, isKeyframe: forceKeyframe)
         return try encode(lastPicture, forceKeyframe: forceKeyframe)
     }
 
-    private func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
-        guard let encoder else { throw .nothingToRepeat }
+    private mutating func encode(
+        _ picture: I420Picture,
+        forceKeyframe: Bool
+    ) throws(Failure) -> EncodedPicture {
         do {
             return try encoder.encode(picture, forceKeyframe: forceKeyframe)
         } catch {
@@ -59,30 +79,41 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    /// Makes scaler, pool and encoder fit a source of size `source`. Returns whether they did not.
-    private mutating func prepare(for source: PictureSize) throws(Failure) -> Bool {
-        if scaler?.source == source { return false }
-        if let refusal, refusal.source == source { throw .encoder(refusal.error) }
+    /// Makes scaler, pool and encoder fit a source of size `source`. Returns whether source or picture had another size.
+    private mutating func prepare(for source: PictureSize, isKeyframe: Bool) throws(Failure) -> Bool {
         let output = parameters.size.resolved(source: source)
-        if encoder?.settings.size != output {
-            encoder = nil
-            scaler = nil
+        // Before anything else, so that a session without an encoder costs no scaling.
+        try prepareEncoder(size: output, isKeyframe: isKeyframe)
+        if scaler?.source == source, scaler?.fit.output == output { return false }
+        if lastPicture?.size != output {
             lastPicture = nil
-            let settings = EncoderSettings(
-                codec: parameters.codec,
-                size: output,
-                fps: parameters.fps,
-                bitrate: parameters.bitrate
-            )
-            do {
-                encoder = try X264Encoder(settings)
-            } catch {
-                refusal = (source, error)
-                throw .encoder(error)
-            }
             pool = FramePool(size: output)
         }
         scaler = PictureScaler(source: source, output: output)
         return true
     }
+
+    private mutating func prepareEncoder(size: PictureSize, isKeyframe: Bool) throws(Failure) {
+        let settings = EncoderSettings(
+            codec: parameters.codec,
+            size: size,
+            fps: parameters.fps,
+            bitrate: parameters.bitrate
+        )
+        do {
+            try encoder.prepare(for: settings, isKeyframe: isKeyframe)
+        } catch {
+            throw .encoder(error)
+        }
+    }
+}
+
+/// What a session's encoder is, for the heartbeat.
+struct EncoderFigures: Sendable {
+    /// Empty until it is open.
+    var name = ""
+    /// Why it is this encoder, where it is not the session's first choice.
+    var reason: String?
+    var size: PictureSize?
+    var restarts: UInt64 = 0
 }

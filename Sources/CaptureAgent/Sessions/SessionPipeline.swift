@@ -13,31 +13,43 @@ package protocol SessionOutput: Sendable {
 /// One session's way from frames to access units: pacing under a lock, pictures in an encoder thread of its own.
 package final class SessionPipeline: Sendable {
     private struct State: Sendable {
+        var parameters: SessionParameters
         var pacer: SessionPacer<CapturedFrame>
         var keyframes: KeyframePolicy
-        var encoderName = ""
-        var pictureSize: PictureSize?
+        var encoder = EncoderFigures()
         var isStopping = false
     }
 
     /// What the encoder thread is to do.
     private enum Work {
-        case encode(CapturedFrame, slot: UInt64, forceKeyframe: Bool)
-        case `repeat`(slot: UInt64, forceKeyframe: Bool)
+        case encode(CapturedFrame)
+        case `repeat`
+    }
+
+    private struct Job {
+        var work: Work
+        var slot: UInt64
+        var forceKeyframe: Bool
+        /// The session's by now.
+        var parameters: SessionParameters
     }
 
     package let id: SessionID
-    package let parameters: SessionParameters
     private let output: any SessionOutput
     private let state: Monitor<State>
     private let thread: WorkerThread
 
-    package init(id: SessionID, parameters: SessionParameters, output: any SessionOutput) {
+    package init(
+        id: SessionID,
+        parameters: SessionParameters,
+        catalogue: EncoderCatalogue,
+        output: any SessionOutput
+    ) {
         self.id = id
-        self.parameters = parameters
         self.output = output
         let state = Monitor(
             State(
+                parameters: parameters,
                 pacer: SessionPacer(fps: parameters.fps, repeats: parameters.repeat),
                 keyframes: KeyframePolicy(
                     interval: .milliseconds(parameters.keyframeInterval),
@@ -47,7 +59,7 @@ package final class SessionPipeline: Sendable {
         )
         self.state = state
         thread = WorkerThread(name: "encoder-\(id)") {
-            EncoderLoop(id: id, parameters: parameters, state: state, output: output).run()
+            EncoderLoop(id: id, parameters: parameters, catalogue: catalogue, state: state, output: output).run()
         }
     }
 
@@ -63,14 +75,37 @@ package final class SessionPipeline: Sendable {
         state.update { $0.keyframes.request(request) }
     }
 
+    /// What the session is to be by now.
+    package var parameters: SessionParameters { state.withLock { $0.parameters } }
+
+    /// Changes the running session. A change of size shows with the next frame offered.
+    ///
+    /// Returns what is out of range; then nothing changes.
+    package func update(_ update: SessionUpdate) -> String? {
+        let now = MonotonicClock.now
+        return state.update { state in
+            let parameters = update.applied(to: state.parameters)
+            if let problem = parameters.problem { return problem }
+            if parameters.fps != state.parameters.fps {
+                state.pacer.changeRate(fps: parameters.fps, at: now)
+                state.keyframes.changeRate(slotInterval: SlotClock(fps: parameters.fps).interval())
+            }
+            state.parameters = parameters
+            return nil
+        }
+    }
+
     /// The session's figures; `linkDrops` are the link's to add.
     package var figures: SessionFigures {
         state.withLock { state in
-            SessionFigures(
+            var counters = state.pacer.counters
+            counters.encoderRestarts = state.encoder.restarts
+            return SessionFigures(
                 session: id,
-                encoder: state.encoderName,
-                size: state.pictureSize,
-                counters: state.pacer.counters,
+                encoder: state.encoder.name,
+                encoderReason: state.encoder.reason,
+                size: state.encoder.size,
+                counters: counters,
                 linkDrops: 0
             )
         }
@@ -93,46 +128,57 @@ package final class SessionPipeline: Sendable {
         private var captured: UInt64 = 0
         private var lastFailure: EncoderError?
 
-        init(id: SessionID, parameters: SessionParameters, state: Monitor<State>, output: any SessionOutput) {
+        init(
+            id: SessionID,
+            parameters: SessionParameters,
+            catalogue: EncoderCatalogue,
+            state: Monitor<State>,
+            output: any SessionOutput
+        ) {
             self.id = id
             epoch = parameters.epoch
             self.state = state
             self.output = output
-            encoder = SessionEncoder(parameters: parameters)
+            encoder = SessionEncoder(parameters: parameters, catalogue: catalogue)
         }
 
         consuming func run() {
-            while let work = nextWork() { perform(work) }
+            // Said before the first frame, which may be long in coming.
+            if let unavailability = encoder.unavailability { reportOnce(unavailability) }
+            while let job = nextJob() { perform(job) }
         }
 
         /// Waits for a frame or a slot. Nil when the session ends.
-        private func nextWork() -> Work? {
+        private func nextJob() -> Job? {
             state.wait { state in
                 if state.isStopping { return .done(nil) }
                 let now = MonotonicClock.now
+                let (work, slot): (Work, UInt64)
                 switch state.pacer.next(at: now, demandTime: state.keyframes.demandTime) {
-                case .wait(let until):
-                    return .wait(until: until)
-                case .encode(let frame, let slot):
-                    return .done(.encode(frame, slot: slot, forceKeyframe: state.keyframes.wantsKeyframe(at: slot)))
-                case .repeat(let slot):
-                    return .done(.repeat(slot: slot, forceKeyframe: state.keyframes.wantsKeyframe(at: slot)))
+                case .wait(let until): return .wait(until: until)
+                case .encode(let frame, let itsSlot): (work, slot) = (.encode(frame), itsSlot)
+                case .repeat(let itsSlot): (work, slot) = (.repeat, itsSlot)
                 }
+                let forceKeyframe = state.keyframes.wantsKeyframe(at: slot)
+                return .done(
+                    Job(work: work, slot: slot, forceKeyframe: forceKeyframe, parameters: state.parameters)
+                )
             }
         }
 
-        private mutating func perform(_ work: consuming Work) {
+        private mutating func perform(_ job: consuming Job) {
             let started = MonotonicClock.now
+            if encoder.follow(job.parameters) { state.withLock { $0.keyframes.ask() } }
             let outcome: PictureOutcome
             do throws(SessionEncoder.Failure) {
-                switch work {
-                case .encode(let frame, let slot, let forceKeyframe):
+                switch job.work {
+                case .encode(let frame):
                     captured = frame.captured
-                    let picture = try encoder.encode(frame, forceKeyframe: forceKeyframe)
-                    outcome = deliver(picture, slot: slot, started: started, flags: [])
-                case .repeat(let slot, let forceKeyframe):
-                    let picture = try encoder.encodeRepeat(forceKeyframe: forceKeyframe)
-                    outcome = deliver(picture, slot: slot, started: started, flags: .repeat)
+                    let picture = try encoder.encode(frame, forceKeyframe: job.forceKeyframe)
+                    outcome = deliver(picture, slot: job.slot, started: started, flags: [])
+                case .repeat:
+                    let picture = try encoder.encodeRepeat(forceKeyframe: job.forceKeyframe)
+                    outcome = deliver(picture, slot: job.slot, started: started, flags: .repeat)
                 }
                 lastFailure = nil
             } catch {
@@ -156,7 +202,7 @@ package final class SessionPipeline: Sendable {
                 encodeEnd: ended,
                 flags: picture.isKeyframe ? flags.union(.key) : flags,
                 keyframeRequest: request,
-                size: encoder.opened?.size ?? PictureSize(width: 0, height: 0),
+                size: encoder.report.size ?? PictureSize(width: 0, height: 0),
                 bytes: picture.bytes
             )
             if !output.send(accessUnit, session: id) {
@@ -165,29 +211,31 @@ package final class SessionPipeline: Sendable {
             return .encoded(byteCount: picture.bytes.count, isKeyframe: picture.isKeyframe)
         }
 
-        /// Reports an encoder's failure once, not for every picture.
         private mutating func report(_ failure: SessionEncoder.Failure) -> PictureOutcome {
             switch failure {
             case .noFreePicture:
                 return .poolDrop
-            case .nothingToRepeat:
+            case .nothingToRepeat, .encoder(.pausing):
                 return .failed
-            case .encoder(let error):
-                if error != lastFailure {
-                    lastFailure = error
-                    output.sessionFailed(id, SessionFailure(reason: error.description))
-                }
+            case .encoder(.stopped(let error)):
+                reportOnce(error)
                 return .failed
             }
         }
 
+        /// Reports that the session has no encoder: once, not for every picture.
+        private mutating func reportOnce(_ error: EncoderError) {
+            guard error != lastFailure else { return }
+            lastFailure = error
+            output.sessionFailed(id, error.sessionFailure)
+        }
+
         private func finish(_ outcome: PictureOutcome, started: UInt64) {
             let now = MonotonicClock.now
-            let opened = encoder.opened
+            let report = encoder.report
             state.withLock { state in
                 state.pacer.finish(outcome, started: started, at: now)
-                state.encoderName = opened?.name ?? ""
-                state.pictureSize = opened?.size
+                state.encoder = report
             }
         }
     }

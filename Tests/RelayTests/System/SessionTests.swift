@@ -128,7 +128,9 @@ struct SessionTests {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
             let link = try await LinkClient(greeting: relay)
-            try await link.send(.sessionError(session.id, SessionFailure(reason: "x264 cannot open")))
+            try await link.send(
+                .sessionError(session.id, SessionFailure(code: .encoderRefused, reason: "x264 cannot open"))
+            )
             _ = try await eventually("the error") {
                 try await relay.session(session.id)["error"] == "x264 cannot open" ? true : nil
             }

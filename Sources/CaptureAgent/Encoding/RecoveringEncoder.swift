@@ -1,0 +1,136 @@
+import Media
+import Wire
+
+/// A session's encoder: opened as asked for, opened again or replaced when it fails.
+///
+/// Owned by the session's encoder thread.
+struct RecoveringEncoder: ~Copyable {
+    enum Failure: Error {
+        /// There will be no encoder until the settings change.
+        case stopped(EncoderError)
+        /// An encoder that failed is tried again later.
+        case pausing
+    }
+
+    private let catalogue: EncoderCatalogue
+    private let codec: Codec
+    /// Nil for `auto`.
+    private let entry: EncoderEntry?
+    /// Why the encoder that was asked for cannot be used at all.
+    let unavailability: EncoderError?
+    private var choice = EncoderChoice()
+    private var encoder: (any VideoEncoder)?
+    /// What the next encoder is opened for.
+    private var settings: EncoderSettings?
+    /// Whether an encoder has failed and its replacement is not open yet.
+    private var isBroken = false
+    /// Encoders that failed in mid-stream and were replaced.
+    private(set) var restarts: UInt64 = 0
+
+    /// - Parameter name: The encoder's, or `auto`. One that was not probed yet is.
+    init(name: String, codec: Codec, catalogue: EncoderCatalogue) {
+        self.catalogue = catalogue
+        self.codec = codec
+        guard name != SessionParameters.automaticEncoder else {
+            entry = nil
+            unavailability = nil
+            return
+        }
+        entry = catalogue.entry(named: name)
+        unavailability = Self.unavailability(of: entry, name: name, codec: codec, catalogue: catalogue)
+    }
+
+    private static func unavailability(
+        of entry: EncoderEntry?,
+        name: String,
+        codec: Codec,
+        catalogue: EncoderCatalogue
+    ) -> EncoderError? {
+        guard let entry else {
+            return .unavailable(encoder: name, reason: "this agent knows no encoder of that name for H.264 or H.265")
+        }
+        guard entry.codec == codec else {
+            return .unavailable(encoder: name, reason: "it makes \(entry.codec.rawValue), not \(codec.rawValue)")
+        }
+        // The codec's own software encoder needs no proof, and its session no delay.
+        if catalogue.automaticChoices(for: codec).last?.name == name { return nil }
+        return catalogue.report(on: entry).reason.map { .unavailable(encoder: name, reason: $0) }
+    }
+
+    /// The open encoder's name and what it was opened for.
+    var opened: (name: String, settings: EncoderSettings)? { encoder.map { ($0.name, $0.settings) } }
+
+    /// Why it is this encoder, where it is not the session's first choice.
+    var reason: String? {
+        guard entry == nil, let encoder, encoder.name == choices.last?.name else { return nil }
+        let failures = choice.dismissals.map(\.description)
+        return failures.isEmpty ? catalogue.softwareReason(for: codec) : failures.joined(separator: "; ")
+    }
+
+    /// Takes over a bit rate and a rate of pictures without a keyframe. Returns whether the open encoder can.
+    func reconfigure(bitrate: Int, fps: Int) -> Bool {
+        encoder?.reconfigure(bitrate: bitrate, fps: fps) ?? true
+    }
+
+    /// Makes sure that an encoder is open for pictures of the settings' size.
+    ///
+    /// - Parameter isKeyframe: Whether the next picture is a keyframe anyway: then an encoder of other settings, or one
+    ///   that is not the best any more, is replaced.
+    mutating func prepare(for settings: EncoderSettings, isKeyframe: Bool) throws(Failure) {
+        if settings != self.settings {
+            self.settings = settings
+            choice.settingsChanged()
+        }
+        if let encoder {
+            let needsAnother = encoder.settings.size != settings.size
+            let wantsAnother = encoder.settings != settings || choice.prefersAnother(among: choices.map(\.name))
+            guard needsAnother || (isKeyframe && wantsAnother) else { return }
+            // Closed first: some devices open only few encoders at a time.
+            self.encoder = nil
+            choice.closed()
+        }
+        try open(for: settings)
+    }
+
+    /// Encodes one picture, whose size is that of the encoder prepared. If that fails, its replacement encodes it as a keyframe.
+    mutating func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+        var forceKeyframe = forceKeyframe
+        while let settings, let encoder {
+            do {
+                return try encoder.encode(picture, forceKeyframe: forceKeyframe)
+            } catch {
+                self.encoder = nil
+                isBroken = true
+                choice.failed(error, at: MonotonicClock.now)
+            }
+            forceKeyframe = true
+            try open(for: settings)
+        }
+        throw .pausing
+    }
+
+    // MARK: - Opening
+
+    private var choices: [EncoderEntry] { entry.map { [$0] } ?? catalogue.automaticChoices(for: codec) }
+
+    private mutating func open(for settings: EncoderSettings) throws(Failure) {
+        if let unavailability { throw .stopped(unavailability) }
+        let choices = choices
+        while encoder == nil {
+            switch choice.next(among: choices.map(\.name), at: MonotonicClock.now) {
+            case .stop(let error): throw .stopped(error)
+            case .pause: throw .pausing
+            case .use(let name):
+                guard let entry = choices.first(where: { $0.name == name }) else { throw .pausing }
+                do {
+                    encoder = try entry.open(settings)
+                    choice.opened(at: MonotonicClock.now)
+                } catch {
+                    choice.refused(error, at: MonotonicClock.now)
+                }
+            }
+        }
+        if isBroken { restarts += 1 }
+        isBroken = false
+    }
+}

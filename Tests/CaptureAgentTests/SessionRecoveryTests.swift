@@ -1,0 +1,126 @@
+import CaptureAgent
+import Media
+import TestSupport
+import Testing
+import Wire
+
+@Suite("A session whose encoder fails")
+struct SessionRecoveryTests {
+    private static let size = PictureSize(width: 320, height: 240)
+
+    private static func frame(_ number: UInt32) -> CapturedFrame {
+        TestPatternSource.frame(number: number, size: size, captured: MonotonicClock.now)
+    }
+
+    private static func keyframePlaces(_ recorder: SessionRecorder) -> [Int] {
+        recorder.units.enumerated().filter { $0.element.flags.contains(.key) }.map(\.offset)
+    }
+
+    /// What the stream's pictures show.
+    private static func shownCounters(_ recorder: SessionRecorder) throws -> [Int?] {
+        try FFmpeg.decodeLuma(h264: recorder.stream, size: size).map { Pictures.counter(luma: $0, size: size) }
+    }
+
+    @Test("goes on with the next picture, as a keyframe, in the same encoder opened again")
+    func sameEncoder() async throws {
+        let plan = FailurePlan(fails: { $0 == 5 })
+        let recorder = SessionRecorder()
+        let catalogue = EncoderCatalogue(entries: [plan.entry(name: "flaky", kind: .software)])
+        let pipeline = SessionPipeline.started(catalogue: catalogue, output: recorder)
+        pipeline.offer(Self.frame(3))
+        try await recorder.wait("twelve pictures") { $0.count >= 12 }
+        pipeline.shutDown()
+        #expect(Self.keyframePlaces(recorder) == [0, 5])
+        #expect(recorder.failures.isEmpty)
+        #expect(pipeline.figures.counters.encoderRestarts == 1)
+        #expect(pipeline.figures.counters.errors == 0)
+        #expect(try Self.shownCounters(recorder).allSatisfy { $0 == 3 })
+    }
+
+    @Test("falls back from hardware that keeps failing to software, and says so")
+    func fallback() async throws {
+        let breaks = Event()
+        let plan = FailurePlan(fails: { _ in breaks.isSet })
+        let catalogue = EncoderCatalogue(entries: [plan.entry(name: "gpu", kind: .hardware), .x264])
+        catalogue.probeAll(stop: Event())
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(catalogue: catalogue, output: recorder)
+        pipeline.offer(Self.frame(4))
+        try await recorder.wait("two pictures") { $0.count >= 2 }
+        #expect(pipeline.figures.encoder == "gpu")
+        #expect(pipeline.figures.encoderReason == nil)
+        breaks.set()
+        _ = try await eventually("another encoder") { pipeline.figures.encoder == "x264" ? true : nil }
+        let pictureCount = recorder.units.count
+        try await recorder.wait("five more pictures") { $0.count >= pictureCount + 5 }
+        pipeline.shutDown()
+        let figures = pipeline.figures
+        #expect(figures.encoder == "x264")
+        #expect(figures.encoderReason?.contains("gpu failed") == true)
+        #expect(figures.counters.encoderRestarts == 2)
+        #expect(figures.counters.errors == 0)
+        #expect(recorder.failures.isEmpty)
+        #expect(Self.keyframePlaces(recorder).count == 2)
+        #expect(try Self.shownCounters(recorder).allSatisfy { $0 == 4 })
+    }
+
+    @Test("takes hardware that is found while it runs with the next keyframe")
+    func lateHardware() async throws {
+        let catalogue = EncoderCatalogue(entries: [FailurePlan().entry(name: "gpu", kind: .hardware), .x264])
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(catalogue: catalogue, output: recorder)
+        pipeline.offer(Self.frame(1))
+        try await recorder.wait("two pictures") { $0.count >= 2 }
+        #expect(pipeline.figures.encoder == "x264")
+        #expect(pipeline.figures.encoderReason == "hardware encoders are still being tried")
+        catalogue.probeAll(stop: Event())
+        pipeline.requestKeyframe(1)
+        try await recorder.wait("the keyframe") { $0.contains { $0.keyframeRequest == 1 } }
+        pipeline.shutDown()
+        #expect(pipeline.figures.encoder == "gpu")
+        #expect(pipeline.figures.counters.encoderRestarts == 0)
+        #expect(try Self.shownCounters(recorder).allSatisfy { $0 == 1 })
+    }
+
+    @Test("has an error instead of an encoder that does not work here, before any frame comes")
+    func unavailable() async throws {
+        let plan = FailurePlan(refuses: { _ in true })
+        let catalogue = EncoderCatalogue(entries: [plan.entry(name: "gpu", kind: .hardware), .x264, .x265])
+        for (name, reason) in [
+            ("gpu", "gpu cannot be opened"), ("x265", "it makes h265, not h264"), ("none", "knows no"),
+        ] {
+            let recorder = SessionRecorder()
+            let pipeline = SessionPipeline.started(encoder: name, catalogue: catalogue, output: recorder)
+            let failure = try await eventually("the error") { recorder.failures.first }
+            pipeline.offer(Self.frame(1))
+            _ = try await eventually("the frame's end") { pipeline.figures.counters.errors == 1 ? true : nil }
+            pipeline.shutDown()
+            #expect(failure.code == .encoderUnavailable)
+            #expect(failure.reason.contains(reason), "\(failure.reason)")
+            #expect(recorder.failures.count == 1)
+            #expect(recorder.units.isEmpty)
+        }
+        // It was probed once, and asked for by two sessions at most.
+        #expect(plan.openings == 1)
+    }
+
+    @Test("has an error once an encoder asked for by name keeps failing")
+    func givesUp() async throws {
+        let plan = FailurePlan(fails: { $0 >= 3 })
+        let catalogue = EncoderCatalogue(entries: [plan.entry(name: "gpu", kind: .hardware), .x264])
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(encoder: "gpu", catalogue: catalogue, output: recorder)
+        var number: UInt32 = 0
+        let failure = try await eventually("the error") {
+            pipeline.offer(Self.frame(number))
+            number += 1
+            return recorder.failures.first
+        }
+        pipeline.shutDown()
+        #expect(failure.code == .encoderFailed)
+        #expect(recorder.units.isEmpty)
+        #expect(recorder.failures.count == 1)
+        // The probe, the session's first, and one after each failure but the last.
+        #expect(plan.openings == 2 + 6)
+    }
+}
