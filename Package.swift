@@ -131,6 +131,29 @@ let package = Package(
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
         .testTarget(name: "MediaTests", dependencies: ["Media", "TestSupport"], swiftSettings: swiftSettings),
+        .systemLibrary(
+            name: "CDe265",
+            path: "Tests/CDe265",
+            pkgConfig: "libde265",
+            providers: [.apt(["libde265-dev"])]
+        ),
+        .systemLibrary(
+            name: "COpenH264",
+            path: "Tests/COpenH264",
+            pkgConfig: "openh264",
+            providers: [.apt(["libopenh264-dev"])]
+        ),
+        .executableTarget(
+            name: "ReferenceCodecs",
+            dependencies: ["CDe265", "COpenH264"],
+            path: "Tests/ReferenceCodecs",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "StreamTests",
+            dependencies: ["Media", "ReferenceCodecs", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "PacingTests",
             dependencies: ["Media", "Pacing", "TestSupport"],

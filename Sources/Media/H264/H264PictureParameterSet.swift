@@ -1,0 +1,56 @@
+/// An H.264 picture parameter set, `pic_parameter_set_rbsp( )` of 7.3.2.2, as far as slice headers depend on it.
+package struct H264PictureParameterSet: Sendable, Equatable {
+    /// `pic_parameter_set_id`, 0 to 255.
+    package let id: Int
+    /// `seq_parameter_set_id`, 0 to 31.
+    package let sequenceID: Int
+    /// `bottom_field_pic_order_in_frame_present_flag`.
+    package let hasFieldOrder: Bool
+    /// `num_slice_groups_minus1` + 1.
+    package let sliceGroups: Int
+    /// `num_ref_idx_l0_default_active_minus1` + 1, 1 to 32.
+    package let activeReferences: Int
+    /// `weighted_pred_flag`.
+    package let isWeighted: Bool
+    /// `redundant_pic_cnt_present_flag`.
+    package let hasRedundantPictures: Bool
+
+    /// - Parameter unit: The NAL unit, from its header on.
+    package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
+        var reader = BitReader(unit)
+        try reader.skip(8)
+        id = try reader.ue("pic_parameter_set_id", in: 0...255)
+        sequenceID = try reader.ue("seq_parameter_set_id", in: 0...31)
+        // entropy_coding_mode_flag
+        try reader.skip(1)
+        hasFieldOrder = try reader.flag()
+        sliceGroups = try reader.ue("num_slice_groups_minus1", in: 0...7) + 1
+        if sliceGroups > 1 { try Self.skipSliceGroups(sliceGroups, &reader) }
+        activeReferences = try reader.ue("num_ref_idx_l0_default_active_minus1", in: 0...31) + 1
+        _ = try reader.ue()
+        isWeighted = try reader.flag()
+        // weighted_bipred_idc
+        try reader.skip(2)
+        // pic_init_qp_minus26, pic_init_qs_minus26, chroma_qp_index_offset
+        _ = try (reader.se(), reader.se(), reader.se())
+        // deblocking_filter_control_present_flag and constrained_intra_pred_flag
+        try reader.skip(2)
+        hasRedundantPictures = try reader.flag()
+    }
+
+    private static func skipSliceGroups(_ count: Int, _ reader: inout BitReader) throws(BitstreamError) {
+        switch try reader.ue("slice_group_map_type", in: 0...6) {
+        case 0: for _ in 0..<count { _ = try reader.ue() }
+        case 2: for _ in 0..<(count - 1) { _ = try (reader.ue(), reader.ue()) }
+        case 3, 4, 5:
+            try reader.skip(1)
+            _ = try reader.ue()
+        case 6:
+            let mapUnits = try reader.ue() + 1
+            // slice_group_id: Ceil(Log2(num_slice_groups_minus1 + 1)) bits.
+            let width = count > 4 ? 3 : count > 2 ? 2 : 1
+            for _ in 0..<mapUnits { try reader.skip(width) }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,173 @@
+/// Repeats in an H.264 stream: raises `frame_num`, and `pic_order_cnt_lsb` where the stream has it, by the inserted pictures.
+struct H264Repeats: RepeatCoding {
+    /// `nal_unit_type` (table 7-1).
+    private enum UnitType {
+        static let slice = 1, idrSlice = 5, information = 6, sequence = 7, picture = 8, delimiter = 9, filler = 12
+    }
+
+    /// What an access unit holds beside its parameter sets, which are taken in at once.
+    private struct Contents {
+        var slices: [(unit: Range<Int>, header: H264SliceHeader)] = []
+        var parameterSetsEnd: Int?
+        var isDelimited = false
+    }
+
+    /// An access unit delimiter that says P and I slices (7.3.2.4), for streams that have delimiters.
+    private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x09, 0x30]
+    /// How far `pic_order_cnt_lsb` is from one frame to the next: it counts fields.
+    private static let pictureOrderStep = 2
+
+    private(set) var inserted = 0
+    private var sequences: [Int: H264SequenceParameterSet] = [:]
+    private var pictures: [Int: H264PictureParameterSet] = [:]
+    /// The sequence parameter set of the last picture.
+    private var sequence: H264SequenceParameterSet?
+    /// The id of the skip pictures' own parameter set.
+    private var parameterSetID = 0
+    /// `frame_num` and `pic_order_cnt_lsb` of the last picture as sent, and the latter of the last IDR picture.
+    private var (frameNumber, pictureOrder, keyframePictureOrder) = (0, 0, 0)
+    private var isDelimited = false
+
+    mutating func accept(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> AcceptedPicture {
+        let contents = try read(accessUnit)
+        guard let first = contents.slices.first?.header, let sequence = sequence(of: first) else {
+            throw .notOnePicture
+        }
+        var edit = AccessUnitEdit()
+        if let place = contents.parameterSetsEnd {
+            guard let free = (0...31).last(where: { pictures[$0] == nil }) else { throw .noFreeParameterSetID }
+            parameterSetID = free
+            edit.insertion = (place, H264SkipPicture.parameterSet(id: free, sequenceID: sequence.id))
+        }
+        self.sequence = sequence
+        isDelimited = contents.isDelimited
+        if first.isIDR {
+            guard edit.insertion != nil else { throw .keyframeWithoutParameterSets }
+            guard first.frameNumber == 0 else { throw .gap }
+            inserted = 0
+            (frameNumber, pictureOrder) = (0, first.pictureOrder ?? 0)
+            keyframePictureOrder = pictureOrder
+        } else {
+            try advance(to: first, sequence)
+            if inserted > 0 { edit.slices = contents.slices.map { ($0.unit, fields(of: $0.header)) } }
+        }
+        let isPredicted = contents.slices.contains { $0.header.kind == .p }
+        return AcceptedPicture(isIDR: first.isIDR, isPredicted: isPredicted, edit: edit)
+    }
+
+    mutating func skip() -> [UInt8]? {
+        guard let sequence else { return nil }
+        inserted += 1
+        frameNumber = (frameNumber + 1) % (1 << sequence.frameNumberWidth)
+        pictureOrder = (pictureOrder + Self.pictureOrderStep) % (1 << sequence.pictureOrderWidth)
+        let slice = H264SkipPicture.slice(
+            parameterSetID: parameterSetID,
+            sequence: sequence,
+            frameNumber: frameNumber,
+            pictureOrder: pictureOrder
+        )
+        return isDelimited ? Self.delimiter + slice : slice
+    }
+
+    mutating func restart() {
+        inserted = 0
+        (frameNumber, pictureOrder) = (0, keyframePictureOrder)
+    }
+
+    static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
+        AnnexB.units(in: accessUnit).contains {
+            $0.header < $0.range.upperBound && accessUnit[$0.header] & 0x1F == UnitType.idrSlice
+        }
+    }
+
+    /// Takes the parameter sets in and checks every unit.
+    private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> Contents {
+        var contents = Contents()
+        for unit in AnnexB.units(in: accessUnit) where unit.header < unit.range.upperBound {
+            let range = unit.header..<unit.range.upperBound
+            let type = Int(accessUnit[unit.header] & 0x1F)
+            switch type {
+            case UnitType.sequence, UnitType.picture:
+                guard contents.slices.isEmpty else { throw .notOnePicture }
+                try readParameterSet(accessUnit[range], type: type)
+                contents.parameterSetsEnd = range.upperBound
+            case UnitType.slice, UnitType.idrSlice:
+                let header = try readSlice(accessUnit[range], type: type)
+                try check(header, follows: contents.slices.last?.header)
+                contents.slices.append((range, header))
+            case UnitType.information: try H264Admission.admit(information: accessUnit[range])
+            case UnitType.delimiter: contents.isDelimited = true
+            case UnitType.filler: break
+            default: throw .unitType(type)
+            }
+        }
+        return contents
+    }
+
+    private mutating func readParameterSet(_ unit: ArraySlice<UInt8>, type: Int) throws(RepeatRefusal) {
+        do throws(BitstreamError) {
+            if type == UnitType.sequence {
+                let set = try H264SequenceParameterSet(unit: unit)
+                sequences[set.id] = set
+            } else {
+                let set = try H264PictureParameterSet(unit: unit)
+                pictures[set.id] = set
+            }
+        } catch {
+            throw .malformed(unitType: type, error)
+        }
+        for set in sequences.values { try H264Admission.admit(set) }
+        for set in pictures.values { try H264Admission.admit(set) }
+    }
+
+    private func readSlice(_ unit: ArraySlice<UInt8>, type: Int) throws(RepeatRefusal) -> H264SliceHeader {
+        do throws(BitstreamError) {
+            let header = try H264SliceHeader(unit: unit) { id in
+                guard let picture = pictures[id], let sequence = sequences[picture.sequenceID] else { return nil }
+                return (picture, sequence)
+            }
+            return header
+        } catch {
+            throw .malformed(unitType: type, error)
+        }
+    }
+
+    /// Checks a slice, and that it belongs to the picture of the slice before it.
+    private func check(_ slice: H264SliceHeader, follows previous: H264SliceHeader?) throws(RepeatRefusal) {
+        try H264Admission.admit(slice)
+        guard let previous else {
+            guard slice.firstMacroblock == 0 else { throw .notOnePicture }
+            return
+        }
+        guard slice.firstMacroblock > previous.firstMacroblock, slice.isIDR == previous.isIDR,
+            slice.frameNumber == previous.frameNumber, slice.pictureOrder == previous.pictureOrder,
+            sequence(of: slice)?.id == sequence(of: previous)?.id
+        else { throw .notOnePicture }
+    }
+
+    private func sequence(of slice: H264SliceHeader) -> H264SequenceParameterSet? {
+        pictures[slice.parameterSetID].flatMap { sequences[$0.sequenceID] }
+    }
+
+    /// Moves the last picture's numbers on to those of a live picture, which must be the next.
+    private mutating func advance(to slice: H264SliceHeader, _ sequence: H264SequenceParameterSet) throws(RepeatRefusal)
+    {
+        let newNumber = (slice.frameNumber + inserted) % (1 << sequence.frameNumberWidth)
+        guard newNumber == (frameNumber + 1) % (1 << sequence.frameNumberWidth) else { throw .gap }
+        if let order = slice.pictureOrder {
+            let period = 1 << sequence.pictureOrderWidth
+            let newOrder = (order + Self.pictureOrderStep * inserted) % period
+            let distance = (newOrder - pictureOrder + period) % period
+            guard distance > 0, distance < period / 2 else { throw .pictureOrder }
+            pictureOrder = newOrder
+        }
+        frameNumber = newNumber
+    }
+
+    /// The fields of a live slice that carry the last picture's numbers.
+    private func fields(of slice: H264SliceHeader) -> [(BitField, value: Int)] {
+        var fields = [(slice.frameNumberField, value: frameNumber)]
+        if let field = slice.pictureOrderField { fields.append((field, value: pictureOrder)) }
+        return fields
+    }
+}

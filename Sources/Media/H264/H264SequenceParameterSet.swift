@@ -1,0 +1,106 @@
+/// An H.264 sequence parameter set, `seq_parameter_set_data( )` of 7.3.2.1.1, as far as repeats depend on it.
+package struct H264SequenceParameterSet: Sendable, Equatable {
+    /// `seq_parameter_set_id`, 0 to 31.
+    package let id: Int
+    /// `ChromaArrayType`, 0 to 3 (7.4.2.1.1).
+    package let chromaArrayType: Int
+    package let hasSeparateColourPlanes: Bool
+    /// `log2_max_frame_num_minus4` + 4: bits of `frame_num`, 4 to 16.
+    package let frameNumberWidth: Int
+    /// `pic_order_cnt_type`, 0 to 2.
+    package let pictureOrderType: Int
+    /// `log2_max_pic_order_cnt_lsb_minus4` + 4: bits of `pic_order_cnt_lsb`, 4 to 16; 0 for another type than 0.
+    package let pictureOrderWidth: Int
+    /// `delta_pic_order_always_zero_flag` of type 1.
+    package let isPictureOrderDeltaAlwaysZero: Bool
+    /// `max_num_ref_frames`.
+    package let referenceFrames: Int
+    package let isFramesOnly: Bool
+    /// `PicSizeInMbs` of a frame.
+    package let macroblocks: Int
+    /// Whether HRD parameters or picture timing messages are announced (E.1.1).
+    package let timesPictures: Bool
+
+    /// `MaxFS` of the highest level, 6.2 (table A-1).
+    private static let largestFrame = 139_264
+    /// The profiles that signal a chroma format.
+    private static let chromaProfiles: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
+
+    /// - Parameter unit: The NAL unit, from its header on.
+    package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
+        var reader = BitReader(unit)
+        try reader.skip(8)
+        let profile = try reader.u(8)
+        // The constraint flags and level_idc.
+        try reader.skip(16)
+        id = try reader.ue("seq_parameter_set_id", in: 0...31)
+
+        var (chromaFormat, separate) = (1, false)
+        if Self.chromaProfiles.contains(profile) {
+            chromaFormat = try reader.ue("chroma_format_idc", in: 0...3)
+            if chromaFormat == 3 { separate = try reader.flag() }
+            _ = try (reader.ue(), reader.ue())
+            // qpprime_y_zero_transform_bypass_flag
+            try reader.skip(1)
+            if try reader.flag() { try Self.skipScalingLists(chromaFormat == 3 ? 12 : 8, &reader) }
+        }
+        hasSeparateColourPlanes = separate
+        chromaArrayType = separate ? 0 : chromaFormat
+
+        frameNumberWidth = try reader.ue("log2_max_frame_num_minus4", in: 0...12) + 4
+        pictureOrderType = try reader.ue("pic_order_cnt_type", in: 0...2)
+        pictureOrderWidth =
+            pictureOrderType == 0 ? try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4 : 0
+        isPictureOrderDeltaAlwaysZero = pictureOrderType == 1 ? try Self.readPictureOrderCycle(&reader) : false
+
+        referenceFrames = try reader.ue("max_num_ref_frames", in: 0...16)
+        // gaps_in_frame_num_value_allowed_flag
+        try reader.skip(1)
+        let width = try reader.ue("pic_width_in_mbs_minus1", in: 0...(Self.largestFrame - 1)) + 1
+        let height = try reader.ue("pic_height_in_map_units_minus1", in: 0...(Self.largestFrame - 1)) + 1
+        isFramesOnly = try reader.flag()
+        macroblocks = width * height * (isFramesOnly ? 1 : 2)
+        guard macroblocks <= Self.largestFrame else { throw .outOfRange("PicSizeInMbs") }
+        // mb_adaptive_frame_field_flag and direct_8x8_inference_flag
+        try reader.skip(isFramesOnly ? 1 : 2)
+        if try reader.flag() { for _ in 0..<4 { _ = try reader.ue() } }
+        timesPictures = try reader.flag() ? Self.readTiming(&reader) : false
+    }
+
+    /// The fields of type 1. Returns `delta_pic_order_always_zero_flag`.
+    private static func readPictureOrderCycle(_ reader: inout BitReader) throws(BitstreamError) -> Bool {
+        let isAlwaysZero = try reader.flag()
+        _ = try (reader.se(), reader.se())
+        let count = try reader.ue("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255)
+        for _ in 0..<count { _ = try reader.se() }
+        return isAlwaysZero
+    }
+
+    /// `scaling_list( )` of 7.3.2.1.1.1, `count` times if present.
+    private static func skipScalingLists(_ count: Int, _ reader: inout BitReader) throws(BitstreamError) {
+        for list in 0..<count where try reader.flag() {
+            var (last, next) = (8, 8)
+            for _ in 0..<(list < 6 ? 16 : 64) where next != 0 {
+                next = try (last + reader.se()) & 0xFF
+                if next != 0 { last = next }
+            }
+        }
+    }
+
+    /// `vui_parameters( )` of E.1.1 as far as `pic_struct_present_flag`: whether the stream times its pictures.
+    private static func readTiming(_ reader: inout BitReader) throws(BitstreamError) -> Bool {
+        // aspect_ratio_idc 255 is Extended_SAR.
+        if try reader.flag(), try reader.u(8) == 255 { try reader.skip(32) }
+        if try reader.flag() { try reader.skip(1) }
+        if try reader.flag() {
+            try reader.skip(4)
+            if try reader.flag() { try reader.skip(24) }
+        }
+        if try reader.flag() { _ = try (reader.ue(), reader.ue()) }
+        if try reader.flag() { try reader.skip(65) }
+        // HRD parameters settle the answer; nothing behind them is needed.
+        if try reader.flag() { return true }
+        if try reader.flag() { return true }
+        return try reader.flag()
+    }
+}

@@ -1,0 +1,139 @@
+/// The header of an H.264 slice, `slice_header( )` of 7.3.3, as far as the marking of reference pictures.
+package struct H264SliceHeader: Sendable, Equatable {
+    /// `slice_type` without the half that says that all slices of the picture have it (table 7-6).
+    package enum Kind: Int, Sendable {
+        case p, b, i, sp, si
+    }
+
+    /// `IdrPicFlag`: `nal_unit_type` is 5.
+    package let isIDR: Bool
+    /// Whether `nal_ref_idc` is other than 0.
+    package let isReference: Bool
+    /// `first_mb_in_slice`.
+    package let firstMacroblock: Int
+    package let kind: Kind
+    /// `pic_parameter_set_id`.
+    package let parameterSetID: Int
+    /// `frame_num` and where it stands.
+    package let frameNumber: Int
+    package let frameNumberField: BitField
+    package let isField: Bool
+    /// `pic_order_cnt_lsb` and where it stands; nil for another picture order type than 0.
+    package let pictureOrder: Int?
+    package let pictureOrderField: BitField?
+    /// `num_ref_idx_l0_active_minus1` + 1; 0 in intra slices.
+    package let activeReferences: Int
+    /// Whether `ref_pic_list_modification( )` of list 0 says more than that the last picture comes first, which holds anyway.
+    package let modifiesList: Bool
+    /// `long_term_reference_flag` of an IDR picture.
+    package let isLongTerm: Bool
+    /// `adaptive_ref_pic_marking_mode_flag`: memory management control operations follow.
+    package let hasMemoryOperations: Bool
+
+    /// - Parameters:
+    ///   - unit: The NAL unit, from its header on; `nal_unit_type` is 1 or 5.
+    ///   - parameterSet: The picture parameter set by `pic_parameter_set_id`, and the sequence parameter set that it names.
+    package init(
+        unit: ArraySlice<UInt8>,
+        parameterSet: (Int) -> (H264PictureParameterSet, H264SequenceParameterSet)?
+    ) throws(BitstreamError) {
+        var reader = BitReader(unit)
+        let unitHeader = try reader.u(8)
+        isIDR = unitHeader & 0x1F == 5
+        isReference = unitHeader & 0x60 != 0
+        firstMacroblock = try reader.ue()
+        let type = try reader.ue("slice_type", in: 0...9)
+        guard let kind = Kind(rawValue: type % 5) else { throw .outOfRange("slice_type") }
+        self.kind = kind
+        parameterSetID = try reader.ue("pic_parameter_set_id", in: 0...255)
+        guard let (picture, sequence) = parameterSet(parameterSetID) else { throw .outOfRange("pic_parameter_set_id") }
+
+        if sequence.hasSeparateColourPlanes { try reader.skip(2) }
+        frameNumberField = BitField(position: reader.position, width: sequence.frameNumberWidth)
+        frameNumber = try reader.u(sequence.frameNumberWidth)
+        isField = sequence.isFramesOnly ? false : try reader.flag()
+        // bottom_field_flag
+        if isField { try reader.skip(1) }
+        // idr_pic_id
+        if isIDR { _ = try reader.ue() }
+        if sequence.pictureOrderType == 0 {
+            pictureOrderField = BitField(position: reader.position, width: sequence.pictureOrderWidth)
+            pictureOrder = try reader.u(sequence.pictureOrderWidth)
+        } else {
+            (pictureOrderField, pictureOrder) = (nil, nil)
+        }
+        try Self.skipPictureOrderDeltas(&reader, sequence, picture, isField: isField)
+        if picture.hasRedundantPictures { _ = try reader.ue() }
+
+        // direct_spatial_mv_pred_flag
+        if kind == .b { try reader.skip(1) }
+        (activeReferences, modifiesList) = try Self.readReferences(&reader, kind, picture)
+        if (picture.isWeighted && (kind == .p || kind == .sp)) && !modifiesList {
+            try Self.skipWeights(&reader, references: activeReferences, hasChroma: sequence.chromaArrayType != 0)
+        }
+
+        // Behind a modified list or in a B slice the marking is not looked for: neither is ever admitted.
+        guard isReference, !modifiesList, kind != .b else {
+            (isLongTerm, hasMemoryOperations) = (false, false)
+            return
+        }
+        if isIDR {
+            // no_output_of_prior_pics_flag
+            try reader.skip(1)
+            (isLongTerm, hasMemoryOperations) = (try reader.flag(), false)
+        } else {
+            (isLongTerm, hasMemoryOperations) = (false, try reader.flag())
+        }
+    }
+
+    private static func skipPictureOrderDeltas(
+        _ reader: inout BitReader,
+        _ sequence: H264SequenceParameterSet,
+        _ picture: H264PictureParameterSet,
+        isField: Bool
+    ) throws(BitstreamError) {
+        let hasFieldOrder = picture.hasFieldOrder && !isField
+        switch sequence.pictureOrderType {
+        case 0 where hasFieldOrder: _ = try reader.se()
+        case 1 where !sequence.isPictureOrderDeltaAlwaysZero:
+            _ = try reader.se()
+            if hasFieldOrder { _ = try reader.se() }
+        default: break
+        }
+    }
+
+    /// The number of active references of list 0, and whether that list is modified (7.3.3.1).
+    private static func readReferences(
+        _ reader: inout BitReader,
+        _ kind: Kind,
+        _ picture: H264PictureParameterSet
+    ) throws(BitstreamError) -> (active: Int, modified: Bool) {
+        guard kind != .i, kind != .si else { return (0, false) }
+        var active = picture.activeReferences
+        if try reader.flag() {
+            active = try reader.ue("num_ref_idx_l0_active_minus1", in: 0...31) + 1
+            if kind == .b { _ = try reader.ue() }
+        }
+        guard try reader.flag() else { return (active, false) }
+        var operations: [[Int]] = []
+        while case let operation = try reader.ue("modification_of_pic_nums_idc", in: 0...3), operation < 3 {
+            operations.append([operation, try reader.ue()])
+        }
+        // abs_diff_pic_num_minus1 0 below the picture itself is the last picture.
+        return (active, operations != [[0, 0]])
+    }
+
+    /// `pred_weight_table( )` of 7.3.3.2 for list 0.
+    private static func skipWeights(
+        _ reader: inout BitReader,
+        references: Int,
+        hasChroma: Bool
+    ) throws(BitstreamError) {
+        _ = try reader.ue()
+        if hasChroma { _ = try reader.ue() }
+        for _ in 0..<references {
+            if try reader.flag() { _ = try (reader.se(), reader.se()) }
+            if hasChroma, try reader.flag() { for _ in 0..<4 { _ = try reader.se() } }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// What repeats need to know of a codec: which streams take inserted pictures, how live pictures change, what is inserted.
+protocol RepeatCoding: Sendable {
+    /// Pictures inserted since the last IDR picture.
+    var inserted: Int { get }
+
+    /// Takes note of a live access unit and says how it is to be changed.
+    mutating func accept(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> AcceptedPicture
+
+    /// An access unit that shows the last picture again. Nil before the first picture.
+    mutating func skip() -> [UInt8]?
+
+    /// Takes note that the last IDR picture was sent again.
+    mutating func restart()
+
+    /// Whether `accessUnit` has an IDR picture, after which earlier pictures no longer matter.
+    static func containsIDR(_ accessUnit: [UInt8]) -> Bool
+}
+
+/// A live picture that a stream with repeats takes.
+struct AcceptedPicture {
+    let isIDR: Bool
+    /// Whether it has a P slice: only those tell how the encoder uses its references.
+    let isPredicted: Bool
+    let edit: AccessUnitEdit
+}
+
+/// The changes of one access unit, made in place.
+struct AccessUnitEdit {
+    /// The slices to change, in stream order: where each NAL unit lies without its start code, and the fields' new values.
+    var slices: [(unit: Range<Int>, fields: [(BitField, value: Int)])] = []
+    /// Bytes to insert before the first slice.
+    var insertion: (place: Int, bytes: [UInt8])?
+
+    func apply(to accessUnit: inout [UInt8]) {
+        // From the end on, so that no change moves what is still to be changed.
+        for (unit, fields) in slices.reversed() {
+            EmulationPrevention.overwrite(fields, inUnit: unit, of: &accessUnit)
+        }
+        if let (place, bytes) = insertion { accessUnit.insert(contentsOf: bytes, at: place) }
+    }
+}

@@ -1,0 +1,3 @@
+#pragma once
+
+#include <wels/codec_api.h>

@@ -1,0 +1,40 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+/// Random mixes of a source stream, decoded and compared picture by picture.
+enum Campaign {
+    /// Runs for each source stream: a few, or as many as `HELIOGRAPH_REPEAT_RUNS` says.
+    private static let runs = ProcessInfo.processInfo.environment["HELIOGRAPH_REPEAT_RUNS"].flatMap(Int.init) ?? 8
+    /// Runs that are decoded at once.
+    private static let batch = 100
+
+    static func run(_ settings: SourceSettings) throws {
+        let source = try SourceStream(settings)
+        try #require(source.accessUnits.count == settings.pictures)
+        let original = try Decoder.allCases.map { try $0.hashes(of: source.accessUnits, codec: source.codec) }
+        for start in stride(from: 0, to: runs, by: batch) {
+            let mix = try RandomMix(of: source, runs: min(batch, runs - start), seed: UInt64(start))
+            #expect(mix.stream.admission == .admitted)
+            #expect(mix.skips > 0 && mix.resent > 0)
+            for (decoder, hashes) in zip(Decoder.allCases, original) {
+                #expect(hashes.count == source.accessUnits.count)
+                let expected = mix.shown.map { hashes[$0] }
+                let found = try decoder.hashes(of: mix.sent, codec: source.codec)
+                expectEqual(found, expected, "\(settings.name), \(decoder), seed \(start)")
+                // A viewer that joins at a keyframe, be it a live one or one sent again.
+                var generator = SeededGenerator(seed: UInt64(start))
+                let join = try #require(mix.keyframes.randomElement(using: &generator))
+                let joined = try decoder.hashes(of: mix.sent[join...], codec: source.codec)
+                expectEqual(joined, Array(expected[join...]), "\(settings.name), \(decoder), joined at \(join)")
+            }
+        }
+    }
+
+    private static func expectEqual(_ found: [String], _ expected: [String], _ what: String) {
+        let difference = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+        #expect(found.count == expected.count, "\(what)")
+        #expect(difference == nil, "\(what): picture \(difference ?? 0) of \(expected.count) differs")
+    }
+}

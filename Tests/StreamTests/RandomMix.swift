@@ -1,0 +1,62 @@
+import Media
+import TestSupport
+
+/// A source stream with repeats and keyframes sent again at random places, cut and joined at keyframes.
+struct RandomMix {
+    /// What a viewer gets, access unit by access unit.
+    private(set) var sent: [[UInt8]] = []
+    /// The source's access unit that each one shows.
+    private(set) var shown: [Int] = []
+    /// Indices in `sent` of the keyframes, live ones and those sent again.
+    private(set) var keyframes: [Int] = []
+    private(set) var skips = 0
+    private(set) var resent = 0
+    private(set) var stream: RepeatableStream
+
+    /// - Parameter runs: How often it begins anew at one of the source's keyframes.
+    init(of source: SourceStream, runs: Int, seed: UInt64) throws {
+        stream = RepeatableStream(codec: source.codec)
+        var generator = SeededGenerator(seed: seed)
+        // Once through a keyframe and a P picture, so that the stream is admitted.
+        let first = source.keyframes.first { !source.keyframes.contains($0 + 1) } ?? 0
+        for picture in [first, first + 1] { try sendLive(picture, of: source) }
+        for _ in 0..<runs {
+            var picture = source.keyframes.randomElement(using: &generator) ?? 0
+            for _ in 0..<Int.random(in: 1...12, using: &generator) where picture < source.accessUnits.count {
+                try sendLive(picture, of: source)
+                sendRepeats(of: picture, &generator)
+                picture += 1
+            }
+            // Runs may meet at two keyframes that are the same in the source: a skip picture between them keeps idr_pic_id legal.
+            sendSkip(of: picture - 1)
+        }
+    }
+
+    private mutating func sendLive(_ picture: Int, of source: SourceStream) throws {
+        if source.keyframes.contains(picture) { keyframes.append(sent.count) }
+        sent.append(try stream.live(source.accessUnits[picture]))
+        shown.append(picture)
+    }
+
+    private mutating func sendSkip(of picture: Int) {
+        guard let bytes = stream.skip() else { return }
+        skips += 1
+        sent.append(bytes)
+        shown.append(picture)
+    }
+
+    private mutating func sendRepeats(of picture: Int, _ generator: inout SeededGenerator) {
+        // Most pictures are followed by none or few; some by more than a frame number or a picture order count can tell apart.
+        let most = [0, 0, 1, 1, 3, 3, 40].randomElement(using: &generator) ?? 0
+        let count = Int.random(in: 0..<200, using: &generator) == 0 ? 300 : Int.random(in: 0...most, using: &generator)
+        for _ in 0..<count {
+            sendSkip(of: picture)
+            if Int.random(in: 0..<4, using: &generator) == 0, let bytes = stream.resendKeyframe() {
+                resent += 1
+                keyframes.append(sent.count)
+                sent.append(bytes)
+                shown.append(picture)
+            }
+        }
+    }
+}
