@@ -71,7 +71,7 @@ extension SystemTests {
                 #expect(slots.allSatisfy { $0 == 1 }, "\(slots)")
                 #expect(zip(left.pictures, left.pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })
                 for (viewer, size) in [(left, (320, 240)), (right, (640, 360))] {
-                    let properties = try FFmpeg.streamProperties(h264: viewer.stream)
+                    let properties = try FFmpeg.streamProperties(viewer.stream, codec: .h264)
                     #expect(properties["width"] == "\(size.0)" && properties["height"] == "\(size.1)")
                 }
                 let restarts = try await relay.get("/screencapture/broadcasts")["broadcasts"] as? [RelayProcess.Object]
