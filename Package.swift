@@ -45,6 +45,8 @@ let package = Package(
         .target(name: "CPipeWire", dependencies: ["CPipeWireSystem"], cSettings: cSettings),
         .target(name: "CX264", cSettings: cSettings, linkerSettings: [.linkedLibrary("x264")]),
         .target(name: "CX265", cSettings: cSettings, linkerSettings: [.linkedLibrary("x265")]),
+        // Headers only: loaded at run time.
+        .target(name: "CLibAV", cSettings: cSettings),
         .target(name: "CColour", cSettings: cSettings),
         .target(name: "CLinux", cSettings: cSettings),
         .target(name: "CCounterPattern", cSettings: cSettings),
@@ -58,7 +60,8 @@ let package = Package(
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV", "Media",
+                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV",
+                "Media",
                 "Pacing",
                 "Wire",
                 .product(name: "Logging", package: "swift-log"),
@@ -161,7 +164,10 @@ let package = Package(
         ),
         .testTarget(
             name: "CaptureAgentTests",
-            dependencies: ["CaptureAgent", "CColour", "Media", "TestSupport", "Wire"],
+            dependencies: [
+                "CaptureAgent", "CColour", "Media", "TestSupport", "Wire",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "WireTests", dependencies: ["Media", "TestSupport", "Wire"], swiftSettings: swiftSettings),

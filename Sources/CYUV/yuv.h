@@ -1,1 +1,2 @@
+#include <libyuv/convert_from.h>
 #include <libyuv/scale.h>

@@ -36,7 +36,11 @@ package final class Agent: Sendable {
         self.logger = logger
         let screen = Screen()
         self.screen = screen
-        catalogue = EncoderCatalogue(entries: EncoderEntry.listed, changed: { screen.encodersProbed($0) })
+        catalogue = EncoderCatalogue(
+            entries: EncoderEntry.listed,
+            resolve: EncoderEntry.libav(named:),
+            changed: { screen.encodersProbed($0) }
+        )
     }
 
     /// Ends the agent. Safe in any thread.

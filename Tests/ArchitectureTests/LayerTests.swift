@@ -12,7 +12,8 @@ struct LayerTests {
         "Pacing": ["Media"],
         "Wire": ["FoundationEssentials", "Media"],
         "CaptureAgent": [
-            "CColour", "CCounterPattern", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV", "Glibc",
+            "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV",
+            "Glibc",
             "Logging", "Media",
             "Pacing", "Wire",
         ],

@@ -6,11 +6,13 @@ import Testing
 /// An encoder that runs on any machine.
 enum SoftwareEncoder: String, CaseIterable, CustomTestStringConvertible {
     case x264, x265
+    /// The same libraries by way of libavcodec.
+    case libx264, libx265
 
     var codec: Codec {
         switch self {
-        case .x264: .h264
-        case .x265: .h265
+        case .x264, .libx264: .h264
+        case .x265, .libx265: .h265
         }
     }
 
@@ -21,6 +23,7 @@ enum SoftwareEncoder: String, CaseIterable, CustomTestStringConvertible {
         return switch self {
         case .x264: try X264Encoder(settings)
         case .x265: try X265Encoder(settings)
+        case .libx264, .libx265: try LibavEncoder(name: rawValue, settings: settings)
         }
     }
 }
@@ -124,14 +127,25 @@ struct EncoderTests {
         }
     }
 
-    @Test("refuses a size that it cannot encode instead of ending the process")
-    func refusedSize() {
-        #expect(throws: EncoderError.self) { try SoftwareEncoder.x265.open(size: PictureSize(width: 8, height: 8)) }
+    @Test(
+        "refuses a size that it cannot encode instead of ending the process",
+        arguments: [SoftwareEncoder.x265, .libx265]
+    )
+    func refusedSize(kind: SoftwareEncoder) {
+        #expect(throws: EncoderError.self) { try kind.open(size: PictureSize(width: 8, height: 8)) }
     }
 
-    @Test("x264 holds a lower bit rate from the next picture on, without a keyframe")
-    func bitrate() throws {
-        let encoder = try SoftwareEncoder.x264.open(size: Self.size, bitrate: 4_000_000)
+    @Test("says that it cannot change while it is open", arguments: [SoftwareEncoder.x265, .libx265])
+    func notReconfigurable(kind: SoftwareEncoder) throws {
+        #expect(try !kind.open(size: Self.size).reconfigure(bitrate: 1_000_000, fps: 30))
+    }
+
+    /// Those that change while they are open.
+    private static let reconfigurable: [SoftwareEncoder] = [.x264, .libx264]
+
+    @Test("holds a lower bit rate from the next picture on, without a keyframe, if it can", arguments: reconfigurable)
+    func bitrate(kind: SoftwareEncoder) throws {
+        let encoder = try kind.open(size: Self.size, bitrate: 4_000_000)
         let before = try Self.byteCount(of: 60, by: encoder) * 8 / 2
         #expect(encoder.reconfigure(bitrate: 1_000_000, fps: 30))
         let after = try Self.byteCount(of: 60, by: encoder) * 8 / 2
@@ -139,9 +153,9 @@ struct EncoderTests {
         #expect((700_000...1_100_000).contains(after), "bit/s")
     }
 
-    @Test("x264 holds its bit rate at another rate of pictures")
-    func rate() throws {
-        let encoder = try SoftwareEncoder.x264.open(size: Self.size, fps: 30, bitrate: 3_000_000)
+    @Test("holds its bit rate at another rate of pictures, if it can", arguments: reconfigurable)
+    func rate(kind: SoftwareEncoder) throws {
+        let encoder = try kind.open(size: Self.size, fps: 30, bitrate: 3_000_000)
         _ = try Self.byteCount(of: 60, by: encoder)
         #expect(encoder.reconfigure(bitrate: 3_000_000, fps: 60))
         let after = try Self.byteCount(of: 120, by: encoder) * 8 / 2

@@ -35,24 +35,25 @@ final class FailurePlan: Sendable {
         }
     }
 
-    func entry(name: String, kind: EncoderEntry.Kind) -> EncoderEntry {
-        EncoderEntry(name: name, codec: .h264, kind: kind) { settings throws(EncoderError) in
+    /// An encoder that is `base` by another name, as far as the plan lets it.
+    func entry(name: String, kind: EncoderEntry.Kind, base: EncoderEntry = .x264) -> EncoderEntry {
+        EncoderEntry(name: name, codec: base.codec, kind: kind) { settings throws(EncoderError) in
             if self.nextOpeningFails() { throw .cannotOpen(encoder: name, settings: settings) }
-            return try FailingEncoder(name: name, settings: settings, plan: self)
+            return FailingEncoder(name: name, encoder: try base.open(settings), plan: self)
         }
     }
 }
 
-/// x264, as far as its plan lets it.
+/// A real encoder, as far as its plan lets it.
 final class FailingEncoder: VideoEncoder {
     let name: String
-    private let encoder: X264Encoder
+    private let encoder: any VideoEncoder
     private let plan: FailurePlan
 
-    init(name: String, settings: EncoderSettings, plan: FailurePlan) throws(EncoderError) {
+    init(name: String, encoder: any VideoEncoder, plan: FailurePlan) {
         self.name = name
+        self.encoder = encoder
         self.plan = plan
-        encoder = try X264Encoder(settings)
     }
 
     var settings: EncoderSettings { encoder.settings }

@@ -34,6 +34,20 @@ struct SessionPipelineTests {
         #expect(figures.counters.encodedLive == 1 && figures.counters.pictures == UInt64(units.count))
     }
 
+    @Test("a session has the encoder that it asks for", arguments: [("x264", Codec.h264), ("libx265", .h265)])
+    func namedEncoder(name: String, codec: Codec) async throws {
+        let recorder = SessionRecorder()
+        let catalogue = EncoderCatalogue(entries: [.x264, .x265], resolve: EncoderEntry.libav(named:))
+        let pipeline = SessionPipeline.started(codec: codec, encoder: name, catalogue: catalogue, output: recorder)
+        pipeline.offer(Self.frame(7))
+        try await recorder.wait("five pictures") { $0.count >= 5 }
+        pipeline.shutDown()
+        #expect(pipeline.figures.encoder == name)
+        let pictures = try FFmpeg.decodeLuma(recorder.stream, codec: codec, size: Self.size)
+        #expect(pictures.allSatisfy { Pictures.counter(luma: $0, size: Self.size) == 7 })
+        #expect(pictures.count == recorder.units.count)
+    }
+
     @Test("a source that changes its size goes on with a keyframe, in the session's own size if it has one")
     func sizeChange() async throws {
         for requested in [RequestedSize(), RequestedSize(width: 320, height: 240)] {

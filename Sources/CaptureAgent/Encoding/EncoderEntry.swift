@@ -34,7 +34,7 @@ package struct EncoderEntry: Sendable {
 
 extension EncoderEntry {
     /// What the status lists and `auto` chooses from: of each codec the hardware by preference, then software.
-    static let listed = [x264, x265]
+    package static let listed = hardware + [x264, x265]
 
     package static let x264 = EncoderEntry(name: "x264", codec: .h264, kind: .software) {
         settings throws(EncoderError) in

@@ -26,6 +26,8 @@ struct RecoveringEncoder: ~Copyable {
     private var isBroken = false
     /// Encoders that failed in mid-stream and were replaced.
     private(set) var restarts: UInt64 = 0
+    /// Why it is this encoder, where it is not the session's first choice; as of the last keyframe.
+    private(set) var reason: String?
 
     /// - Parameter name: The encoder's, or `auto`. One that was not probed yet is.
     init(name: String, codec: Codec, catalogue: EncoderCatalogue) {
@@ -47,7 +49,10 @@ struct RecoveringEncoder: ~Copyable {
         catalogue: EncoderCatalogue
     ) -> EncoderError? {
         guard let entry else {
-            return .unavailable(encoder: name, reason: "this agent knows no encoder of that name for H.264 or H.265")
+            return .unavailable(
+                encoder: name,
+                reason: "neither this agent nor its libavcodec has an encoder of that name for H.264 or H.265"
+            )
         }
         guard entry.codec == codec else {
             return .unavailable(encoder: name, reason: "it makes \(entry.codec.rawValue), not \(codec.rawValue)")
@@ -59,13 +64,6 @@ struct RecoveringEncoder: ~Copyable {
 
     /// The open encoder's name and what it was opened for.
     var opened: (name: String, settings: EncoderSettings)? { encoder.map { ($0.name, $0.settings) } }
-
-    /// Why it is this encoder, where it is not the session's first choice.
-    var reason: String? {
-        guard entry == nil, let encoder, encoder.name == choices.last?.name else { return nil }
-        let failures = choice.dismissals.map(\.description)
-        return failures.isEmpty ? catalogue.softwareReason(for: codec) : failures.joined(separator: "; ")
-    }
 
     /// Takes over a bit rate and a rate of pictures without a keyframe. Returns whether the open encoder can.
     func reconfigure(bitrate: Int, fps: Int) -> Bool {
@@ -82,9 +80,11 @@ struct RecoveringEncoder: ~Copyable {
             choice.settingsChanged()
         }
         if let encoder {
-            let needsAnother = encoder.settings.size != settings.size
-            let wantsAnother = encoder.settings != settings || choice.prefersAnother(among: choices.map(\.name))
-            guard needsAnother || (isKeyframe && wantsAnother) else { return }
+            if encoder.settings.size == settings.size {
+                guard isKeyframe else { return }
+                reason = reasonForFallback()
+                guard encoder.settings != settings || choice.prefersAnother(among: choices.map(\.name)) else { return }
+            }
             // Closed first: some devices open only few encoders at a time.
             self.encoder = nil
             choice.closed()
@@ -132,5 +132,12 @@ struct RecoveringEncoder: ~Copyable {
         }
         if isBroken { restarts += 1 }
         isBroken = false
+        reason = reasonForFallback()
+    }
+
+    private func reasonForFallback() -> String? {
+        guard entry == nil, let encoder, encoder.name == choices.last?.name else { return nil }
+        let failures = choice.dismissals.map(\.description)
+        return failures.isEmpty ? catalogue.softwareReason(for: codec) : failures.joined(separator: "; ")
     }
 }

@@ -82,7 +82,7 @@ package final class X264Encoder: VideoEncoder {
 
         // A constant quality, capped so that a burst never queues more than the buffer behind a link of that rate.
         parameters.rc.i_rc_method = X264_RC_CRF
-        parameters.rc.f_rf_constant = 21
+        parameters.rc.f_rf_constant = 23
         set(RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps), in: &parameters)
         parameters.i_nal_hrd = X264_NAL_HRD_NONE
 

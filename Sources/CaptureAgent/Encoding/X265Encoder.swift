@@ -82,6 +82,8 @@ package final class X265Encoder: VideoEncoder {
         parameters.pointee.sourceHeight = Int32(settings.size.height)
         parameters.pointee.fpsNum = UInt32(settings.fps)
         parameters.pointee.fpsDenom = 1
+        // The preset's 16 blur small text.
+        parameters.pointee.minCUSize = 8
         // A picture has to be a coding tree unit at least, which the preset makes 32 samples wide.
         if min(settings.size.width, settings.size.height) < 32 { parameters.pointee.maxCUSize = 16 }
         // Sessions run side by side: threads inside an encoder would only cost.

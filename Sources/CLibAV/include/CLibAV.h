@@ -1,0 +1,59 @@
+// libavcodec and libavutil, loaded when they are first needed instead of when the process starts. Swift has the types from
+// their headers, and the functions from a table: a direct call would need the linker. No policy.
+#ifndef CLIBAV_H
+#define CLIBAV_H
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/hwcontext.h>
+#include <stdbool.h>
+
+#define CLIBAV_FUNCTIONS(function) \
+    function(avcodec_find_encoder_by_name) \
+    function(avcodec_alloc_context3) \
+    function(avcodec_free_context) \
+    function(avcodec_open2) \
+    function(avcodec_send_frame) \
+    function(avcodec_receive_packet) \
+    function(av_packet_alloc) \
+    function(av_packet_free) \
+    function(av_packet_unref) \
+    function(av_frame_alloc) \
+    function(av_frame_free) \
+    function(av_frame_unref) \
+    function(av_dict_set) \
+    function(av_dict_free) \
+    function(av_strerror) \
+    function(av_log_set_callback) \
+    function(av_buffer_ref) \
+    function(av_buffer_unref) \
+    function(av_hwdevice_ctx_create) \
+    function(av_hwframe_ctx_alloc) \
+    function(av_hwframe_ctx_init) \
+    function(av_hwframe_get_buffer) \
+    function(av_hwframe_transfer_data)
+
+/// The functions, by their own names.
+typedef struct clibav_functions {
+#define CLIBAV_FIELD(name) __typeof__(name) *name;
+    CLIBAV_FUNCTIONS(CLIBAV_FIELD)
+#undef CLIBAV_FIELD
+} clibav_functions;
+
+/// Loads the libraries of the version that the headers describe, and keeps what they log from standard error. Called once.
+/// NULL, or why they cannot be loaded; the text is valid until the thread's next dlerror(3).
+const char *clibav_load(clibav_functions *functions);
+
+/// The last error that the libraries logged in this thread since the last call, without a line feed; "" for none. Valid
+/// until the next call in this thread. Log callbacks are variadic.
+const char *clibav_take_message(void);
+
+/// Whether `codec` says which pixel formats it takes, and whether `format` is one of them. The field has gone out of use in
+/// later versions.
+bool clibav_lists_formats(const AVCodec *codec);
+bool clibav_takes_format(const AVCodec *codec, enum AVPixelFormat format);
+
+// Macros with operators that Swift does not import.
+static const int clibav_error_again = AVERROR(EAGAIN);
+static const int64_t clibav_no_pts = AV_NOPTS_VALUE;
+
+#endif

@@ -1,0 +1,43 @@
+import CLibAV
+import Media
+
+/// libavcodec and libavutil, loaded into the process the first time that somebody asks.
+///
+/// They triple the time that a process takes to start, which an agent that encodes with x264 or x265 does without.
+struct LibavLibrary: Sendable {
+    let functions: clibav_functions
+
+    /// Why there is no library.
+    struct Absence: Error {
+        let reason: String
+    }
+
+    private static let loaded: Result<LibavLibrary, Absence> = {
+        var functions = clibav_functions()
+        if let reason = clibav_load(&functions) {
+            return .failure(Absence(reason: "libavcodec cannot be loaded: \(String(cString: reason))"))
+        }
+        return .success(LibavLibrary(functions: functions))
+    }()
+
+    static func load() throws(Absence) -> LibavLibrary { try loaded.get() }
+
+    /// The encoder of that name, if it is one for H.264 or H.265.
+    func codec(named name: String) -> (codec: UnsafePointer<AVCodec>, Codec)? {
+        guard let codec = functions.avcodec_find_encoder_by_name(name) else { return nil }
+        switch codec.pointee.id {
+        case AV_CODEC_ID_H264: return (codec, .h264)
+        case AV_CODEC_ID_HEVC: return (codec, .h265)
+        default: return nil
+        }
+    }
+
+    /// What a call's result says, with what was logged in this thread meanwhile.
+    func message(for status: Int32) -> String {
+        let logged = String(cString: clibav_take_message())
+        var text = [CChar](repeating: 0, count: Int(AV_ERROR_MAX_STRING_SIZE))
+        _ = functions.av_strerror(status, &text, text.count)
+        let meaning = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        return logged.isEmpty ? meaning : "\(logged) (\(meaning))"
+    }
+}

@@ -1,0 +1,112 @@
+import CaptureAgent
+import Logging
+import Media
+import TestSupport
+import Testing
+import Wire
+
+@Suite("An agent on its link")
+struct AgentTests {
+    /// Runs an agent with the test pattern against a relay that `body` plays.
+    private static func withAgent(_ body: (LinkServer) async throws -> Void) async throws {
+        let server = try LinkServer()
+        let agent = Agent(
+            configuration: AgentConfiguration(
+                relayHost: "127.0.0.1",
+                relayPort: server.port,
+                device: "default",
+                source: .testPattern(PictureSize(width: 320, height: 240), fps: 60),
+                token: "secret",
+                stateDirectory: "/nonexistent",
+                consentTimeout: 1,
+                relayAbsence: 30
+            ),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let thread = WorkerThread(name: "agent") { _ = agent.run() }
+        defer {
+            agent.stop()
+            thread.join()
+        }
+        try server.accept()
+        server.send(.welcome(Welcome(heartbeatInterval: 50, maximumQueuedMedia: 1000)))
+        try await body(server)
+    }
+
+    private static func parameters(codec: Codec = .h264, encoder: String = "auto") -> SessionParameters {
+        SessionParameters(
+            codec: codec,
+            encoder: encoder,
+            size: RequestedSize(),
+            fps: 30,
+            bitrate: 1_000_000,
+            repeat: true,
+            keyframeInterval: 60_000,
+            epoch: MonotonicClock.now
+        )
+    }
+
+    @Test("tells which encoders work, without having been asked")
+    func encoders() async throws {
+        try await Self.withAgent { server in
+            let reports: [EncoderReport] = try server.next("all encoders") { packet in
+                guard case .encoders(let reports) = packet else { return nil }
+                return reports.encoders.count == EncoderEntry.listed.count ? reports.encoders : nil
+            }
+            #expect(reports.filter(\.available).map(\.name).contains("x265"))
+        }
+    }
+
+    @Test("serves H.265, and takes changes while it runs")
+    func update() async throws {
+        try await Self.withAgent { server in
+            server.send(.sessionAdd(4, Self.parameters(codec: .h265)))
+            let first: AccessUnit = try server.next("a picture") { $0.accessUnit }
+            #expect(first.flags.contains(.key))
+            #expect(ParameterSets(leading: first.bytes, codec: .h265) != nil)
+            server.send(.sessionUpdate(4, SessionUpdate(size: RequestedSize(width: 160))))
+            let second: AccessUnit = try server.next("a keyframe of the new size") { packet in
+                packet.accessUnit.flatMap { $0.size.width == 160 ? $0 : nil }
+            }
+            #expect(second.flags.contains(.key))
+            #expect(second.pts > first.pts)
+            let figures: SessionFigures = try server.next("a heartbeat") { packet in
+                if case .heartbeat(let heartbeat) = packet { heartbeat.sessions.first } else { nil }
+            }
+            #expect(figures.encoder == "x265")
+        }
+    }
+
+    @Test("answers what it cannot do with a reason and a code, and goes on")
+    func errors() async throws {
+        try await Self.withAgent { server in
+            let wrong: [(SessionID, Packet, SessionFailure.Code)] = [
+                (1, .sessionAdd(1, Self.parameters(encoder: "h264_imaginary")), .encoderUnavailable),
+                (2, .sessionAdd(2, Self.parameters(encoder: "")), .invalidParameters),
+            ]
+            for (id, packet, code) in wrong {
+                server.send(packet)
+                let failure: SessionFailure = try server.next("the error") { $0.failure(of: id) }
+                #expect(failure.code == code)
+            }
+            server.send(.sessionAdd(3, Self.parameters()))
+            server.send(.sessionUpdate(3, SessionUpdate(fps: 1000)))
+            let failure: SessionFailure = try server.next("the error") { $0.failure(of: 3) }
+            #expect(failure.code == .invalidParameters)
+            // An id that it does not know may be of a session that has just failed.
+            server.send(.sessionUpdate(99, SessionUpdate(fps: 10)))
+            let picture: AccessUnit = try server.next("a picture") { $0.accessUnit }
+            #expect(picture.flags.contains(.key))
+        }
+    }
+}
+
+extension Packet {
+    fileprivate var accessUnit: AccessUnit? {
+        if case .accessUnit(_, let accessUnit) = self { accessUnit } else { nil }
+    }
+
+    fileprivate func failure(of session: SessionID) -> SessionFailure? {
+        if case .sessionError(session, let failure) = self { failure } else { nil }
+    }
+}
