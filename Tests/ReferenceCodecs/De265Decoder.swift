@@ -36,8 +36,9 @@ private func printHash(_ picture: OpaquePointer) {
         guard let plane = de265_get_image_plane(picture, channel, &stride) else { fail("libde265 gives no plane") }
         hash.add(
             plane,
-            rowBytes: Int(de265_get_image_width(picture, channel))
-                * Int(de265_get_bits_per_pixel(picture, channel) + 7) / 8,
+            rowBytes: Int(
+                de265_get_image_width(picture, channel) * ((de265_get_bits_per_pixel(picture, channel) + 7) / 8)
+            ),
             rows: Int(de265_get_image_height(picture, channel)),
             stride: Int(stride)
         )

@@ -47,11 +47,11 @@ struct RandomMix {
 
     private mutating func sendRepeats(of picture: Int, _ generator: inout SeededGenerator) {
         // Most pictures are followed by none or few; some by more than a frame number or a picture order count can tell apart.
-        let most = [0, 0, 1, 1, 3, 3, 40].randomElement(using: &generator) ?? 0
-        let count = Int.random(in: 0..<200, using: &generator) == 0 ? 300 : Int.random(in: 0...most, using: &generator)
+        let most = [0, 0, 0, 1, 1, 2, 3, 3, 20].randomElement(using: &generator) ?? 0
+        let count = Int.random(in: 0..<400, using: &generator) == 0 ? 300 : Int.random(in: 0...most, using: &generator)
         for _ in 0..<count {
             sendSkip(of: picture)
-            if Int.random(in: 0..<4, using: &generator) == 0, let bytes = stream.resendKeyframe() {
+            if Bool.random(using: &generator), let bytes = stream.resendKeyframe() {
                 resent += 1
                 keyframes.append(sent.count)
                 sent.append(bytes)

@@ -14,6 +14,24 @@ struct RefusalTests {
         ),
         (SourceSettings(name: "picture structure", parameters: "pic-struct=1"), .timing),
         (SourceSettings(name: "intra refresh", parameters: "intra-refresh=1:keyint=20"), .timing),
+        (SourceSettings(name: "H.265, fields", encoder: .x265, parameters: "interlace=tff"), .interlaced),
+        (
+            SourceSettings(name: "H.265, three references", encoder: .x265, preset: "medium", parameters: "ref=3"),
+            .severalActiveReferences
+        ),
+        (SourceSettings(name: "H.265, temporal motion", encoder: .x265, parameters: "temporal-mvp=1"), .temporalMotion),
+        (
+            SourceSettings(name: "H.265, HRD", encoder: .x265, parameters: "hrd=1:vbv-maxrate=2000:vbv-bufsize=1000"),
+            .timing
+        ),
+        (
+            SourceSettings(
+                name: "H.265, B pictures",
+                encoder: .x265,
+                parameters: "bframes=1:b-adapt=0:rc-lookahead=5"
+            ), .referencePictureSet
+        ),
+        (SourceSettings(name: "H.265, open GOP", encoder: .x265, parameters: "open-gop=1:keyint=15"), .unitType(21)),
     ]
 
     @Test("a stream that an inserted picture would break passes unchanged, with the reason", arguments: refused)
@@ -30,7 +48,10 @@ struct RefusalTests {
         #expect(try Decoder.libavcodec.hashes(of: sent, codec: source.codec).count == settings.pictures)
     }
 
-    static let admitted = [SourceSettings(name: "H.264")]
+    static let admitted = [
+        SourceSettings(name: "H.264"), SourceSettings(name: "H.264, two slices", parameters: "slices=2"),
+        SourceSettings(name: "H.265", encoder: .x265),
+    ]
 
     @Test("nothing is repeated before a P picture has shown how the encoder refers", arguments: admitted)
     func undecided(_ settings: SourceSettings) throws {

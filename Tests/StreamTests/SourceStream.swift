@@ -66,7 +66,7 @@ struct SourceStream {
         let common =
             isH264
             ? "keyint=infinite:scenecut=0:bframes=0:ref=1:threads=1"
-            : "log-level=error:keyint=-1:scenecut=0:bframes=0:ref=1:temporal-mvp=0:open-gop=0:repeat-headers=1:pools=none"
+            : "log-level=error:keyint=-1:scenecut=0:bframes=0:ref=1:temporal-mvp=0:open-gop=0:repeat-headers=1:frame-threads=1"
         let parameters = settings.parameters.isEmpty ? common : "\(common):\(settings.parameters)"
         _ = try Tool.run(
             "/usr/bin/ffmpeg",

@@ -24,7 +24,14 @@ package enum RepeatRefusal: Error, Equatable, Sendable, CustomStringConvertible 
     case notOnePicture
     case keyframeWithoutParameterSets
     case noFreeParameterSetID
-    case codec
+    /// Pictures may be decoded without being shown.
+    case hiddenPictures
+    /// H.265: `slice_temporal_mvp_enabled_flag`.
+    case temporalMotion
+    /// H.265: the reference picture set names others than the last picture and the one before it.
+    case referencePictureSet
+    /// H.265: several layers or temporal sub-layers, or an extension for them or for screen content.
+    case layersOrExtensions
     /// A unit of this `nal_unit_type` cannot be read.
     case malformed(unitType: Int, BitstreamError)
 
@@ -52,7 +59,10 @@ package enum RepeatRefusal: Error, Equatable, Sendable, CustomStringConvertible 
         case .notOnePicture: "does not have one whole picture in each access unit"
         case .keyframeWithoutParameterSets: "has a keyframe without parameter sets"
         case .noFreeParameterSetID: "uses every picture parameter set id"
-        case .codec: "is not H.264"
+        case .hiddenPictures: "can hide pictures"
+        case .temporalMotion: "predicts motion from earlier pictures"
+        case .referencePictureSet: "holds other reference pictures than the last two"
+        case .layersOrExtensions: "has layers or extensions"
         case .malformed(let type, let error): "has a NAL unit of type \(type) that cannot be read (\(error))"
         }
     }

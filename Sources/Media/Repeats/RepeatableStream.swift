@@ -22,8 +22,10 @@ package struct RepeatableStream: Sendable {
     private var awaitsKeyframe = false
 
     package init(codec: Codec) {
-        coding = H264Repeats()
-        if codec != .h264 { admission = .refused(.codec) }
+        switch codec {
+        case .h264: coding = H264Repeats()
+        case .h265: coding = H265Repeats()
+        }
     }
 
     /// The bytes to send for `accessUnit`, the encoder's next picture in Annex B form with one picture's NAL units.

@@ -1,0 +1,42 @@
+/// Syntax structures that several H.265 parameter sets share and that repeats do not depend on.
+enum H265CommonSyntax {
+    /// `profile_tier_level( 1, maxNumSubLayersMinus1 )` of 7.3.3.
+    static func skipProfileTierLevel(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
+        // General profile, compatibility, constraints and level.
+        try reader.skip(96)
+        guard subLayers > 1 else { return }
+        var present: [(profile: Bool, level: Bool)] = []
+        for _ in 1..<subLayers { present.append((try reader.flag(), try reader.flag())) }
+        // reserved_zero_2bits up to eight sub-layers.
+        try reader.skip(2 * (9 - subLayers))
+        for (profile, level) in present { try reader.skip((profile ? 88 : 0) + (level ? 8 : 0)) }
+    }
+
+    /// `sub_layer_ordering_info_present_flag` and what it governs, in 7.3.2.1 and 7.3.2.2.1.
+    static func skipSubLayerOrdering(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
+        let count = try reader.flag() ? subLayers : 1
+        for _ in 0..<count { _ = try (reader.ue(), reader.ue(), reader.ue()) }
+    }
+
+    /// `scaling_list_data( )` of 7.3.4.
+    static func skipScalingLists(_ reader: inout BitReader) throws(BitstreamError) {
+        for size in 0..<4 {
+            for _ in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
+                guard try reader.flag() else {
+                    _ = try reader.ue()
+                    continue
+                }
+                if size > 1 { _ = try reader.se() }
+                for _ in 0..<min(64, 16 << (2 * size)) { _ = try reader.se() }
+            }
+        }
+    }
+
+    /// The flags of the extensions behind `sps_extension_present_flag` and `pps_extension_present_flag`: whether one of them is for
+    /// layers, 3D, screen content or unknown. The range extension changes nothing for pictures without residual.
+    static func readExtensions(_ reader: inout BitReader) throws(BitstreamError) -> Bool {
+        guard try reader.flag() else { return false }
+        // The first of the eight is the range extension's.
+        return try reader.u(8) & 0x7F != 0
+    }
+}

@@ -1,0 +1,166 @@
+/// Repeats in an H.265 stream: raises `slice_pic_order_cnt_lsb` by the inserted pictures.
+struct H265Repeats: RepeatCoding {
+    /// `nal_unit_type` (table 7-1).
+    private enum UnitType {
+        static let trailing = 1, idr = 19...20
+        static let video = 32, sequence = 33, picture = 34, delimiter = 35, filler = 38
+        static let information = 39...40
+    }
+
+    /// What an access unit holds beside its parameter sets, which are taken in at once.
+    private struct Contents {
+        var segments: [(unit: Range<Int>, header: H265SliceHeader)] = []
+        var parameterSetsEnd: Int?
+        var isDelimited = false
+    }
+
+    /// An access unit delimiter that says P and I slices (7.3.2.5), for streams that have delimiters.
+    private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x46, 0x01, 0x30]
+
+    private(set) var inserted = 0
+    private var sequences: [Int: H265SequenceParameterSet] = [:]
+    private var pictures: [Int: H265PictureParameterSet] = [:]
+    /// The sequence parameter set of the last picture, and the slice data of its skip pictures, made when first needed.
+    private var sequence: H265SequenceParameterSet?
+    private var skipData: [UInt8]?
+    /// The id of the skip pictures' own parameter set.
+    private var parameterSetID = 0
+    /// `slice_pic_order_cnt_lsb` of the last picture as sent.
+    private var pictureOrder = 0
+    private var isDelimited = false
+
+    mutating func accept(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> AcceptedPicture {
+        let contents = try read(accessUnit)
+        guard let first = contents.segments.first?.header, let slice = first.slice, let sequence = sequence(of: first)
+        else { throw .notOnePicture }
+        var edit = AccessUnitEdit()
+        if let place = contents.parameterSetsEnd {
+            guard let free = (0...63).last(where: { pictures[$0] == nil }) else { throw .noFreeParameterSetID }
+            parameterSetID = free
+            edit.insertion = (place, H265SkipPicture.parameterSet(id: free, sequenceID: sequence.id))
+        }
+        if self.sequence != sequence { (self.sequence, skipData) = (sequence, nil) }
+        isDelimited = contents.isDelimited
+        if first.isIDR {
+            guard edit.insertion != nil else { throw .keyframeWithoutParameterSets }
+            restart()
+        } else {
+            let next = (pictureOrder + 1) % (1 << sequence.pictureOrderWidth)
+            guard (slice.pictureOrder + inserted) % (1 << sequence.pictureOrderWidth) == next else { throw .gap }
+            pictureOrder = next
+            if inserted > 0 {
+                edit.slices = contents.segments.compactMap { unit, header in
+                    header.slice?.pictureOrderField.map { (unit, [($0, value: next)]) }
+                }
+            }
+        }
+        let isPredicted = contents.segments.contains { $0.header.slice?.kind == .p }
+        return AcceptedPicture(isIDR: first.isIDR, isPredicted: isPredicted, edit: edit)
+    }
+
+    mutating func skip() -> [UInt8]? {
+        guard let sequence else { return nil }
+        let data = skipData ?? H265SkipPicture.data(for: sequence)
+        skipData = data
+        inserted += 1
+        pictureOrder = (pictureOrder + 1) % (1 << sequence.pictureOrderWidth)
+        let slice = H265SkipPicture.slice(
+            parameterSetID: parameterSetID,
+            sequence: sequence,
+            pictureOrder: pictureOrder,
+            data: data
+        )
+        return isDelimited ? Self.delimiter + slice : slice
+    }
+
+    mutating func restart() {
+        (inserted, pictureOrder) = (0, 0)
+    }
+
+    static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
+        AnnexB.units(in: accessUnit).contains {
+            $0.header < $0.range.upperBound && UnitType.idr.contains(Int(accessUnit[$0.header] >> 1 & 0x3F))
+        }
+    }
+
+    /// Takes the parameter sets in and checks every unit.
+    private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> Contents {
+        var contents = Contents()
+        for unit in AnnexB.units(in: accessUnit) where unit.header < unit.range.upperBound {
+            let range = unit.header..<unit.range.upperBound
+            let type = Int(accessUnit[unit.header] >> 1 & 0x3F)
+            guard range.count >= 2 else { throw .malformed(unitType: type, .endOfUnit) }
+            // nuh_layer_id 0 and TemporalId 0.
+            guard accessUnit[unit.header] & 1 == 0, accessUnit[unit.header + 1] == 1 else { throw .layersOrExtensions }
+            switch type {
+            case UnitType.video, UnitType.sequence, UnitType.picture:
+                guard contents.segments.isEmpty else { throw .notOnePicture }
+                try readParameterSet(accessUnit[range], type: type)
+                contents.parameterSetsEnd = range.upperBound
+            case UnitType.trailing, UnitType.idr:
+                let header = try readSegment(accessUnit[range], type: type)
+                try check(header, first: contents.segments.first?.header, previous: contents.segments.last?.header)
+                contents.segments.append((range, header))
+            case UnitType.information: try H265Admission.admit(information: accessUnit[range])
+            case UnitType.delimiter: contents.isDelimited = true
+            case UnitType.filler: break
+            default: throw .unitType(type)
+            }
+        }
+        return contents
+    }
+
+    private mutating func readParameterSet(_ unit: ArraySlice<UInt8>, type: Int) throws(RepeatRefusal) {
+        var video: H265VideoParameterSet?
+        do throws(BitstreamError) {
+            switch type {
+            case UnitType.video: video = try H265VideoParameterSet(unit: unit)
+            case UnitType.sequence:
+                let set = try H265SequenceParameterSet(unit: unit)
+                sequences[set.id] = set
+            default:
+                let set = try H265PictureParameterSet(unit: unit)
+                pictures[set.id] = set
+            }
+        } catch {
+            throw .malformed(unitType: type, error)
+        }
+        if let video { try H265Admission.admit(video) }
+        for set in sequences.values { try H265Admission.admit(set) }
+        for set in pictures.values { try H265Admission.admit(set) }
+    }
+
+    private func readSegment(_ unit: ArraySlice<UInt8>, type: Int) throws(RepeatRefusal) -> H265SliceHeader {
+        do throws(BitstreamError) {
+            let header = try H265SliceHeader(unit: unit) { id in
+                guard let picture = pictures[id], let sequence = sequences[picture.sequenceID] else { return nil }
+                return (picture, sequence)
+            }
+            return header
+        } catch {
+            throw .malformed(unitType: type, error)
+        }
+    }
+
+    /// Checks a slice segment, and that it belongs to the picture of the segments before it.
+    private func check(
+        _ header: H265SliceHeader,
+        first: H265SliceHeader?,
+        previous: H265SliceHeader?
+    ) throws(RepeatRefusal) {
+        if let slice = header.slice { try H265Admission.admit(slice) }
+        guard let first, let previous else {
+            guard header.isFirst else { throw .notOnePicture }
+            return
+        }
+        // Every segment of a picture names the same parameter set (7.4.7.1).
+        guard !header.isFirst, header.address > previous.address, header.isIDR == first.isIDR,
+            header.parameterSetID == first.parameterSetID,
+            header.slice == nil || header.slice?.pictureOrder == first.slice?.pictureOrder
+        else { throw .notOnePicture }
+    }
+
+    private func sequence(of header: H265SliceHeader) -> H265SequenceParameterSet? {
+        pictures[header.parameterSetID].flatMap { sequences[$0.sequenceID] }
+    }
+}

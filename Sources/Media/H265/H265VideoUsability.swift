@@ -1,0 +1,37 @@
+/// Video usability information, `vui_parameters( )` of H.265 E.2.1, as far as repeats depend on it.
+struct H265VideoUsability {
+    /// `field_seq_flag`.
+    let isFieldSequence: Bool
+    /// Whether HRD parameters, picture timing messages or a clock of picture order counts are announced.
+    let timesPictures: Bool
+    /// Whether the reader stands before HRD parameters, where reading ended.
+    let hasHRD: Bool
+
+    init(_ reader: inout BitReader) throws(BitstreamError) {
+        // aspect_ratio_idc 255 is EXTENDED_SAR.
+        if try reader.flag(), try reader.u(8) == 255 { try reader.skip(32) }
+        if try reader.flag() { try reader.skip(1) }
+        if try reader.flag() {
+            try reader.skip(4)
+            if try reader.flag() { try reader.skip(24) }
+        }
+        if try reader.flag() { _ = try (reader.ue(), reader.ue()) }
+        // neutral_chroma_indication_flag
+        try reader.skip(1)
+        isFieldSequence = try reader.flag()
+        let hasPictureTiming = try reader.flag()
+        if try reader.flag() { for _ in 0..<4 { _ = try reader.ue() } }
+        var (isProportional, hasHRD) = (false, false)
+        if try reader.flag() {
+            try reader.skip(64)
+            isProportional = try reader.flag()
+            if isProportional { _ = try reader.ue() }
+            hasHRD = try reader.flag()
+        }
+        self.hasHRD = hasHRD
+        timesPictures = hasPictureTiming || isProportional || hasHRD
+        guard !hasHRD, try reader.flag() else { return }
+        try reader.skip(3)
+        for _ in 0..<5 { _ = try reader.ue() }
+    }
+}
