@@ -83,6 +83,7 @@ struct SessionAnswer: Decodable {
     let port: Int
     let viewers: Int
     let source: String
+    let encoder: String?
     let error: String?
     let rates: Rates?
 }

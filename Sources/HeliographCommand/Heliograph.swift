@@ -18,6 +18,9 @@ struct Heliograph: AsyncParsableCommand {
             Exit codes: 0 done, 1 the relay refused or failed, 64 wrong arguments, 69 no relay there.
             """,
         version: Release.current,
-        subcommands: [StatusCommand.self, StartCommand.self, StopCommand.self, WatchCommand.self, DevicesCommand.self]
+        subcommands: [
+            StatusCommand.self, StartCommand.self, StopCommand.self, WatchCommand.self, SetCommand.self,
+            DevicesCommand.self,
+        ]
     )
 }

@@ -48,8 +48,22 @@ struct RelayClient: Sendable {
     ///
     /// - Parameter timeout: How long the answer may take.
     func post(_ path: String, body: some Encodable, timeout: TimeAmount) async throws -> ByteBuffer {
+        try await send(.POST, path, body: body, timeout: timeout)
+    }
+
+    /// The JSON that the relay answers to a change, as bytes.
+    func patch(_ path: String, body: some Encodable) async throws -> ByteBuffer {
+        try await send(.PATCH, path, body: body, timeout: Self.answerTime)
+    }
+
+    private func send(
+        _ method: HTTPMethod,
+        _ path: String,
+        body: some Encodable,
+        timeout: TimeAmount
+    ) async throws -> ByteBuffer {
         var request = HTTPClientRequest(url: url + path)
-        request.method = .POST
+        request.method = method
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
         return try await execute(request, deadline: .now() + timeout).body.collect(upTo: Self.maximumAnswer)

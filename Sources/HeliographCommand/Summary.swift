@@ -6,7 +6,7 @@ enum Summary {
         line += ", source \(text(of: status.source))"
         if let frames = status.heartbeat?.rates.framesReceived { line += ", \(decimal(frames)) frames/s in" }
         if status.restarts > 0 { line += ", restarted \(status.restarts) times" }
-        return ([line] + status.sessions.map(text)).joined(separator: "\n")
+        return ([line] + status.sessions.map { "  " + text(of: $0) }).joined(separator: "\n")
     }
 
     static func text(of broadcast: DevicesAnswer.Broadcast) -> String {
@@ -23,10 +23,12 @@ enum Summary {
         return text
     }
 
-    private static func text(of session: SessionAnswer) -> String {
-        let size = session.width.flatMap { width in session.height.map { "\(width)x\($0)" } } ?? "source size"
-        var line = "  session \(session.id): \(session.codec) \(size)@\(session.fps), tcp 127.0.0.1:\(session.port) "
-        line += "(\(session.framing)), \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
+    static func text(of session: SessionAnswer) -> String {
+        let size = size(width: session.width, height: session.height)
+        var line = "session \(session.id): \(session.codec) \(size)@\(session.fps)"
+        if let encoder = session.encoder { line += " by \(encoder)" }
+        line += ", tcp 127.0.0.1:\(session.port) (\(session.framing))"
+        line += ", \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
         if let rates = session.rates {
             line += ", \(decimal(rates.pictures)) pictures/s (\(decimal(rates.repeats)) repeats)"
             line += ", \(decimal(rates.bitrate / 1e6, places: 2)) Mbit/s"
@@ -36,6 +38,12 @@ enum Summary {
         }
         if let error = session.error { line += ", failed: \(error)" }
         return line
+    }
+
+    /// What is nil follows the source.
+    private static func size(width: Int?, height: Int?) -> String {
+        if width == nil, height == nil { return "source size" }
+        return [width, height].map { $0.map(String.init) ?? "*" }.joined(separator: "x")
     }
 
     /// `value` with a fixed number of decimals. What is beyond an integer saturates: a relay's figures come from an agent.

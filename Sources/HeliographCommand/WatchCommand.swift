@@ -7,6 +7,8 @@ struct WatchCommand: AsyncParsableCommand {
     private struct SessionBody: Encodable {
         let device: String?
         let label: String
+        let codec: String?
+        let encoder: String?
         let ttl: Int
     }
 
@@ -15,7 +17,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Writes a session's H.264 stream to a file, until Ctrl-C.",
+        abstract: "Writes a session's H.264 or H.265 stream to a file, until Ctrl-C.",
         discussion: """
             Without an ID it starts a session of its own and stops it at the end. Play a file with `ffplay screen.h264`,
             or the stream itself with `heliograph watch --output - | ffplay -`.
@@ -27,6 +29,14 @@ struct WatchCommand: AsyncParsableCommand {
     @Argument(help: "The session's id, or new.")
     var id = "new"
 
+    @Option(help: ArgumentHelp("What a session of its own encodes: h264 (the default) or h265.", valueName: "codec"))
+    var codec: String?
+
+    @Option(
+        help: ArgumentHelp("What a session of its own encodes with, such as x264. Default: auto.", valueName: "name")
+    )
+    var encoder: String?
+
     @Option(name: .shortAndLong, help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
     var output: String
 
@@ -36,6 +46,9 @@ struct WatchCommand: AsyncParsableCommand {
     func validate() throws {
         guard id == "new" || UInt32(id) != nil else {
             throw ValidationError("\(id) is no session's id: give a number or new")
+        }
+        guard id == "new" || codec == nil && encoder == nil else {
+            throw ValidationError("--codec and --encoder are for a session of its own, not for session \(id)")
         }
         if let duration, !(duration > 0 && duration <= 1e6) { throw ValidationError("--duration is 0 to 1000000 s") }
     }
@@ -48,10 +61,16 @@ struct WatchCommand: AsyncParsableCommand {
             try await RelayClient.with(options.url) { client in
                 guard id == "new" else {
                     // Asked first, so that a wrong id does not cost an old file.
-                    _ = try await client.get("/screencapture/\(id)")
-                    return try await watch(id, client, until: signals)
+                    let bytes = try await client.get("/screencapture/\(id)")
+                    return try await watch(try client.decode(SessionAnswer.self, from: bytes), client, until: signals)
                 }
-                let body = SessionBody(device: options.device, label: "heliograph watch", ttl: Self.sessionTTL)
+                let body = SessionBody(
+                    device: options.device,
+                    label: "heliograph watch",
+                    codec: codec,
+                    encoder: encoder,
+                    ttl: Self.sessionTTL
+                )
                 let bytes = try await client.post(
                     "/screencapture/start",
                     body: body,
@@ -59,7 +78,7 @@ struct WatchCommand: AsyncParsableCommand {
                 )
                 let session = try client.decode(SessionAnswer.self, from: bytes)
                 do {
-                    try await watch(String(session.id), client, until: signals)
+                    try await watch(session, client, until: signals)
                 } catch {
                     _ = try? await client.post("/screencapture/\(session.id)/stop")
                     throw error
@@ -70,12 +89,14 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     /// Copies until the stream ends, time is up, the reader of our output leaves, or a signal says so.
-    private func watch(_ id: String, _ client: RelayClient, until signals: UnixSignalsSequence) async throws {
+    private func watch(_ session: SessionAnswer, _ client: RelayClient, until signals: UnixSignalsSequence) async throws
+    {
         let recording = try Recording(path: output)
         let duration = duration
         try await withThrowingTaskGroup { group in
             group.addTask {
-                try await client.stream("/screencapture/\(id)/stream.h264") { try recording.append($0) }
+                let path = "/screencapture/\(session.id)/stream.\(session.codec)"
+                try await client.stream(path) { try recording.append($0) }
             }
             group.addTask {
                 for await _ in signals { return }

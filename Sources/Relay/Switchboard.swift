@@ -118,9 +118,8 @@ final class Switchboard: AgentLinkOwner {
             broadcasts[device]?.received(status)
         case .sessionError(let id, let failure):
             if let session = session(id, of: device) { broadcasts[device]?.received(failure, of: session) }
-        case .encoders:
-            // Nothing in the relay depends on them yet.
-            break
+        case .encoders(let reports):
+            broadcasts[device]?.received(reports)
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stop:
             // The decoder and the link's state machine let none of them through.
             break

@@ -92,6 +92,10 @@ package struct RunningRelay: Sendable {
         try await call(.POST, path, body: body.map { Array($0.text.utf8) })
     }
 
+    package func patch(_ path: String, _ body: JSONValue) async throws -> Answer {
+        try await call(.PATCH, path, body: Array(body.text.utf8))
+    }
+
     package func call(
         _ method: HTTPMethod,
         _ path: String,

@@ -2,10 +2,31 @@ package import Media
 
 /// Access units that are well formed as far as a relay looks, and tell apart by their content.
 package enum SampleStream {
+    /// SPS and PPS of H.264.
     package static let parameterSets: [UInt8] = [
         0, 0, 0, 1, 0x67, 0x42, 0xC0, 0x1F, 0, 0, 0, 1, 0x68, 0xCE, 0x3C, 0x80,
     ]
 
+    /// VPS, SPS and PPS of H.265.
+    package static let h265ParameterSets: [UInt8] = [
+        0, 0, 0, 1, 0x40, 0x01, 0x0C, 0, 0, 0, 1, 0x42, 0x01, 0x01, 0, 0, 0, 1, 0x44, 0x01, 0xC1,
+    ]
+
+    /// A picture of H.265: a keyframe has its parameter sets, supplemental information as x265 writes it, and an IDR slice.
+    package static func h265AccessUnit(_ number: Int, key: Bool) -> AccessUnit {
+        var unit = accessUnit(number, key: key)
+        unit.bytes = (key ? h265ParameterSets : []) + h265Slice(number, key: key)
+        return unit
+    }
+
+    /// What follows the parameter sets in ``h265AccessUnit(_:key:)``.
+    package static func h265Slice(_ number: Int, key: Bool) -> [UInt8] {
+        let information: [UInt8] = key ? [0, 0, 1, 0x4E, 0x01, 0x05] : []
+        return information + [0, 0, 0, 1, key ? 0x26 : 0x02, 0x01, UInt8(number & 0x7F | 0x80), 0xAA]
+    }
+
+    /// A picture of H.264.
+    ///
     /// - Parameters:
     ///   - number: Stands in the picture's bytes, and makes its PTS.
     ///   - size: Bytes of the slice.

@@ -59,6 +59,11 @@ package final class RelayProcess: @unchecked Sendable {
         try await call("POST", path, body)
     }
 
+    @discardableResult
+    package func patch(_ path: String, _ body: Object) async throws -> Object {
+        try await call("PATCH", path, body)
+    }
+
     /// Starts a session and returns its object.
     package func startSession(_ arguments: Object) async throws -> Object {
         try await post("/screencapture/start", arguments)

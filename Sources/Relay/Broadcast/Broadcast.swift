@@ -14,6 +14,8 @@ final class Broadcast {
     private(set) var machine: BroadcastMachine
     private(set) var link: AgentLink?
     private(set) var heartbeats = HeartbeatHistory()
+    /// The encoders that the agent has tried; nil until it has said so.
+    private(set) var encoders: [EncoderReport]?
     /// Links admitted since the relay started.
     private(set) var linksAdmitted = 0
 
@@ -130,9 +132,12 @@ final class Broadcast {
 
     func received(_ heartbeat: Heartbeat) { heartbeats.add(heartbeat, now: .now()) }
 
+    func received(_ reports: EncoderReports) { encoders = reports.encoders }
+
     func lost(because loss: LinkLoss) {
         link = nil
         heartbeats = HeartbeatHistory()
+        encoders = nil
         let isExpected = machine.state == .stopping
         logger.log(level: isExpected ? .info : .warning, "agent link lost: \(loss)")
         perform(machine.linkLost(now: .now()))

@@ -2,8 +2,6 @@
 package struct FieldIssue: Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {
         case missing, unknown, wrongType, outOfRange, unknownValue
-        /// A value that another release may know what to do with.
-        case unavailable
     }
 
     package let kind: Kind

@@ -139,6 +139,15 @@ package struct ObjectReader {
         }
     }
 
+    /// Takes the field `name` if it is null. For fields that null takes away; to all others it is of the wrong type.
+    package mutating func takeNull(_ name: String) -> Bool {
+        guard let index = members.firstIndex(where: { $0.name == name }), members[index].value == .null else {
+            return false
+        }
+        members.remove(at: index)
+        return true
+    }
+
     // MARK: Issues
 
     private mutating func take(_ name: String) -> JSONValue? {

@@ -12,6 +12,10 @@ extension API {
         routes.add(.get, "/screencapture/{id}") { _, context in
             Answer.json(try await report(context))
         }
+        routes.add(.patch, "/screencapture/{id}") { request, context in
+            let change = try await Self.arguments(request) { SessionChange(&$0) }
+            return Answer.json(try await changeSession(context, change))
+        }
         routes.add(.post, "/screencapture/{id}/keyframe") { request, context in
             try await Self.noArguments(request)
             return Answer.json(try await requestKeyframe(context), status: .accepted)
@@ -47,6 +51,13 @@ extension API {
     @MediaLoop
     private func report(_ context: RelayRequestContext) throws(Problem) -> JSONValue {
         let session = try session(context)
+        return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
+    }
+
+    @MediaLoop
+    private func changeSession(_ context: RelayRequestContext, _ change: SessionChange) throws(Problem) -> JSONValue {
+        let session = try session(context)
+        session.change(change)
         return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
     }
 

@@ -1,10 +1,20 @@
 import HTTPTypes
 import Hummingbird
+import Media
+import Wire
 
 extension API {
+    func addStreamRoutes(to routes: inout RouteTable) {
+        for codec in Codec.allCases {
+            routes.add(.get, codec.streamPath(of: "{id}")) { try await stream($0, $1, codec: codec) }
+        }
+    }
+
     /// A session's Annex B stream, for as long as session and client live.
-    func stream(_ request: Request, _ context: RelayRequestContext) async throws -> Response {
+    private func stream(_ request: Request, _ context: RelayRequestContext, codec: Codec) async throws -> Response {
         let session = try await session(context)
+        let actual = await session.request.codec
+        guard actual == codec else { throw Problem(SessionError.otherCodec(session.id, actual)) }
         guard await session.hasRoom else {
             throw Problem(SessionError.tooManyViewers(limit: session.device.maximumViewers))
         }
@@ -17,9 +27,11 @@ extension API {
             // Behind what is still to be sent. A client that does not close in turn is closed by its viewer's end.
             context.channel.close(mode: .output, promise: nil)
         }
-        // The connection ends with the stream, so that what ends the one never meets a later request on the other. The media type of
-        // H.264 is registered for RTP; players of bare streams use the same.
-        let headers: HTTPFields = [.contentType: "video/h264", .cacheControl: "no-store", .connection: "close"]
+        // The connection ends with the stream, so that what ends the one never meets a later request on the other. The media types of
+        // H.264 and H.265 are registered for RTP; players of bare streams use the same.
+        let headers: HTTPFields = [
+            .contentType: "video/\(codec.rawValue)", .cacheControl: "no-store", .connection: "close",
+        ]
         return Response(status: .ok, headers: headers, body: body)
     }
 
@@ -42,4 +54,9 @@ extension API {
         }
         await session.remove(viewer)
     }
+}
+
+extension Codec {
+    /// Where the streams of sessions of this codec are; `id` may be a route's parameter.
+    func streamPath(of id: some CustomStringConvertible) -> String { "/screencapture/\(id)/stream.\(rawValue)" }
 }

@@ -14,7 +14,7 @@ struct API: Sendable {
         var routes = RouteTable()
         addBroadcastRoutes(to: &routes)
         addSessionRoutes(to: &routes)
-        routes.add(.get, "/screencapture/{id}/stream.h264") { try await stream($0, $1) }
+        addStreamRoutes(to: &routes)
         routes.add(.get, "/metrics") { _, _ in
             Answer.text(await metrics(), type: "text/plain; version=0.0.4; charset=utf-8")
         }

@@ -41,6 +41,7 @@ enum BroadcastReport {
             "since": .string(Self.wallClock(of: machine.since)),
             "agent": agent(machine),
             "source": source(machine),
+            "encoders": JSONValue(broadcast.encoders?.map(json)),
             "heartbeat": heartbeat(broadcast.heartbeats),
             "link": link(broadcast),
             "restarts": .integer(machine.restarts),
@@ -84,12 +85,23 @@ enum BroadcastReport {
                 latest.sessions.map { figures in
                     [
                         "id": JSONValue(figures.session),
-                        "encoder": .string(figures.encoder),
+                        "encoder": SessionReport.encoderName(figures),
+                        "encoderReason": JSONValue(figures.encoderReason),
+                        "encoderRestarts": JSONValue(figures.counters.encoderRestarts),
                         "counters": SessionReport.agentCounters(figures),
                         "rates": SessionReport.rates(history.rates(of: figures.session)),
                     ]
                 }
             ),
+        ]
+    }
+
+    private static func json(_ report: EncoderReport) -> JSONValue {
+        [
+            "name": .string(report.name),
+            "codec": .string(report.codec.rawValue),
+            "available": .bool(report.available),
+            "reason": JSONValue(report.reason),
         ]
     }
 

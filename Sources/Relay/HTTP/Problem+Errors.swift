@@ -1,4 +1,5 @@
 import HTTPTypes
+import Media
 import NIOCore
 
 extension Problem {
@@ -79,6 +80,9 @@ extension Problem {
             self.init(.internalError, "cannot open the session's port: \(reason)")
         case .tooManyViewers(let limit):
             self = Problem(.tooManyViewers, "the session has \(limit) viewers already").retryable()
+        case .otherCodec(let id, let codec):
+            self.init(.otherCodec, "session \(id) is \(codec.rawValue): watch it at \(codec.streamPath(of: id))")
+            extra = [Member(name: "path", value: .string(codec.streamPath(of: id)))]
         case .noSource:
             self.init(.noSource, "no agent feeds the session: start the broadcast first")
         case .draining:
@@ -98,7 +102,6 @@ extension Problem.Code {
             case .wrongType: .wrongType
             case .outOfRange: .outOfRange
             case .unknownValue: .unknownValue
-            case .unavailable: .codecUnavailable
             }
     }
 }

@@ -11,11 +11,11 @@ package struct Problem: Error, Sendable, Equatable {
         case wrongType = "wrong_type"
         case outOfRange = "out_of_range"
         case unknownValue = "unknown_value"
-        case codecUnavailable = "codec_unavailable"
         case forbiddenOrigin = "forbidden_origin"
         case unknownRoute = "unknown_route"
         case unknownDevice = "unknown_device"
         case unknownSession = "unknown_session"
+        case otherCodec = "other_codec"
         case methodNotAllowed = "method_not_allowed"
         case broadcastRunning = "broadcast_running"
         case broadcastStopped = "broadcast_stopped"
@@ -43,10 +43,10 @@ package struct Problem: Error, Sendable, Equatable {
         package var status: Int {
             switch self {
             case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
-                .codecUnavailable, .httpError:
+                .httpError:
                 400
             case .forbiddenOrigin: 403
-            case .unknownRoute, .unknownDevice, .unknownSession: 404
+            case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec: 404
             case .methodNotAllowed: 405
             case .broadcastRunning, .broadcastStopped, .portInUse, .noSource: 409
             case .bodyTooLarge: 413

@@ -14,6 +14,7 @@ enum SessionReport {
             "label": JSONValue(request.label),
             "codec": .string(request.codec.rawValue),
             "framing": .string(request.framing.rawValue),
+            "requestedEncoder": .string(request.encoder),
             "width": JSONValue(size?.width ?? request.size.width),
             "height": JSONValue(size?.height ?? request.size.height),
             "maxPixels": JSONValue(request.size.maxPixels),
@@ -24,13 +25,21 @@ enum SessionReport {
             "port": .integer(session.port),
             "ttl": JSONValue(request.ttl),
             "viewers": .integer(session.viewerCount),
-            "encoder": JSONValue(figures.flatMap { $0.encoder.isEmpty ? nil : $0.encoder }),
+            "encoder": figures.map(encoderName) ?? nil,
+            "encoderReason": JSONValue(figures?.encoderReason),
+            "encoderRestarts": JSONValue(figures?.counters.encoderRestarts),
+            "orientation": JSONValue(session.feed.orientation),
             "source": session.feed.flows ? "pipewire" : "none",
             "createdAt": .string(session.created.apiText),
             "error": JSONValue(session.failure),
             "counters": ["agent": figures.map(agentCounters) ?? nil, "relay": relayCounters(session)],
             "rates": rates(broadcast?.heartbeats.rates(of: session.id)),
         ]
+    }
+
+    /// Null until it is open.
+    static func encoderName(_ figures: SessionFigures) -> JSONValue {
+        figures.encoder.isEmpty ? .null : .string(figures.encoder)
     }
 
     static func agentCounters(_ figures: SessionFigures) -> JSONValue {

@@ -54,6 +54,7 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, 
 extension JSONValue {
     init(_ value: String?) { self = value.map { .string($0) } ?? .null }
     init(_ value: Bool) { self = .bool(value) }
+    init(_ values: [JSONValue]?) { self = values.map { .array($0) } ?? .null }
     init(_ value: Double?) { self = value.map { .number($0) } ?? .null }
 
     /// Counters beyond 2^63 saturate; none lives that long.

@@ -66,6 +66,11 @@ extension RelayMetrics {
                 Double($0.counters.missed)
             },
             perSession("session_keyframes_total", .counter, "Keyframes encoded.") { Double($0.counters.keyframes) },
+            perSession(
+                "session_encoder_restarts_total",
+                .counter,
+                "Encoders that failed in mid-stream and were replaced."
+            ) { Double($0.counters.encoderRestarts) },
             perSession("session_encoded_bytes_total", .counter, "Bytes of access units encoded.") {
                 Double($0.counters.bytes)
             },

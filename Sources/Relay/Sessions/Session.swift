@@ -8,7 +8,8 @@ import Wire
 final class Session {
     let id: SessionID
     let device: DeviceConfiguration
-    let request: SessionRequest
+    /// What it is to be by now.
+    private(set) var request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
     let epoch: UInt64
     let created = Date()
@@ -50,6 +51,7 @@ final class Session {
     var parameters: SessionParameters {
         SessionParameters(
             codec: request.codec,
+            encoder: request.encoder,
             size: request.size,
             fps: request.fps,
             bitrate: request.bitrate,
@@ -57,6 +59,15 @@ final class Session {
             keyframeInterval: Int((request.keyframeInterval * 1000).rounded()),
             epoch: epoch
         )
+    }
+
+    /// Takes the change over, and tells the agent, if one is linked; the next one is told with the session.
+    func change(_ change: SessionChange) {
+        let former = request
+        request = change.applied(to: former)
+        guard let update = request.update(from: former) else { return }
+        if update.size != nil { feed.sizeChanges() }
+        send(.sessionUpdate(id, update))
     }
 
     // MARK: The agent's side

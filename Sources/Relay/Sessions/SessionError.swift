@@ -1,3 +1,6 @@
+package import Media
+package import Wire
+
 /// Why a session cannot do what was asked.
 package enum SessionError: Error, Sendable, Equatable {
     case tooMany(device: String, limit: Int)
@@ -5,6 +8,8 @@ package enum SessionError: Error, Sendable, Equatable {
     case noFreePort(first: Int, last: Int)
     case cannotListen(reason: String)
     case tooManyViewers(limit: Int)
+    /// It is of this codec and not of the one asked for.
+    case otherCodec(SessionID, Codec)
     /// No agent feeds it.
     case noSource
     /// The relay is shutting down.

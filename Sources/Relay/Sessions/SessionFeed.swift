@@ -46,6 +46,8 @@ package struct SessionFeed: Sendable {
     package private(set) var discarded: UInt64 = 0
     /// The last picture's size, once known.
     package private(set) var size: PictureSize?
+    /// Clockwise quarter turns that a player of the last picture applies, 0 to 3, once known.
+    package private(set) var orientation: UInt8?
 
     /// Whether pictures flow: a keyframe has come from the agent that is linked now.
     package var flows: Bool { keyframeArrived != nil }
@@ -71,6 +73,7 @@ package struct SessionFeed: Sendable {
         pictures += 1
         bytes += UInt64(picture.byteCount)
         size = accessUnit.size
+        orientation = accessUnit.orientation
         if isKey {
             keyframes += 1
             keyframeArrived = now
@@ -82,6 +85,9 @@ package struct SessionFeed: Sendable {
         keep(picture)
         return picture
     }
+
+    /// Another size is asked for: the last picture's says nothing of the next one's.
+    package mutating func sizeChanges() { size = nil }
 
     /// The PTS for viewers, to whom it increases strictly whatever an agent sends.
     private mutating func nextPTS(_ pts: Int64) -> Int64 {

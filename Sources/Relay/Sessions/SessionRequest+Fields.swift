@@ -1,7 +1,7 @@
 import Media
+import Wire
 
 extension SessionRequest {
-    private static let sides = 16...8192
     private static let ports = 1024...65535
     /// The longest label, in characters.
     private static let labelLength = 100
@@ -10,15 +10,14 @@ extension SessionRequest {
     package init(_ reader: inout ObjectReader) {
         self.init()
         label = reader.string("label", length: 0...Self.labelLength)
-        // 4:2:0 pictures have even sides.
-        size.width = reader.integer("width", in: Self.sides).map { $0 & ~1 }
-        size.height = reader.integer("height", in: Self.sides).map { $0 & ~1 }
-        size.maxPixels = reader.integer("maxPixels", in: 256...67_108_864)
-        codec = reader.word("codec", oneOf: "h264 (or avc)", parse: Codec.init(named:)) ?? codec
-        if codec != .h264 { reader.note(.unavailable, "codec", "is \(codec.rawValue); this release encodes h264 only") }
+        size.width = reader.side("width")
+        size.height = reader.side("height")
+        size.maxPixels = reader.maxPixels()
+        codec = reader.word("codec", oneOf: "h264 (or avc), h265 (or hevc)", parse: Codec.init(named:)) ?? codec
+        encoder = reader.encoder() ?? encoder
         framing = reader.word("framing", oneOf: "annexb or scrcpy", parse: Framing.init(named:)) ?? framing
-        fps = reader.integer("fps", in: 1...240) ?? fps
-        bitrate = reader.integer("bitrate", in: 50_000...100_000_000) ?? bitrate
+        fps = reader.fps() ?? fps
+        bitrate = reader.bitrate() ?? bitrate
         `repeat` = reader.bool("repeat") ?? `repeat`
         keyframeInterval = reader.number("keyframeInterval", in: 0.2...60) ?? keyframeInterval
         ttl = reader.integer("ttl", in: 1...86_400)
@@ -27,5 +26,63 @@ extension SessionRequest {
             reader.note(.outOfRange, "port", "is \(port); allowed: 0, 1024 to 65535")
         }
         reader.finish()
+    }
+}
+
+extension SessionChange {
+    /// Reads the body of a session's change.
+    package init(_ reader: inout ObjectReader) {
+        self.init()
+        bitrate = reader.bitrate()
+        fps = reader.fps()
+        width = reader.bound("width") { $0.side("width") }
+        height = reader.bound("height") { $0.side("height") }
+        maxPixels = reader.bound("maxPixels") { $0.maxPixels() }
+        reader.finish()
+    }
+}
+
+/// The fields that a session's start and change have in common.
+extension ObjectReader {
+    fileprivate mutating func bitrate() -> Int? { integer("bitrate", in: 50_000...100_000_000) }
+
+    fileprivate mutating func fps() -> Int? { integer("fps", in: 1...240) }
+
+    /// A picture's width or height, rounded down to an even number: 4:2:0 pictures have even sides.
+    fileprivate mutating func side(_ name: String) -> Int? { integer(name, in: 16...8192).map { $0 & ~1 } }
+
+    fileprivate mutating func maxPixels() -> Int? { integer("maxPixels", in: 256...67_108_864) }
+
+    /// The name of an encoder, which only the agent can tell from one that there is not.
+    fileprivate mutating func encoder() -> String? {
+        guard let name = string("encoder", length: 1...64) else { return nil }
+        let isName = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isName else {
+            note(
+                .unknownValue,
+                "encoder",
+                "is \"\(name)\"; allowed: \(SessionParameters.automaticEncoder), x264, x265 or the name of an encoder of "
+                    + "libavcodec: letters, digits, _ and -"
+            )
+            return nil
+        }
+        return name
+    }
+
+    /// What becomes of a field that null takes away.
+    fileprivate mutating func bound(
+        _ name: String,
+        _ read: (inout ObjectReader) -> Int?
+    ) -> SessionChange.Bound {
+        let isNull = takeNull(name)
+        let value = read(&self)
+        return isNull ? .becomes(nil) : value.map { .becomes($0) } ?? .stays
     }
 }

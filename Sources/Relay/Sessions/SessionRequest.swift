@@ -1,4 +1,5 @@
 package import Media
+import Wire
 
 /// What a session was asked to be, checked and with its defaults filled in.
 package struct SessionRequest: Sendable, Equatable {
@@ -6,6 +7,8 @@ package struct SessionRequest: Sendable, Equatable {
     /// Width and height even.
     package var size = RequestedSize()
     package var codec = Codec.h264
+    /// An encoder's name, or `auto`.
+    package var encoder = SessionParameters.automaticEncoder
     package var framing = Framing.annexB
     /// Pictures per second, 1 to 240.
     package var fps = 30

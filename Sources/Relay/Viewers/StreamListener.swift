@@ -16,7 +16,7 @@ struct StreamListener: Sendable {
 
     /// - Throws: `IOError` when `port` cannot be had.
     init(port: Int, session: Session, limits: ViewerQueue.Limits) async throws {
-        let framing = session.request.framing
+        let framing = await session.request.framing
         channel = try await ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Framing")
 struct FramingTests {
-    private func bytes(_ accessUnit: AccessUnit, _ framing: Framing) -> [UInt8] {
-        let picture = Picture(accessUnit, codec: .h264, packetized: true)
+    private func bytes(_ accessUnit: AccessUnit, _ framing: Framing, codec: Codec = .h264) -> [UInt8] {
+        let picture = Picture(accessUnit, codec: codec, packetized: true)
         return Array(picture.bytes(in: framing).readableBytesView)
     }
 
@@ -41,6 +41,16 @@ struct FramingTests {
         let sent = bytes(unit, .scrcpy)
         #expect(Array(sent[12..<28]) == SampleStream.parameterSets)
         #expect(Array(sent[40...]) == delimiter + SampleStream.slice(4, key: true, size: 1))
+    }
+
+    @Test("scrcpy sends VPS, SPS and PPS of an H.265 keyframe ahead as configuration, and nothing else of it")
+    func scrcpySendsConfigurationOfH265() {
+        let sent = bytes(SampleStream.h265AccessUnit(2, key: true), .scrcpy, codec: .h265)
+        let slice = SampleStream.h265Slice(2, key: true)
+        let expected: [UInt8] =
+            [0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 21] + SampleStream.h265ParameterSets
+            + [0x40, 0, 0, 0, 0, 1, 0x04, 0x6A, 0, 0, 0, UInt8(slice.count)] + slice
+        #expect(sent == expected)
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 import Relay
 import RelayTestSupport
@@ -16,12 +17,16 @@ struct SessionTests {
             #expect(session["id"] == 1)
             #expect(session["device"] == "default")
             #expect(session["codec"] == "h264")
+            #expect(session["requestedEncoder"] == "auto")
             #expect(session["framing"] == "annexb")
             #expect(session["fps"] == 30)
             #expect(session["bitrate"] == 6_000_000)
             #expect(session["repeat"] == true)
             #expect(session["keyframeInterval"] == 2)
-            for name in ["width", "height", "maxPixels", "ttl", "label", "encoder", "error", "rates"] {
+            for name in [
+                "width", "height", "maxPixels", "ttl", "label", "encoder", "encoderReason", "encoderRestarts",
+                "orientation", "error", "rates",
+            ] {
                 #expect(session[name] == .null, "\(name)")
             }
             #expect(session["source"] == "none")
@@ -49,6 +54,23 @@ struct SessionTests {
             #expect(session["maxPixels"] == 256)
             #expect(session["label"] == "a \"label\"")
             #expect(session["ttl"] == 86_400)
+        }
+    }
+
+    @Test("is encoded as it was asked for", arguments: ["h265", "HEVC", "H265"])
+    func isEncodedAsAskedFor(codec: String) async throws {
+        try await RunningRelay.run { relay in
+            let link = try await LinkClient(greeting: relay)
+            let session = try await relay.startSession(["codec": .string(codec), "encoder": "hevc_vaapi"])
+            let parameters = try await link.first {
+                if case .sessionAdd(session.id, let parameters) = $0 { parameters } else { nil }
+            }
+            #expect(parameters.codec == .h265)
+            #expect(parameters.encoder == "hevc_vaapi")
+            let status = try await relay.session(session.id)
+            #expect(status["codec"] == "h265")
+            #expect(status["requestedEncoder"] == "hevc_vaapi")
+            #expect(status["encoder"] == .null, "not before the agent says so")
         }
     }
 

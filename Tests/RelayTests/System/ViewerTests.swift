@@ -110,6 +110,38 @@ struct ViewerTests {
         }
     }
 
+    @Test("of an H.265 session gets it on every path; the other codec's path says which one it is")
+    func h265() async throws {
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession(["codec": "hevc", "framing": "scrcpy"])
+            let link = try await LinkClient(greeting: relay)
+            let packets = try await ByteClient(port: session.port)
+            async let answer = relay.get("/screencapture/\(session.id)/stream.h265")
+            try await relay.waitForViewers(2, of: session.id)
+            let units = (0...10).map { SampleStream.h265AccessUnit($0, key: $0 % 5 == 0) }
+            try await link.send(units, session: session.id)
+            let expected = units.flatMap { unit in
+                Array(Picture(unit, codec: .h265, packetized: true).bytes(in: .scrcpy).readableBytesView)
+            }
+            #expect(try await packets.read(expected.count) == expected)
+            let refusal = try await relay.get("/screencapture/\(session.id)/stream.h264")
+            #expect(refusal.status == 404)
+            #expect(refusal.code == "other_codec")
+            #expect(refusal.json["path"] == "/screencapture/1/stream.h265")
+            _ = try await eventually("the pictures to be handed out") {
+                try await relay.session(session.id)["counters"]?["relay"]?["picturesOut"] == 22 ? true : nil
+            }
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            #expect(try await answer.headers["content-type"] == ["video/h265"])
+            #expect(try await answer.body == units.flatMap(\.bytes))
+            let other = try await relay.startSession()
+            #expect(
+                try await relay.get("/screencapture/\(other.id)/stream.h265").json["path"]
+                    == "/screencapture/2/stream.h264"
+            )
+        }
+    }
+
     @Test("on HTTP has a connection that ends with the stream")
     func connectionEndsWithTheStream() async throws {
         try await RunningRelay.run { relay in
