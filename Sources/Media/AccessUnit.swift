@@ -9,7 +9,7 @@ package struct AccessUnit: Sendable, Equatable {
         package static let key = Flags(rawValue: 1 << 0)
         /// The last frame once more, because the screen stood still.
         package static let `repeat` = Flags(rawValue: 1 << 1)
-        /// A repeat written without the encoder, as skipped macroblocks.
+        /// A repeat made without the encoder: a picture of skipped blocks alone, or the last keyframe sent again.
         package static let skip = Flags(rawValue: 1 << 2)
     }
 

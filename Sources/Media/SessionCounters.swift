@@ -16,8 +16,12 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     package var errors: UInt64 = 0
     /// Frames in hand: waiting, or being encoded. At most 2.
     package var held: UInt64 = 0
-    /// Repeats that the encoder made.
+    /// Repeats that the encoder made while the picture settled.
+    package var refined: UInt64 = 0
+    /// Repeats that the encoder made though the picture had settled: its stream takes no others, or a keyframe was due.
     package var reencodedRepeats: UInt64 = 0
+    /// Repeats made without the encoder: skip pictures, and keyframes sent again.
+    package var skipped: UInt64 = 0
     /// Slots forfeited because the encoder was still busy.
     package var missed: UInt64 = 0
     package var keyframes: UInt64 = 0
@@ -25,14 +29,24 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     package var encoderRestarts: UInt64 = 0
     /// Bytes of all access units.
     package var bytes: UInt64 = 0
-    /// Time spent scaling and encoding, ns.
+    /// Time spent scaling and encoding the pictures that the encoder made, ns.
     package var encodeTime: UInt64 = 0
 
     package init() {}
 
-    /// Pictures output, live and repeats. Saturates: the relay computes it from numbers that an agent sent.
-    package var pictures: UInt64 {
-        let (sum, overflow) = encodedLive.addingReportingOverflow(reencodedRepeats)
-        return overflow ? .max : sum
+    /// Repeats of all kinds. Saturates, as ``pictures`` does: the relay computes them from numbers that an agent sent.
+    package var repeats: UInt64 { Self.sum([refined, reencodedRepeats, skipped]) }
+
+    /// Pictures that the encoder made.
+    package var encoded: UInt64 { Self.sum([encodedLive, refined, reencodedRepeats]) }
+
+    /// Pictures output, live and repeats.
+    package var pictures: UInt64 { Self.sum([encodedLive, repeats]) }
+
+    private static func sum(_ numbers: [UInt64]) -> UInt64 {
+        numbers.reduce(0) { sum, number in
+            let (next, overflow) = sum.addingReportingOverflow(number)
+            return overflow ? .max : next
+        }
     }
 }

@@ -8,18 +8,24 @@ package struct KeyframePolicy: Sendable {
 
     /// Longest time between keyframes, ns.
     private let interval: UInt64
+    /// The same while the screen stands still and its keyframe is sent again.
+    private let stillInterval: UInt64
     /// Time between slots, ns.
     private var slotInterval: UInt64
     private var lastKeyframe: UInt64?
+    /// The last slot of a screen that stood still: motion that begins again needs no keyframe at once.
+    private var lastStill: UInt64?
     private var pendingRequest: UInt32?
     /// Whether a keyframe is wanted by nobody's request.
     private var isAsked = false
 
     /// - Parameters:
     ///   - interval: Longest time between keyframes, ns; a shorter one than between slots makes every picture a keyframe.
+    ///   - stillInterval: Longest time between keyframes that are sent again, ns; not shorter than `interval`.
     ///   - slotInterval: Time between slots, ns.
-    package init(interval: UInt64, slotInterval: UInt64) {
+    package init(interval: UInt64, stillInterval: UInt64, slotInterval: UInt64) {
         self.interval = interval
+        self.stillInterval = max(interval, stillInterval)
         self.slotInterval = slotInterval
     }
 
@@ -53,8 +59,18 @@ package struct KeyframePolicy: Sendable {
     package func wantsKeyframe(at slot: UInt64) -> Bool {
         guard let lastKeyframe else { return true }
         // At the next slot it would be too late.
-        if slot + slotInterval > lastKeyframe + interval { return true }
+        if slot + slotInterval > dueTime(after: lastKeyframe) { return true }
         return demandTime.map { slot >= $0 } ?? false
+    }
+
+    private func dueTime(after lastKeyframe: UInt64) -> UInt64 {
+        guard let lastStill, lastStill >= lastKeyframe else { return lastKeyframe + interval }
+        return min(lastStill + interval, lastKeyframe + stillInterval)
+    }
+
+    /// Notes that the picture of the slot at `slot` was made without the encoder.
+    package mutating func pictureRepeated(at slot: UInt64) {
+        lastStill = slot
     }
 
     /// Notes that the picture of the slot at `slot` is a keyframe; returns the request that it answers, 0 for none.

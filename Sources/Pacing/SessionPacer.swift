@@ -13,6 +13,10 @@ package enum PacingDecision<Frame: Sendable>: Sendable {
 /// What became of a picture that the pacer let go.
 package enum PictureOutcome: Sendable {
     case encoded(byteCount: Int, isKeyframe: Bool)
+    /// A repeat that the encoder made while the picture settled.
+    case refined(byteCount: Int, isKeyframe: Bool)
+    /// A repeat made without the encoder.
+    case skipped(byteCount: Int, isKeyframe: Bool)
     case poolDrop
     case failed
 }
@@ -83,10 +87,15 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         switch outcome {
         case .encoded(let byteCount, let isKeyframe):
             if encoder == .busyLive { tally.encodedLive += 1 } else { tally.reencodedRepeats += 1 }
-            tally.bytes += UInt64(byteCount)
-            tally.keyframes += isKeyframe ? 1 : 0
             tally.encodeTime += now - started
-            repeater.hasPicture = true
+            count(byteCount: byteCount, isKeyframe: isKeyframe)
+        case .refined(let byteCount, let isKeyframe):
+            tally.refined += 1
+            tally.encodeTime += now - started
+            count(byteCount: byteCount, isKeyframe: isKeyframe)
+        case .skipped(let byteCount, let isKeyframe):
+            tally.skipped += 1
+            count(byteCount: byteCount, isKeyframe: isKeyframe)
         case .poolDrop:
             tally.poolDrops += encoder == .busyLive ? 1 : 0
         case .failed:
@@ -94,6 +103,12 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         }
         forfeitSlots(until: now)
         encoder = .free
+    }
+
+    private mutating func count(byteCount: Int, isKeyframe: Bool) {
+        tally.bytes += UInt64(byteCount)
+        tally.keyframes += isKeyframe ? 1 : 0
+        repeater.hasPicture = true
     }
 
     /// Goes on with another number of slots per second, 1 to 240.

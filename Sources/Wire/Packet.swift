@@ -137,11 +137,17 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     package var `repeat`: Bool
     /// Longest time between keyframes, ms.
     package var keyframeInterval: Int
+    /// Longest time between keyframes while the screen stands still and repeats are made without the encoder, ms; what is
+    /// shorter than `keyframeInterval` counts as that.
+    package var stillKeyframeInterval: Int
     /// The monotonic instant that PTS 0 stands for, ns. Agents of one machine share the clock, so they feed one timeline.
     package var epoch: UInt64
 
     /// Stands for a hardware encoder that works, else the codec's own in software.
     package static let automaticEncoder = "auto"
+
+    /// ms.
+    package static let defaultStillKeyframeInterval = 10_000
 
     package init(
         codec: Codec,
@@ -151,6 +157,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         bitrate: Int,
         repeat: Bool,
         keyframeInterval: Int,
+        stillKeyframeInterval: Int = defaultStillKeyframeInterval,
         epoch: UInt64
     ) {
         self.codec = codec
@@ -160,6 +167,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         self.bitrate = bitrate
         self.repeat = `repeat`
         self.keyframeInterval = keyframeInterval
+        self.stillKeyframeInterval = stillKeyframeInterval
         self.epoch = epoch
     }
 
@@ -174,6 +182,8 @@ package struct SessionParameters: Sendable, Equatable, Codable {
             "the encoder's name has \(encoder.utf8.count) bytes; allowed: 1 to 64"
         } else if !(1...86_400_000).contains(keyframeInterval) {
             "keyframeInterval is \(keyframeInterval) ms; allowed: 1 to 86,400,000"
+        } else if !(1...86_400_000).contains(stillKeyframeInterval) {
+            "stillKeyframeInterval is \(stillKeyframeInterval) ms; allowed: 1 to 86,400,000"
         } else if !sides.allSatisfy((2...8192).contains) {
             "a side is \(sides.map(String.init).joined(separator: "x")); allowed: 2 to 8192"
         } else if let maxPixels = size.maxPixels, maxPixels < 4 {
@@ -289,6 +299,8 @@ package struct SessionFigures: Sendable, Equatable, Codable {
     package var encoder: String
     /// Why it is this encoder, where it is not the session's first choice; for a person.
     package var encoderReason: String?
+    /// Why repeats are all encoded, where the encoder's stream takes no others.
+    package var repeatRefusal: String?
     /// The encoded picture's size, once known.
     package var size: PictureSize?
     package var counters: SessionCounters
@@ -299,6 +311,7 @@ package struct SessionFigures: Sendable, Equatable, Codable {
         session: SessionID,
         encoder: String,
         encoderReason: String? = nil,
+        repeatRefusal: String? = nil,
         size: PictureSize?,
         counters: SessionCounters,
         linkDrops: UInt64
@@ -306,6 +319,7 @@ package struct SessionFigures: Sendable, Equatable, Codable {
         self.session = session
         self.encoder = encoder
         self.encoderReason = encoderReason
+        self.repeatRefusal = repeatRefusal
         self.size = size
         self.counters = counters
         self.linkDrops = linkDrops

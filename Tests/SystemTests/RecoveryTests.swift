@@ -69,6 +69,14 @@ extension SystemTests {
             let desktop = try Desktop()
             try await SystemTests.withBroadcast(of: desktop) { desktop, relay in
                 let agent = try #require(desktop.processes(running: "capture-agent").first)
+                // Encoders are tried in a thread that ends by itself.
+                _ = try await eventually("the end of the probes") { () -> Bool? in
+                    let tasks = "/proc/\(agent)/task"
+                    let names = try FileManager.default.contentsOfDirectory(atPath: tasks).map { task in
+                        (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) ?? ""
+                    }
+                    return names.contains { $0.hasPrefix("encoder-probe") } ? nil : true
+                }
                 let before = try Footprint(of: agent)
                 for _ in 0..<Effort.choose(8, whole: 250) {
                     // A saved token is a new file: the portal has granted the screen again.

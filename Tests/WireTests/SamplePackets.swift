@@ -53,10 +53,10 @@ enum SamplePackets {
                     epoch: 123_456_789
                 )
             ),
-            "484C4757 01 03 0000 00000007 000000AA",
+            "484C4757 01 03 0000 00000007 000000C8",
             json:
                 #"{"bitrate":6000000,"codec":"h264","encoder":"x264","epoch":123456789,"fps":30,"keyframeInterval":2000,"#
-                + #""repeat":true,"size":{"height":360,"maxPixels":1000000,"width":640}}"#
+                + #""repeat":true,"size":{"height":360,"maxPixels":1000000,"width":640},"stillKeyframeInterval":10000}"#
         ),
         Frozen(
             .sessionUpdate(7, SessionUpdate(bitrate: 2_000_000, size: RequestedSize(width: 640))),
@@ -98,10 +98,10 @@ enum SamplePackets {
                     ]
                 )
             ),
-            "484C4757 01 42 0000 00000000 00000189",
+            "484C4757 01 42 0000 00000000 000001A1",
             json: #"{"buffersSkipped":3,"clock":1,"framesCopied":4,"framesReceived":2,"linkQueuedBytes":5,"sessions":["#
                 + #"{"counters":{"bytes":0,"encodeTime":0,"encodedLive":0,"encoderRestarts":0,"errors":0,"gated":0,"#
-                + #""held":0,"keyframes":0,"latchedOver":0,"missed":0,"poolDrops":0,"received":0,"reencodedRepeats":0},"#
+                + #""held":0,"keyframes":0,"latchedOver":0,"missed":0,"poolDrops":0,"received":0,"reencodedRepeats":0,"refined":0,"skipped":0},"#
                 + #""encoder":"x264","encoderReason":"why","linkDrops":6,"session":7,"size":{"height":360,"width":640}}]}"#
         ),
         Frozen(

@@ -20,6 +20,8 @@ struct RecoveringEncoder: ~Copyable {
     let unavailability: EncoderError?
     private var choice = EncoderChoice()
     private var encoder: (any VideoEncoder)?
+    /// What the open encoder has made, with what was put between.
+    private var stream: RepeatableStream
     /// What the next encoder is opened for.
     private var settings: EncoderSettings?
     /// Whether an encoder has failed and its replacement is not open yet.
@@ -33,6 +35,7 @@ struct RecoveringEncoder: ~Copyable {
     init(name: String, codec: Codec, catalogue: EncoderCatalogue) {
         self.catalogue = catalogue
         self.codec = codec
+        stream = RepeatableStream(codec: codec)
         guard name != SessionParameters.automaticEncoder else {
             entry = nil
             unavailability = nil
@@ -92,19 +95,45 @@ struct RecoveringEncoder: ~Copyable {
         try open(for: settings)
     }
 
+    /// A picture that shows the last one again, made without the encoder; nil where its stream takes none.
+    mutating func skip() -> EncodedPicture? {
+        stream.skip().map { EncodedPicture(bytes: $0, isKeyframe: false) }
+    }
+
+    /// The last keyframe once more, where the picture is still the keyframe's; nil where that cannot be.
+    mutating func resendKeyframe() -> EncodedPicture? {
+        stream.resendKeyframe().map { EncodedPicture(bytes: $0, isKeyframe: true) }
+    }
+
+    /// Why the open encoder's stream takes no pictures made without it; nil when it does, or is not known yet.
+    var repeatRefusal: RepeatRefusal? {
+        if case .refused(let refusal) = stream.admission { refusal } else { nil }
+    }
+
     /// Encodes one picture, whose size is that of the encoder prepared. If that fails, its replacement encodes it as a keyframe.
     mutating func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
         var forceKeyframe = forceKeyframe
         while let settings, let encoder {
-            do {
-                return try encoder.encode(picture, forceKeyframe: forceKeyframe)
+            do throws(EncoderError) {
+                var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
+                // Given away, so that it is changed in place.
+                let bytes = encoded.bytes
+                encoded.bytes = []
+                if let bytes = try? stream.live(consume bytes) {
+                    encoded.bytes = bytes
+                    return encoded
+                }
+                // A picture that cannot follow those that were put before it; a keyframe can.
+                guard !forceKeyframe else {
+                    throw .failed(encoder: encoder.name, reason: "it made no keyframe when told to")
+                }
             } catch {
                 self.encoder = nil
                 isBroken = true
                 choice.failed(error, at: MonotonicClock.now)
+                try open(for: settings)
             }
             forceKeyframe = true
-            try open(for: settings)
         }
         throw .pausing
     }
@@ -124,6 +153,7 @@ struct RecoveringEncoder: ~Copyable {
                 guard let entry = choices.first(where: { $0.name == name }) else { throw .pausing }
                 do {
                     encoder = try entry.open(settings)
+                    stream = RepeatableStream(codec: codec)
                     choice.opened(at: MonotonicClock.now)
                 } catch {
                     choice.refused(error, at: MonotonicClock.now)

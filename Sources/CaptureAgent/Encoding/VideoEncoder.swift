@@ -22,9 +22,13 @@ package protocol VideoEncoder: AnyObject {
 package struct EncodedPicture {
     package var bytes: [UInt8]
     package var isKeyframe: Bool
+    /// Whether the cap of the bit rate, or what the rate control has been through, has lowered its quality; true as well where the
+    /// encoder does not tell.
+    package var isCapped: Bool
 
-    package init(bytes: [UInt8], isKeyframe: Bool) {
+    package init(bytes: [UInt8], isKeyframe: Bool, isCapped: Bool = true) {
         self.bytes = bytes
         self.isKeyframe = isKeyframe
+        self.isCapped = isCapped
     }
 }

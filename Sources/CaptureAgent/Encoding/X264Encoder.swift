@@ -6,6 +6,11 @@ package final class X264Encoder: VideoEncoder {
     package let name = "x264"
     package let settings: EncoderSettings
 
+    /// The constant quality that is aimed at: a rate factor, lower is better.
+    private static let quality: Float = 23
+    /// A picture of a rate factor this much above has lost quality to the cap: about 1 dB.
+    private static let cappedBy = 1.0
+
     private let handle: OpaquePointer
     private var input = x264_picture_t()
     private var pictureNumber: Int64 = 0
@@ -41,7 +46,11 @@ package final class X264Encoder: VideoEncoder {
         guard byteCount > 0, let first = units?.pointee.p_payload else { throw .delayed(encoder: name) }
         // The payloads of one call's units lie one behind the other.
         let bytes = Array(UnsafeBufferPointer(start: first, count: Int(byteCount)))
-        return EncodedPicture(bytes: bytes, isKeyframe: output.b_keyframe != 0)
+        return EncodedPicture(
+            bytes: bytes,
+            isKeyframe: output.b_keyframe != 0,
+            isCapped: output.prop.f_crf_avg > Double(Self.quality) + Self.cappedBy
+        )
     }
 
     package func reconfigure(bitrate: Int, fps: Int) -> Bool {
@@ -82,7 +91,7 @@ package final class X264Encoder: VideoEncoder {
 
         // A constant quality, capped so that a burst never queues more than the buffer behind a link of that rate.
         parameters.rc.i_rc_method = X264_RC_CRF
-        parameters.rc.f_rf_constant = 23
+        parameters.rc.f_rf_constant = quality
         set(RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps), in: &parameters)
         parameters.i_nal_hrd = X264_NAL_HRD_NONE
 

@@ -6,6 +6,13 @@ package final class X265Encoder: VideoEncoder {
     package let name = "x265"
     package let settings: EncoderSettings
 
+    /// The constant quality that is aimed at: a rate factor, lower is better.
+    private static let quality = 24.0
+    /// A quantiser this much above what the quality asks for costs about 1 dB.
+    private static let cappedBy = 1.0
+    /// The last picture's quantiser.
+    private var lastQuantiser = Double.infinity
+
     private let library: UnsafePointer<x265_api>
     private let parameters: UnsafeMutablePointer<x265_param>
     private let handle: OpaquePointer
@@ -61,7 +68,20 @@ package final class X265Encoder: VideoEncoder {
         for unit in UnsafeBufferPointer(start: units, count: Int(unitCount)) {
             bytes.append(contentsOf: UnsafeBufferPointer(start: unit.payload, count: Int(unit.sizeBytes)))
         }
-        return EncodedPicture(bytes: bytes, isKeyframe: output.pointee.sliceType == X265_TYPE_IDR)
+        return EncodedPicture(
+            bytes: bytes,
+            isKeyframe: output.pointee.sliceType == X265_TYPE_IDR,
+            isCapped: isCapped(output.pointee)
+        )
+    }
+
+    /// x265 makes no settled picture better, but its rate control, which motion has driven up, comes down from repeat to repeat, and with
+    /// it the quantiser of the next keyframe.
+    private func isCapped(_ picture: x265_picture) -> Bool {
+        let quantiser = picture.frameData.qp
+        defer { lastQuantiser = quantiser }
+        if picture.sliceType == X265_TYPE_IDR { return quantiser > picture.frameData.rateFactor + Self.cappedBy }
+        return quantiser > Self.quality || quantiser < lastQuantiser - 0.25
     }
 
     /// Never: x265 3.5 keeps its old rate, and reports success, when the new one belongs to another level.
@@ -107,7 +127,7 @@ package final class X265Encoder: VideoEncoder {
         // A constant quality, capped so that a burst never queues more than the buffer behind a link of that rate.
         let cap = RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps)
         parameters.pointee.rc.rateControlMode = Int32(X265_RC_CRF.rawValue)
-        parameters.pointee.rc.rfConstant = 24
+        parameters.pointee.rc.rfConstant = quality
         parameters.pointee.rc.vbvMaxBitrate = Int32(clamping: cap.maximum)
         parameters.pointee.rc.vbvBufferSize = Int32(clamping: cap.buffer)
 

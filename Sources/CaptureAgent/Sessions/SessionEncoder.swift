@@ -1,4 +1,5 @@
 import Media
+import Pacing
 import Wire
 
 /// The picture side of a session: scaler, frame pool and encoder, rebuilt when the source or the session changes its size.
@@ -18,6 +19,7 @@ struct SessionEncoder: ~Copyable {
     private var encoder: RecoveringEncoder
     /// The last picture encoded, which repeats are made of.
     private var lastPicture: I420Picture?
+    private var settling = SettlingPolicy()
 
     init(parameters: SessionParameters, catalogue: EncoderCatalogue) {
         self.parameters = parameters
@@ -31,7 +33,8 @@ struct SessionEncoder: ~Copyable {
             name: opened?.name ?? "",
             reason: encoder.reason,
             size: opened?.settings.size,
-            restarts: encoder.restarts
+            restarts: encoder.restarts,
+            repeatRefusal: encoder.repeatRefusal?.description
         )
     }
 
@@ -54,6 +57,7 @@ struct SessionEncoder: ~Copyable {
             let encoded = try encode(picture, forceKeyframe: forceKeyframe || isNewSize)
             if let lastPicture { pool?.giveBack(lastPicture) }
             lastPicture = picture
+            settling.pictureEncoded()
             return encoded
         } catch {
             pool?.giveBack(picture)
@@ -61,11 +65,32 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    /// Encodes the last picture once more.
-    mutating func encodeRepeat(forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+    /// How a repeat was made.
+    enum RepeatKind {
+        /// By the encoder, for the picture was not as good yet as it gets.
+        case refined
+        /// By the encoder nevertheless.
+        case reencoded
+        /// Without it.
+        case skipped
+    }
+
+    /// The last picture once more.
+    mutating func makeRepeat(isKeyframe: Bool) throws(Failure) -> (picture: EncodedPicture, kind: RepeatKind) {
         guard let lastPicture else { throw .nothingToRepeat }
-        try prepareEncoder(size: lastPicture.size, isKeyframe: forceKeyframe)
-        return try encode(lastPicture, forceKeyframe: forceKeyframe)
+        // An encoder that is replaced here has made nothing yet that could be repeated.
+        try prepareEncoder(size: lastPicture.size, isKeyframe: isKeyframe)
+        let wasSettled = settling.isSettled
+        if wasSettled, let picture = isKeyframe ? encoder.resendKeyframe() : encoder.skip() {
+            return (picture, .skipped)
+        }
+        let picture = try encode(lastPicture, forceKeyframe: isKeyframe)
+        if picture.isKeyframe {
+            settling.keyframeEncoded(isCapped: picture.isCapped)
+        } else {
+            settling.repeatEncoded(isCapped: picture.isCapped)
+        }
+        return (picture, wasSettled ? .reencoded : .refined)
     }
 
     private mutating func encode(
@@ -116,4 +141,6 @@ struct EncoderFigures: Sendable {
     var reason: String?
     var size: PictureSize?
     var restarts: UInt64 = 0
+    /// Why repeats are all encoded, where they are.
+    var repeatRefusal: String?
 }

@@ -33,13 +33,14 @@ package struct HeartbeatHistory: Sendable {
             let after = latest.sessions.first(where: { $0.session == session })?.counters
         else { return nil }
         let pictures = difference(after.pictures, before.pictures)
+        let encoded = difference(after.encoded, before.encoded)
         let encodeTime = Double(difference(after.encodeTime, before.encodeTime)) / 1e6
         return SessionRates(
             encodedLive: Double(difference(after.encodedLive, before.encodedLive)) / seconds,
-            repeats: Double(difference(after.reencodedRepeats, before.reencodedRepeats)) / seconds,
+            repeats: Double(difference(after.repeats, before.repeats)) / seconds,
             pictures: Double(pictures) / seconds,
             bitrate: Double(difference(after.bytes, before.bytes)) * 8 / seconds,
-            encodeMilliseconds: pictures == 0 ? nil : encodeTime / Double(pictures)
+            encodeMilliseconds: encoded == 0 ? nil : encodeTime / Double(encoded)
         )
     }
 

@@ -59,8 +59,18 @@ extension RelayMetrics {
             perSession("session_errors_total", .counter, "Frames that could not be scaled or encoded.") {
                 Double($0.counters.errors)
             },
-            perSession("session_reencoded_repeats_total", .counter, "Repeats that the encoder made.") {
+            perSession("session_refined_total", .counter, "Repeats that the encoder made while the picture settled.") {
+                Double($0.counters.refined)
+            },
+            perSession(
+                "session_reencoded_repeats_total",
+                .counter,
+                "Repeats that the encoder made of a settled picture."
+            ) {
                 Double($0.counters.reencodedRepeats)
+            },
+            perSession("session_skipped_total", .counter, "Repeats made without the encoder.") {
+                Double($0.counters.skipped)
             },
             perSession("session_missed_total", .counter, "Slots forfeited because the encoder was busy.") {
                 Double($0.counters.missed)

@@ -57,6 +57,7 @@ final class Session {
             bitrate: request.bitrate,
             repeat: request.repeat,
             keyframeInterval: Int((request.keyframeInterval * 1000).rounded()),
+            stillKeyframeInterval: Int((request.stillKeyframeInterval * 1000).rounded()),
             epoch: epoch
         )
     }

@@ -20,6 +20,7 @@ extension SessionRequest {
         bitrate = reader.bitrate() ?? bitrate
         `repeat` = reader.bool("repeat") ?? `repeat`
         keyframeInterval = reader.number("keyframeInterval", in: 0.2...60) ?? keyframeInterval
+        stillKeyframeInterval = reader.number("stillKeyframeInterval", in: 0.2...600) ?? stillKeyframeInterval
         ttl = reader.integer("ttl", in: 1...86_400)
         port = reader.integer("port", in: 0...65535) ?? port
         if port != 0, !Self.ports.contains(port) {

@@ -17,6 +17,8 @@ package struct SessionRequest: Sendable, Equatable {
     package var `repeat` = true
     /// Longest time between keyframes, s.
     package var keyframeInterval = 2.0
+    /// The same while the screen stands still, s.
+    package var stillKeyframeInterval = 10.0
     /// TCP port, 0 for the first free one.
     package var port = 0
     /// Seconds without a viewer or a call after which the session ends itself; nil for never.

@@ -1,0 +1,163 @@
+import Media
+import Pacing
+import Wire
+
+/// What a session shares with its encoder thread.
+struct SessionState: Sendable {
+    var parameters: SessionParameters
+    var pacer: SessionPacer<CapturedFrame>
+    var keyframes: KeyframePolicy
+    var encoder = EncoderFigures()
+    var isStopping = false
+}
+
+/// A session's encoder thread: waits for what is due, makes the picture and puts it out.
+struct EncoderLoop: ~Copyable {
+    /// What the encoder thread is to do.
+    private enum Work {
+        case encode(CapturedFrame)
+        case `repeat`
+    }
+
+    private struct Job {
+        var work: Work
+        var slot: UInt64
+        var forceKeyframe: Bool
+        /// The session's by now.
+        var parameters: SessionParameters
+    }
+
+    let id: SessionID
+    let epoch: UInt64
+    let state: Monitor<SessionState>
+    let output: any SessionOutput
+    private var encoder: SessionEncoder
+    private var captured: UInt64 = 0
+    private var lastFailure: EncoderError?
+
+    init(
+        id: SessionID,
+        parameters: SessionParameters,
+        catalogue: EncoderCatalogue,
+        state: Monitor<SessionState>,
+        output: any SessionOutput
+    ) {
+        self.id = id
+        epoch = parameters.epoch
+        self.state = state
+        self.output = output
+        encoder = SessionEncoder(parameters: parameters, catalogue: catalogue)
+    }
+
+    consuming func run() {
+        // Said before the first frame, which may be long in coming.
+        if let unavailability = encoder.unavailability { reportOnce(unavailability) }
+        while let job = nextJob() { perform(job) }
+    }
+
+    /// Waits for a frame or a slot. Nil when the session ends.
+    private func nextJob() -> Job? {
+        state.wait { state in
+            if state.isStopping { return .done(nil) }
+            let now = MonotonicClock.now
+            let (work, slot): (Work, UInt64)
+            switch state.pacer.next(at: now, demandTime: state.keyframes.demandTime) {
+            case .wait(let until): return .wait(until: until)
+            case .encode(let frame, let itsSlot): (work, slot) = (.encode(frame), itsSlot)
+            case .repeat(let itsSlot): (work, slot) = (.repeat, itsSlot)
+            }
+            let forceKeyframe = state.keyframes.wantsKeyframe(at: slot)
+            return .done(
+                Job(work: work, slot: slot, forceKeyframe: forceKeyframe, parameters: state.parameters)
+            )
+        }
+    }
+
+    private mutating func perform(_ job: consuming Job) {
+        let started = MonotonicClock.now
+        if encoder.follow(job.parameters) { state.withLock { $0.keyframes.ask() } }
+        let outcome: PictureOutcome
+        do throws(SessionEncoder.Failure) {
+            switch job.work {
+            case .encode(let frame):
+                captured = frame.captured
+                let picture = try encoder.encode(frame, forceKeyframe: job.forceKeyframe)
+                deliver(picture, slot: job.slot, started: started, flags: [])
+                outcome = .encoded(byteCount: picture.bytes.count, isKeyframe: picture.isKeyframe)
+            case .repeat:
+                let (picture, kind) = try encoder.makeRepeat(isKeyframe: job.forceKeyframe)
+                let flags: AccessUnit.Flags = kind == .skipped ? [.repeat, .skip] : .repeat
+                deliver(picture, slot: job.slot, started: started, flags: flags)
+                outcome = Self.outcome(of: kind, picture)
+            }
+            lastFailure = nil
+        } catch {
+            outcome = report(error)
+        }
+        finish(outcome, started: started)
+    }
+
+    private func deliver(
+        _ picture: EncodedPicture,
+        slot: UInt64,
+        started: UInt64,
+        flags: AccessUnit.Flags
+    ) {
+        let ended = MonotonicClock.now
+        let request = state.withLock { state -> UInt32 in
+            if picture.isKeyframe { return state.keyframes.keyframeMade(at: slot) }
+            if flags.contains(.skip) { state.keyframes.pictureRepeated(at: slot) }
+            return 0
+        }
+        let accessUnit = AccessUnit(
+            pts: (Int64(slot) - Int64(epoch)) / 1000,
+            captured: captured,
+            encodeStart: started,
+            encodeEnd: ended,
+            flags: picture.isKeyframe ? flags.union(.key) : flags,
+            keyframeRequest: request,
+            size: encoder.report.size ?? PictureSize(width: 0, height: 0),
+            bytes: picture.bytes
+        )
+        if !output.send(accessUnit, session: id) {
+            state.withLock { $0.keyframes.restart() }
+        }
+    }
+
+    private static func outcome(of kind: SessionEncoder.RepeatKind, _ picture: EncodedPicture) -> PictureOutcome {
+        let (byteCount, isKeyframe) = (picture.bytes.count, picture.isKeyframe)
+        return switch kind {
+        case .refined: .refined(byteCount: byteCount, isKeyframe: isKeyframe)
+        case .reencoded: .encoded(byteCount: byteCount, isKeyframe: isKeyframe)
+        case .skipped: .skipped(byteCount: byteCount, isKeyframe: isKeyframe)
+        }
+    }
+
+    private mutating func report(_ failure: SessionEncoder.Failure) -> PictureOutcome {
+        switch failure {
+        case .noFreePicture:
+            return .poolDrop
+        case .nothingToRepeat, .encoder(.pausing):
+            return .failed
+        case .encoder(.stopped(let error)):
+            reportOnce(error)
+            return .failed
+        }
+    }
+
+    /// Reports that the session has no encoder: once, not for every picture.
+    private mutating func reportOnce(_ error: EncoderError) {
+        guard error != lastFailure else { return }
+        lastFailure = error
+        output.sessionFailed(id, error.sessionFailure)
+    }
+
+    private func finish(_ outcome: PictureOutcome, started: UInt64) {
+        let now = MonotonicClock.now
+        let report = encoder.report
+        state.withLock { state in
+            state.pacer.finish(outcome, started: started, at: now)
+            state.encoder = report
+        }
+    }
+}

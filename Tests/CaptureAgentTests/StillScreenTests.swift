@@ -1,0 +1,135 @@
+import CaptureAgent
+import Media
+import TestSupport
+import Testing
+import Wire
+
+@Suite("A screen that stands still")
+struct StillScreenTests {
+    private static let size = PictureSize(width: 640, height: 360)
+
+    private static func frame(_ number: UInt32) -> CapturedFrame {
+        TestPatternSource.frame(number: number, size: size, captured: MonotonicClock.now)
+    }
+
+    private func wait(_ recorder: SessionRecorder, skips count: Int) async throws {
+        let before = recorder.units.count { $0.flags.contains(.skip) }
+        try await recorder.wait("\(count) more repeats without the encoder") { units in
+            units.count { $0.flags.contains(.skip) } >= before + count
+        }
+    }
+
+    @Test(
+        "is repeated without the encoder once it has settled, keyframes and what moves next included",
+        arguments: Codec.allCases
+    )
+    func settled(codec: Codec) async throws {
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(codec: codec, output: recorder)
+        pipeline.offer(Self.frame(5))
+        try await wait(recorder, skips: 20)
+        for request in [7, 8, 9] as [UInt32] {
+            pipeline.requestKeyframe(request)
+            try await recorder.wait("keyframe \(request)") { $0.contains { $0.keyframeRequest == request } }
+            try await wait(recorder, skips: 20)
+        }
+        let still = recorder.units.count
+        let encoded = pipeline.figures.counters.encoded
+        try await wait(recorder, skips: 30)
+        #expect(pipeline.figures.counters.encoded == encoded)
+        pipeline.offer(Self.frame(6))
+        try await recorder.wait("the next live picture") { $0.last { !$0.flags.contains(.repeat) } != $0.first }
+        try await wait(recorder, skips: 20)
+        pipeline.shutDown()
+
+        let units = recorder.units
+        let keys = units.filter { $0.flags.contains(.key) }
+        #expect(keys.map(\.keyframeRequest) == [0, 7, 8, 9])
+        // The first one on request is encoded, and good enough to be sent again.
+        #expect(keys.map { $0.flags.contains(.skip) } == [false, false, true, true])
+        #expect(keys[1].bytes == keys[2].bytes && keys[2].bytes == keys[3].bytes)
+        #expect(
+            units.filter { $0.flags.contains(.skip) && !$0.flags.contains(.key) }.allSatisfy { $0.bytes.count < 60 }
+        )
+        let counters = pipeline.figures.counters
+        #expect(counters.encodedLive == 2 && counters.pictures == UInt64(units.count))
+        #expect(pipeline.figures.repeatRefusal == nil)
+
+        let pictures = try FFmpeg.decodeLuma(units.flatMap(\.bytes), codec: codec, size: Self.size)
+        #expect(pictures.count == units.count)
+        let values = pictures.map { Pictures.counter(luma: $0, size: Self.size) }
+        #expect(values.first == 5 && values.last == 6)
+        #expect(values[..<still].allSatisfy { $0 == 5 })
+        // No keyframe makes the picture breathe.
+        let sent = Pictures.patternLuma(value: 5, size: Self.size)
+        let quality = pictures[..<still].map { Pictures.psnr($0, sent) }
+        let settled = try #require(units.firstIndex { $0.flags.contains(.skip) })
+        #expect(quality[settled...].allSatisfy { $0 > quality[settled] - 1 }, "\(settled) \(quality)")
+        for (place, unit) in units.enumerated().dropFirst()
+        where unit.flags.contains(.skip) && !unit.flags.contains(.key) {
+            #expect(pictures[place] == pictures[place - 1])
+        }
+    }
+
+    @Test("under a tight cap is refined until it is sharp, and again after a keyframe that the cap has made worse")
+    func tightCap() async throws {
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(bitrate: 400_000, output: recorder)
+        pipeline.offer(Self.frame(5))
+        try await wait(recorder, skips: 10)
+        pipeline.requestKeyframe(7)
+        try await recorder.wait("the keyframe") { $0.contains { $0.keyframeRequest == 7 } }
+        try await wait(recorder, skips: 10)
+        pipeline.shutDown()
+        let units = recorder.units
+        let key = try #require(units.firstIndex { $0.keyframeRequest == 7 })
+        #expect(!units[key].flags.contains(.skip) && !units[key + 1].flags.contains(.skip))
+        let sent = Pictures.patternLuma(value: 5, size: Self.size)
+        let quality = try FFmpeg.decodeLuma(h264: units.flatMap(\.bytes), size: Self.size).map {
+            Pictures.psnr($0, sent)
+        }
+        let settled = try #require(units.firstIndex { $0.flags.contains(.skip) })
+        #expect(quality[settled] > quality[0] + 3)
+        #expect(try #require(quality.last) > quality[key] + 3, "\(quality)")
+    }
+
+    @Test("is repeated by the encoder where its stream takes no other pictures, and the figures say why")
+    func refused() async throws {
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(
+            encoder: "counting",
+            catalogue: EncoderCatalogue(entries: [CountingEncoder.entry, .x264, .x265]),
+            output: recorder
+        )
+        pipeline.offer(Self.frame(5))
+        try await recorder.wait("sixty pictures") { $0.count >= 60 }
+        pipeline.shutDown()
+        #expect(recorder.units.allSatisfy { !$0.flags.contains(.skip) })
+        #expect(pipeline.figures.repeatRefusal != nil)
+        #expect(pipeline.figures.counters.reencodedRepeats > 0)
+    }
+}
+
+/// x264 with a message before every picture that counts pictures (recovery point, H.264 D.1.8), which inserted ones would belie.
+private final class CountingEncoder: VideoEncoder {
+    static let entry = EncoderEntry(name: "counting", codec: .h264, kind: .software) { settings throws(EncoderError) in
+        CountingEncoder(try X264Encoder(settings))
+    }
+
+    let name = "counting"
+    private let encoder: X264Encoder
+
+    init(_ encoder: X264Encoder) {
+        self.encoder = encoder
+    }
+
+    var settings: EncoderSettings { encoder.settings }
+
+    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+        var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
+        if !encoded.isKeyframe { encoded.bytes = [0, 0, 0, 1, 6, 6, 1, 0xC4, 0x80] + encoded.bytes }
+        return encoded
+    }
+
+    func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }
+}

@@ -1,0 +1,48 @@
+import Pacing
+import Testing
+
+@Suite("Settling")
+struct SettlingPolicyTests {
+    private static func settled() -> SettlingPolicy {
+        var policy = SettlingPolicy()
+        for _ in 0..<SettlingPolicy.fewestRefinements { policy.repeatEncoded(isCapped: false) }
+        return policy
+    }
+
+    @Test("a picture settles with its fourth repeat when the cap does not hold it down")
+    func few() {
+        var policy = SettlingPolicy()
+        for _ in 1..<SettlingPolicy.fewestRefinements {
+            policy.repeatEncoded(isCapped: false)
+            #expect(!policy.isSettled)
+        }
+        policy.repeatEncoded(isCapped: false)
+        #expect(policy.isSettled)
+    }
+
+    @Test("under the cap it is refined until it is as good as it gets, or has been for long enough")
+    func capped() {
+        var policy = SettlingPolicy()
+        for _ in 0..<10 { policy.repeatEncoded(isCapped: true) }
+        #expect(!policy.isSettled)
+        var other = policy
+        other.repeatEncoded(isCapped: false)
+        #expect(other.isSettled)
+        for _ in 10..<SettlingPolicy.mostRefinements { policy.repeatEncoded(isCapped: true) }
+        #expect(policy.isSettled)
+    }
+
+    @Test("a new picture, and a keyframe that the cap has made worse, begin anew; a good keyframe does not")
+    func anew() {
+        var policy = Self.settled()
+        policy.keyframeEncoded(isCapped: false)
+        #expect(policy.isSettled)
+        policy.keyframeEncoded(isCapped: true)
+        #expect(policy == SettlingPolicy())
+        policy = Self.settled()
+        policy.pictureEncoded()
+        #expect(policy == SettlingPolicy())
+        policy.keyframeEncoded(isCapped: false)
+        #expect(!policy.isSettled, "a keyframe is no refinement")
+    }
+}
