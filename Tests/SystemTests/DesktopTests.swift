@@ -55,7 +55,7 @@ extension SystemTests {
                 let viewers = try [following, fixed].map(SystemTests.viewer)
                 for viewer in viewers { try await SystemTests.waitForPictures(15, at: viewer) }
                 var source = PictureSize(width: 1280, height: 720)
-                for step in 0..<20 {
+                for step in 1...20 {
                     // Odd and even, larger and smaller, wider and narrower than before.
                     source = PictureSize(width: 641 + step * 211 % 640, height: 361 + step * 137 % 360)
                     try desktop.resize(source.description)
