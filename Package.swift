@@ -129,7 +129,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["Media", "TestSupport"],
+            dependencies: ["CaptureAgent", "Media", "TestSupport", "Wire"],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
@@ -165,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "CaptureAgentTests",
             dependencies: [
-                "CaptureAgent", "CColour", "Media", "TestSupport", "Wire",
+                "CaptureAgent", "CColour", "CPipeWire", "Media", "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings

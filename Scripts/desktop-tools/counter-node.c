@@ -10,6 +10,8 @@
 // --corrupted        every other buffer is noise and marked as corrupted
 // --pointer          once --hold-at is reached, sends no more pictures but, every second, the pointer alone: a red square of 16
 //                    pixels a side, hot in its middle, which goes round the corners of the square from (100, 100) to (140, 140)
+// --dma-buf          offers buffers of type DMA-BUF beside those in memory: either tiled (which it fails to allocate) or linear.
+//                    They are memory all the same: that a consumer can tell only by importing them
 // --sizes WxH,…      changes the size to the next one every second, round and round
 //
 // Ends with SIGTERM.
@@ -21,7 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <pipewire/pipewire.h>
 #include <spa/param/buffers.h>
@@ -31,6 +35,9 @@
 
 enum { EXIT_USAGE = 64, MOST_SIZES = 64, POINTER_SIDE = 16 };
 enum stamps { HEADER, NONE, LATE, FUTURE, REPEATED };
+// Of drm_fourcc.h: rows of pixels, and a tiling of Intel's.
+enum { MODIFIER_LINEAR = 0 };
+static const int64_t MODIFIER_X_TILED = 1LL << 56 | 1;
 static const char *const stamp_names[] = {"header", "none", "late", "future", "repeated"};
 
 static struct {
@@ -42,13 +49,14 @@ static struct {
     uint32_t size_count;
     struct spa_region crop;
     enum stamps stamps;
-    bool has_crop, corrupted, pointer;
+    bool has_crop, corrupted, pointer, dma_buf;
     // State
     struct pw_main_loop *loop;
     struct pw_stream *stream;
     struct spa_source *timer;
     uint32_t size, ticks, frames, value, corner, noise;
     bool shows_held;  // Since the stream was linked.
+    bool sends_dma_buf;
 } node = {.hold_at = -1};
 
 static int64_t now(void) {
@@ -154,13 +162,35 @@ static void process(void *data) {
 
 // MARK: - Format
 
-static const struct spa_pod *offer(struct spa_pod_builder *builder) {
-    return spa_pod_builder_add_object(
-        builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
-        SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
-        SPA_POD_Id(SPA_VIDEO_FORMAT_BGRx), SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&node.sizes[node.size]),
-        SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(0, 1)), SPA_FORMAT_VIDEO_maxFramerate,
-        SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(node.fps, 1), &SPA_FRACTION(1, 1), &SPA_FRACTION(1000, 1)));
+static const struct spa_pod *offer(struct spa_pod_builder *builder, const int64_t *modifiers, uint32_t count) {
+    struct spa_pod_frame object, choice;
+    spa_pod_builder_push_object(builder, &object, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+    spa_pod_builder_add(
+        builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
+        SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format, SPA_POD_Id(SPA_VIDEO_FORMAT_BGRx),
+        SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&node.sizes[node.size]), SPA_FORMAT_VIDEO_framerate,
+        SPA_POD_Fraction(&SPA_FRACTION(0, 1)), SPA_FORMAT_VIDEO_maxFramerate,
+        SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(node.fps, 1), &SPA_FRACTION(1, 1), &SPA_FRACTION(1000, 1)), 0);
+    if (count > 0) {
+        // One that is alone has been chosen.
+        spa_pod_builder_prop(builder, SPA_FORMAT_VIDEO_modifier,
+                             SPA_POD_PROP_FLAG_MANDATORY | (count > 1 ? SPA_POD_PROP_FLAG_DONT_FIXATE : 0));
+        spa_pod_builder_push_choice(builder, &choice, SPA_CHOICE_Enum, 0);
+        spa_pod_builder_long(builder, modifiers[0]);
+        for (uint32_t i = 0; i < count; i++) spa_pod_builder_long(builder, modifiers[i]);
+        spa_pod_builder_pop(builder, &choice);
+    }
+    return spa_pod_builder_pop(builder, &object);
+}
+
+// Fills `params`, which has room for three: a modifier that was chosen first, then all that the node can do.
+static uint32_t offers(struct spa_pod_builder *builder, const struct spa_pod **params, bool is_chosen) {
+    const int64_t modifiers[] = {MODIFIER_X_TILED, MODIFIER_LINEAR};
+    uint32_t count = 0;
+    if (is_chosen) params[count++] = offer(builder, &modifiers[1], 1);
+    if (node.dma_buf) params[count++] = offer(builder, modifiers, 2);
+    params[count++] = offer(builder, NULL, 0);
+    return count;
 }
 
 static const struct spa_pod *meta(struct spa_pod_builder *builder, uint32_t type, int32_t size) {
@@ -174,11 +204,20 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
     const struct spa_pod *params[4];
+    const struct spa_pod_prop *modifier = spa_pod_find_prop(param, NULL, SPA_FORMAT_VIDEO_modifier);
+    if (modifier && modifier->flags & SPA_POD_PROP_FLAG_DONT_FIXATE) {
+        pw_stream_update_params(node.stream, params, offers(&builder, params, true));
+        return;
+    }
+    node.sends_dma_buf = modifier != NULL;
     uint32_t count = 0;
     params[count++] = spa_pod_builder_add_object(
         &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
         SPA_POD_CHOICE_RANGE_Int(8, 2, 16), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size,
-        SPA_POD_Int((int32_t)buffer_bytes()), SPA_PARAM_BUFFERS_stride, SPA_POD_Int((int32_t)stride()));
+        SPA_POD_Int((int32_t)buffer_bytes()), SPA_PARAM_BUFFERS_stride, SPA_POD_Int((int32_t)stride()),
+        SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_FLAGS_Int(node.sends_dma_buf ? 1 << SPA_DATA_DmaBuf
+                                                    : (1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr)));
     if (node.stamps != NONE) params[count++] = meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header));
     if (node.has_crop) params[count++] = meta(&builder, SPA_META_VideoCrop, sizeof(struct spa_meta_region));
     if (node.pointer)
@@ -186,6 +225,31 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
                                sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) +
                                    POINTER_SIDE * POINTER_SIDE * 4);
     pw_stream_update_params(node.stream, params, count);
+}
+
+// MARK: - Own buffers
+
+static void add_buffer(void *data, struct pw_buffer *buffer) {
+    (void)data;
+    if (!node.dma_buf) return;
+    struct spa_data *memory = &buffer->buffer->datas[0];
+    const int descriptor = memfd_create("counter-node", MFD_CLOEXEC);
+    if (descriptor < 0 || ftruncate(descriptor, buffer_bytes()) < 0) abort();
+    memory->type = node.sends_dma_buf ? SPA_DATA_DmaBuf : SPA_DATA_MemFd;
+    memory->flags = SPA_DATA_FLAG_READWRITE;
+    memory->fd = descriptor;
+    memory->mapoffset = 0;
+    memory->maxsize = buffer_bytes();
+    memory->data = mmap(NULL, memory->maxsize, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory->data == MAP_FAILED) abort();
+}
+
+static void remove_buffer(void *data, struct pw_buffer *buffer) {
+    (void)data;
+    if (!node.dma_buf) return;
+    struct spa_data *memory = &buffer->buffer->datas[0];
+    munmap(memory->data, memory->maxsize);
+    close((int)memory->fd);
 }
 
 // MARK: - Time
@@ -198,10 +262,10 @@ static void set_timer(bool is_running) {
 
 static void change_size(void) {
     node.size = (node.size + 1) % node.size_count;
-    uint8_t memory[1024];
+    uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
-    const struct spa_pod *params[] = {offer(&builder)};
-    pw_stream_update_params(node.stream, params, 1);
+    const struct spa_pod *params[3];
+    pw_stream_update_params(node.stream, params, offers(&builder, params, false));
 }
 
 static void tick(void *data, uint64_t expirations) {
@@ -244,6 +308,7 @@ static void parse(int count, char **arguments) {
         {"offset", required_argument, NULL, 'o'},  {"crop", required_argument, NULL, 'c'},
         {"stamps", required_argument, NULL, 's'},  {"corrupted", no_argument, NULL, 'x'},
         {"pointer", no_argument, NULL, 'm'},       {"sizes", required_argument, NULL, 'z'},
+        {"dma-buf", no_argument, NULL, 'd'},
         {0},
     };
     int option;
@@ -264,6 +329,7 @@ static void parse(int count, char **arguments) {
             break;
         case 'x': node.corrupted = true; break;
         case 'm': node.pointer = true; break;
+        case 'd': node.dma_buf = true; break;
         case 'z':
             for (char *word = strtok(optarg, ","); word; word = strtok(NULL, ",")) {
                 struct spa_rectangle *size = &node.sizes[++node.size_count];
@@ -292,6 +358,8 @@ int main(int count, char **arguments) {
         PW_VERSION_STREAM_EVENTS,
         .state_changed = state_changed,
         .param_changed = param_changed,
+        .add_buffer = add_buffer,
+        .remove_buffer = remove_buffer,
         .process = process,
     };
     node.stream = pw_stream_new_simple(loop, node.name,
@@ -302,11 +370,13 @@ int main(int count, char **arguments) {
         fputs("counter-node: no PipeWire\n", stderr);
         return EXIT_FAILURE;
     }
-    uint8_t memory[1024];
+    uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
-    const struct spa_pod *params[] = {offer(&builder)};
-    pw_stream_connect(node.stream, PW_DIRECTION_OUTPUT, PW_ID_ANY, PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS,
-                      params, 1);
+    const struct spa_pod *params[3];
+    const uint32_t offer_count = offers(&builder, params, false);
+    pw_stream_connect(node.stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
+                      PW_STREAM_FLAG_DRIVER | (node.dma_buf ? PW_STREAM_FLAG_ALLOC_BUFFERS : PW_STREAM_FLAG_MAP_BUFFERS),
+                      params, offer_count);
     pw_main_loop_run(node.loop);
     pw_stream_destroy(node.stream);
     pw_main_loop_destroy(node.loop);

@@ -2,11 +2,11 @@
 
 #include <spa/param/props.h>
 #include <spa/pod/builder.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const uint32_t *formats, uint32_t format_count,
-                                      uint32_t maximum_rate, uint32_t width, uint32_t height) {
+                                      const uint64_t *modifiers, uint32_t modifier_count, uint32_t maximum_rate,
+                                      uint32_t width, uint32_t height) {
     const bool any_size = width == 0 || height == 0;
     const struct spa_rectangle preferred = any_size ? SPA_RECTANGLE(1280, 720) : SPA_RECTANGLE(width, height);
     const struct spa_rectangle smallest = any_size ? SPA_RECTANGLE(2, 2) : preferred;
@@ -25,6 +25,16 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
     for (uint32_t i = 0; i < format_count; i++) spa_pod_builder_id(&builder, formats[i]);
     spa_pod_builder_pop(&builder, &choice);
 
+    if (modifier_count > 0) {
+        // A producer that knows no modifiers is not to take this offer, and the one that allocates chooses among them.
+        spa_pod_builder_prop(&builder, SPA_FORMAT_VIDEO_modifier,
+                             SPA_POD_PROP_FLAG_MANDATORY | SPA_POD_PROP_FLAG_DONT_FIXATE);
+        spa_pod_builder_push_choice(&builder, &choice, SPA_CHOICE_Enum, 0);
+        spa_pod_builder_long(&builder, (int64_t)modifiers[0]);
+        for (uint32_t i = 0; i < modifier_count; i++) spa_pod_builder_long(&builder, (int64_t)modifiers[i]);
+        spa_pod_builder_pop(&builder, &choice);
+    }
+
     spa_pod_builder_add(&builder, SPA_FORMAT_VIDEO_size,
                         SPA_POD_CHOICE_RANGE_Rectangle(&preferred, &smallest, &largest),
                         SPA_FORMAT_VIDEO_framerate,
@@ -34,6 +44,16 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
                                                       &SPA_FRACTION(maximum_rate, 1)),
                         0);
     return spa_pod_builder_pop(&builder, &object);
+}
+
+bool cpw_format_modifier(const struct spa_pod *format, uint64_t *modifier) {
+    const struct spa_pod_prop *property = spa_pod_find_prop(format, NULL, SPA_FORMAT_VIDEO_modifier);
+    if (property == NULL) return false;
+    uint32_t count, choice;
+    const struct spa_pod *values = spa_pod_get_values(&property->value, &count, &choice);
+    if (values->type != SPA_TYPE_Long || count == 0) return false;
+    *modifier = *(const uint64_t *)SPA_POD_BODY_CONST(values);
+    return true;
 }
 
 const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t size, int32_t minimum,

@@ -56,7 +56,7 @@ package final class Agent: Sendable {
             catalogue.probeAll(stop: stopEvent)
         }
         defer { probing.join() }
-        let supervisor = SourceSupervisor(source: source, rate: screen.rate, sink: screen, logger: logger)
+        let supervisor = SourceSupervisor(source: source, demand: screen.demand, sink: screen, logger: logger)
         defer { supervisor.shutDown() }
         var lastSeen = MonotonicClock.now
         var pause = Self.firstPause

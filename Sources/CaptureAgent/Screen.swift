@@ -1,9 +1,9 @@
 import Media
 import Synchronization
-import Wire
+package import Wire
 
 /// Where the source's thread meets the sessions: the newest frame, the source's state, the sessions and the link.
-final class Screen: FrameSink {
+package final class Screen: FrameSink {
     private struct State {
         var sessions: [SessionPipeline] = []
         /// Sessions that are added to a still screen start from it.
@@ -16,15 +16,17 @@ final class Screen: FrameSink {
         var framesCopied: UInt64 = 0
     }
 
-    /// The fastest session's rate while there is none.
-    private static let idleRate = 30
+    /// While there is no session.
+    private static let idleDemand = SourceDemand.Value(fastestSession: 30, takesDMABuf: false)
 
-    let rate = SourceRate(fastestSession: Screen.idleRate)
+    package let demand = SourceDemand(Screen.idleDemand)
     private let state = Mutex(State())
+
+    package init() {}
 
     // MARK: - FrameSink
 
-    func receive(_ frame: CapturedFrame) {
+    package func receive(_ frame: CapturedFrame) {
         let (sessions, previous) = state.withLock { state in
             // Released outside the lock: its buffer goes back to the source.
             let previous = state.newest
@@ -36,15 +38,15 @@ final class Screen: FrameSink {
         withExtendedLifetime(previous) {}
     }
 
-    func skippedBuffer() {
+    package func skippedBuffer() {
         state.withLock { $0.buffersSkipped += 1 }
     }
 
-    func copiedFrame() {
+    package func copiedFrame() {
         state.withLock { $0.framesCopied += 1 }
     }
 
-    func sourceChanged(_ status: SourceStatus) {
+    package func sourceChanged(_ status: SourceStatus) {
         // Sent under the lock, or an older status could overtake this one.
         state.withLock { state in
             // What is known stays known: the size through a pause, the timings through the opening.
@@ -86,10 +88,10 @@ final class Screen: FrameSink {
             return state.sessions
         }
         for session in sessions { session.shutDown() }
-        rate.follow(fastestSession: Self.idleRate)
+        followSessions()
     }
 
-    func heartbeat(linkQueuedBytes: Int, linkDrops: [SessionID: UInt64]) -> Heartbeat {
+    package func heartbeat(linkQueuedBytes: Int, linkDrops: [SessionID: UInt64]) -> Heartbeat {
         let now = MonotonicClock.now
         return state.withLock { state in
             Heartbeat(
@@ -110,28 +112,34 @@ final class Screen: FrameSink {
     // MARK: - Sessions
 
     /// Starts a session's pipeline, from the newest frame when there is one. An id that is in use is replaced.
-    func addSession(
+    package func addSession(
         _ id: SessionID,
         _ parameters: SessionParameters,
         catalogue: EncoderCatalogue,
         output: any SessionOutput
     ) {
         removeSession(id)
-        let session = SessionPipeline(id: id, parameters: parameters, catalogue: catalogue, output: output)
+        let session = SessionPipeline(
+            id: id,
+            parameters: parameters,
+            catalogue: catalogue,
+            output: output,
+            abilityChanged: { [weak self] in self?.followSessions() }
+        )
         // Offered under the lock, or a newer frame could come first and be displaced by this one.
         state.withLock { state in
             state.sessions.append(session)
             if let newest = state.newest { session.offer(newest) }
         }
-        followFastestSession()
+        followSessions()
     }
 
-    func removeSession(_ id: SessionID) {
+    package func removeSession(_ id: SessionID) {
         let removed = state.withLock { state in
             state.sessions.firstIndex { $0.id == id }.map { state.sessions.remove(at: $0) }
         }
         removed?.shutDown()
-        followFastestSession()
+        followSessions()
     }
 
     /// Changes a running session. Returns what is out of range; then nothing changes.
@@ -143,7 +151,7 @@ final class Screen: FrameSink {
             if update.size != nil, let newest = state.newest { session.offer(newest) }
             return nil
         }
-        followFastestSession()
+        followSessions()
         return problem
     }
 
@@ -152,8 +160,15 @@ final class Screen: FrameSink {
         session?.requestKeyframe(request)
     }
 
-    private func followFastestSession() {
-        let fastest = state.withLock { $0.sessions.map(\.parameters.fps).max() }
-        rate.follow(fastestSession: fastest ?? Self.idleRate)
+    /// Tells the source what the sessions have use for by now.
+    private func followSessions() {
+        demand.follow {
+            let sessions = state.withLock { $0.sessions }
+            guard let fastest = sessions.map(\.parameters.fps).max() else { return Self.idleDemand }
+            return SourceDemand.Value(
+                fastestSession: fastest,
+                takesDMABuf: sessions.allSatisfy(\.takesDMABuf)
+            )
+        }
     }
 }

@@ -34,8 +34,8 @@ struct EncoderTests {
 
     /// Fills `picture` with the test card that shows `number`.
     private static func draw(_ number: UInt32, in picture: I420Picture) {
-        let frame = TestPatternSource.frame(number: number, size: picture.size, captured: 0)
-        PictureScaler(source: picture.size, output: picture.size).convert(frame, into: picture)
+        let pixels = TestPatternSource.pixels(number: number, size: picture.size)
+        PictureScaler(source: picture.size, output: picture.size).convert(pixels, into: picture)
     }
 
     /// Fills the luma with noise, which no encoder makes small.

@@ -35,11 +35,11 @@ struct FramePixelsTests {
         let wakes = Wakes()
         let lender = BufferLender { wakes.add() }
         var frame: CapturedFrame? = CapturedFrame(leasedPixels(lender, buffer: 3), captured: 0)
-        var other = frame.map { CapturedFrame($0.pixels, captured: 1) }
+        var other = frame.map { CapturedFrame($0.contents, captured: 1) }
         frame = nil
-        #expect(lender.lentCount == 1 && other != nil && wakes.count == 0)
+        #expect(lender.lent.count == 1 && other != nil && wakes.count == 0)
         other = nil
-        #expect(lender.lentCount == 0 && frame == nil && wakes.count == 1)
+        #expect(lender.lent.count == 0 && frame == nil && wakes.count == 1)
         #expect(Self.collected(lender) == [3])
         #expect(Self.collected(lender).isEmpty)
     }

@@ -6,11 +6,11 @@ import Testing
 struct PictureScalerTests {
     /// A frame of one colour, its rows padded with another one.
     private static func frame(_ size: PictureSize, format: PixelFormat, red: UInt8, green: UInt8, blue: UInt8)
-        -> CapturedFrame
+        -> FramePixels
     {
         let stride = size.width * 4 + 32
         let description = FrameDescription(size: size, stride: stride, format: format)
-        let pixels = FramePixels(description: description) { memory in
+        return FramePixels(description: description) { memory in
             for offset in memory.indices {
                 let (x, channel) = (offset % stride / 4, offset % 4)
                 guard x < size.width else {
@@ -25,7 +25,6 @@ struct PictureScalerTests {
                 }
             }
         }
-        return CapturedFrame(pixels, captured: 0)
     }
 
     private static func isContent(_ fit: PictureFit, x: Int, y: Int) -> Bool {

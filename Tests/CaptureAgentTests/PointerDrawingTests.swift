@@ -27,7 +27,7 @@ struct PointerDrawingTests {
         let frame = FramePixels(description: description) { $0.copyBytes(from: pixels) }
         let picture = I420Picture(size: output)
         PictureScaler(source: size, output: output)
-            .convert(CapturedFrame(frame, captured: 0, pointer: pointer), into: picture)
+            .convert(frame, pointer: pointer, into: picture)
         return picture
     }
 

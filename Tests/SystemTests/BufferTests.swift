@@ -31,6 +31,7 @@ extension SystemTests {
                 picture: PictureSize(width: 640, height: 360)
             ),
             Case(size: PictureSize(width: 640, height: 360), options: ["--corrupted"]),
+            Case(size: PictureSize(width: 641, height: 361), options: ["--dma-buf", "--padding", "52"]),
             Case(size: PictureSize(width: 640, height: 360), options: ["--stamps", "none"]),
             Case(size: PictureSize(width: 640, height: 360), options: ["--stamps", "late"]),
             Case(size: PictureSize(width: 640, height: 360), options: ["--stamps", "future"]),

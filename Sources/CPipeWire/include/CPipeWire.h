@@ -3,14 +3,21 @@
 #define CPIPEWIRE_H
 
 #include <pipewire/pipewire.h>
+#include <stdbool.h>
 #include <spa/param/buffers.h>
 #include <spa/param/video/format-utils.h>
 
 /// Builds an EnumFormat object in `buffer`: raw video of any of `formats`, preferably a variable frame rate (0/1), with a
 /// maximum between 1 and `maximum_rate` frames per second; of the size `width` x `height`, or of any size from 2x2 to
-/// 8192x8192 when they are 0. NULL when `buffer` is too small.
+/// 8192x8192 when they are 0. With `modifiers`, the pictures are in DMA-BUFs of one of these layouts, and the producer chooses
+/// which. NULL when `buffer` is too small.
 const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const uint32_t *formats, uint32_t format_count,
-                                      uint32_t maximum_rate, uint32_t width, uint32_t height);
+                                      const uint64_t *modifiers, uint32_t modifier_count, uint32_t maximum_rate,
+                                      uint32_t width, uint32_t height);
+
+/// Whether a Format object is one of DMA-BUFs, and then their modifier, or, as long as the producer has not chosen, the one
+/// that it would rather have.
+bool cpw_format_modifier(const struct spa_pod *format, uint64_t *modifier);
 
 /// Builds a Buffers object: one block of at least `size` bytes, between `minimum` and `maximum` buffers, data types as a
 /// mask of `1 << type`.

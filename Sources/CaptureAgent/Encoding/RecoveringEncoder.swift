@@ -115,18 +115,10 @@ struct RecoveringEncoder: ~Copyable {
         var forceKeyframe = forceKeyframe
         while let settings, let encoder {
             do throws(EncoderError) {
-                var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
-                // Given away, so that it is changed in place.
-                let bytes = encoded.bytes
-                encoded.bytes = []
-                if let bytes = try? stream.live(consume bytes) {
-                    encoded.bytes = bytes
-                    return encoded
+                let encoded = try follow(forceKeyframe: forceKeyframe) { force throws(EncoderError) in
+                    try encoder.encode(picture, forceKeyframe: force)
                 }
-                // A picture that cannot follow those that were put before it; a keyframe can.
-                guard !forceKeyframe else {
-                    throw .failed(encoder: encoder.name, reason: "it made no keyframe when told to")
-                }
+                if let encoded { return encoded }
             } catch {
                 self.encoder = nil
                 isBroken = true
@@ -136,6 +128,60 @@ struct RecoveringEncoder: ~Copyable {
             forceKeyframe = true
         }
         throw .pausing
+    }
+
+    /// Encodes a picture so that it can follow what was put between: where it cannot, as a keyframe. Nil where `encode` gives none.
+    private mutating func follow(
+        forceKeyframe: Bool,
+        _ encode: (Bool) throws(EncoderError) -> EncodedPicture?
+    ) throws(EncoderError) -> EncodedPicture? {
+        for isKeyframe in forceKeyframe ? [true] : [false, true] {
+            guard var encoded = try encode(isKeyframe) else { return nil }
+            // Given away, so that it is changed in place.
+            let bytes = encoded.bytes
+            encoded.bytes = []
+            if let bytes = try? stream.live(consume bytes) {
+                encoded.bytes = bytes
+                return encoded
+            }
+        }
+        throw .failed(encoder: encoder?.name ?? "", reason: "it made no keyframe when told to")
+    }
+
+    // MARK: - DMA-BUF
+
+    /// Whether the open encoder takes frames in DMA-BUFs.
+    var imports: Bool { encoder is any ImportingEncoder }
+
+    /// Encodes a frame in a DMA-BUF, nil where the open encoder takes none. If that fails, the picture is lost: a replacement, which the next one
+    /// opens, may be unable to read it.
+    mutating func encode(_ buffer: DMABuf, forceKeyframe: Bool) throws(Failure) -> EncodedPicture? {
+        try encodeImported(forceKeyframe: forceKeyframe) { encoder, force throws(EncoderError) in
+            try encoder.encode(buffer, forceKeyframe: force)
+        }
+    }
+
+    /// Encodes the picture of the DMA-BUF that was encoded last once more; nil where the open encoder has none.
+    mutating func encodeImportedAgain(forceKeyframe: Bool) throws(Failure) -> EncodedPicture? {
+        try encodeImported(forceKeyframe: forceKeyframe) { encoder, force throws(EncoderError) in
+            try encoder.encodeImportedAgain(forceKeyframe: force)
+        }
+    }
+
+    private mutating func encodeImported(
+        forceKeyframe: Bool,
+        _ encode: (any ImportingEncoder, Bool) throws(EncoderError) -> EncodedPicture?
+    ) throws(Failure) -> EncodedPicture? {
+        guard let importing = encoder as? any ImportingEncoder else { return nil }
+        do {
+            return try follow(forceKeyframe: forceKeyframe) { force throws(EncoderError) in try encode(importing, force)
+            }
+        } catch {
+            encoder = nil
+            isBroken = true
+            choice.failed(error, at: MonotonicClock.now)
+            throw .pausing
+        }
     }
 
     // MARK: - Opening

@@ -19,6 +19,17 @@ package protocol VideoEncoder: AnyObject {
     func reconfigure(bitrate: Int, fps: Int) -> Bool
 }
 
+/// An encoder that also takes frames in DMA-BUFs, which the CPU then never reads.
+package protocol ImportingEncoder: VideoEncoder {
+    /// Scales the frame to the whole of the settings' size and encodes it. The buffer is no longer needed after.
+    ///
+    /// An odd last column or row is left out.
+    func encode(_ buffer: DMABuf, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture
+
+    /// Encodes the picture of the DMA-BUF that was encoded last once more; nil where there was none.
+    func encodeImportedAgain(forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture?
+}
+
 package struct EncodedPicture {
     package var bytes: [UInt8]
     package var isKeyframe: Bool

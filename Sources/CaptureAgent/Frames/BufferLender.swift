@@ -25,8 +25,8 @@ package final class BufferLender: Sendable {
         self.wake = wake
     }
 
-    /// How many buffers are lent.
-    package var lentCount: Int { state.withLock { $0.lent.count } }
+    /// The buffers that are lent.
+    package var lent: Set<Int> { state.withLock { $0.lent } }
 
     package func lend(_ buffer: Int) -> BufferLease {
         state.withLock { _ = $0.lent.insert(buffer) }

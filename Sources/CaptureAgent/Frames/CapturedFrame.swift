@@ -1,18 +1,22 @@
 package import Media
 
-/// One raw frame of the screen. Frames that differ only in where the pointer is share their pixels.
+/// One raw frame of the screen. Frames that differ only in where the pointer is share their contents.
 package struct CapturedFrame: Sendable {
-    package var pixels: FramePixels
+    package var contents: FrameContents
     /// When the frame was captured, monotonic ns.
     package var captured: UInt64
     /// To be drawn over the pixels; nil when there is none, or the desktop has drawn it already.
     package var pointer: Pointer?
 
-    package init(_ pixels: FramePixels, captured: UInt64, pointer: Pointer? = nil) {
-        self.pixels = pixels
+    package init(_ contents: FrameContents, captured: UInt64, pointer: Pointer? = nil) {
+        self.contents = contents
         self.captured = captured
         self.pointer = pointer
     }
 
-    package var description: FrameDescription { pixels.description }
+    package init(_ pixels: FramePixels, captured: UInt64, pointer: Pointer? = nil) {
+        self.init(.memory(pixels), captured: captured, pointer: pointer)
+    }
+
+    package var description: FrameDescription { contents.description }
 }

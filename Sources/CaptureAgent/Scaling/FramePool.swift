@@ -7,7 +7,7 @@ struct FramePool {
     /// Two: the picture that repeats are made of stays while the next one is filled.
     static let capacity = 2
 
-    private let size: PictureSize
+    let size: PictureSize
     private var free: [I420Picture] = []
     private var made = 0
 

@@ -18,10 +18,10 @@ package struct PictureScaler: ~Copyable {
         unscaled = fit.isUnscaled ? nil : I420Picture(size: source.even)
     }
 
-    /// Fills `picture`, whose size is the output's, from `frame`, whose size is the source's.
-    package func convert(_ frame: CapturedFrame, into picture: I420Picture) {
+    /// Fills `picture`, whose size is the output's, from `frame`, whose size is the source's, with `pointer` drawn over it.
+    package func convert(_ frame: FramePixels, pointer: Pointer? = nil, into picture: I420Picture) {
         let converted = unscaled ?? picture
-        frame.pixels.withFirst { pixels in
+        frame.withFirst { pixels in
             let pixels = pixels.assumingMemoryBound(to: UInt8.self)
             let blueFirst = frame.description.format.blueFirst
             ccolour_rgb_to_i420(
@@ -32,7 +32,7 @@ package struct PictureScaler: ~Copyable {
                 blueFirst,
                 converted.planes(x: 0, y: 0)
             )
-            guard let patch = frame.pointer.flatMap({ PointerPatch($0, within: converted.size) }) else { return }
+            guard let patch = pointer.flatMap({ PointerPatch($0, within: converted.size) }) else { return }
             ccolour_rgb_to_i420(
                 patch.compose(over: pixels, frame.description),
                 patch.size.width * PixelFormat.bytesPerPixel,

@@ -37,16 +37,16 @@ struct EncoderLoop: ~Copyable {
 
     init(
         id: SessionID,
-        parameters: SessionParameters,
-        catalogue: EncoderCatalogue,
+        epoch: UInt64,
         state: Monitor<SessionState>,
-        output: any SessionOutput
+        output: any SessionOutput,
+        encoder: consuming SessionEncoder
     ) {
         self.id = id
-        epoch = parameters.epoch
+        self.epoch = epoch
         self.state = state
         self.output = output
-        encoder = SessionEncoder(parameters: parameters, catalogue: catalogue)
+        self.encoder = encoder
     }
 
     consuming func run() {
@@ -137,7 +137,7 @@ struct EncoderLoop: ~Copyable {
         switch failure {
         case .noFreePicture:
             return .poolDrop
-        case .nothingToRepeat, .encoder(.pausing):
+        case .nothingToRepeat, .unreadable, .encoder(.pausing):
             return .failed
         case .encoder(.stopped(let error)):
             reportOnce(error)

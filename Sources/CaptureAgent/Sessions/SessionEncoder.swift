@@ -10,19 +10,40 @@ struct SessionEncoder: ~Copyable {
     enum Failure: Error {
         case noFreePicture
         case nothingToRepeat
+        /// The frame is in a DMA-BUF, and this session takes memory only.
+        case unreadable
         case encoder(RecoveringEncoder.Failure)
     }
 
     private var parameters: SessionParameters
     private var scaler: PictureScaler?
+    private var hasBorders = false
     private var pool: FramePool?
     private var encoder: RecoveringEncoder
     /// The last picture encoded, which repeats are made of.
-    private var lastPicture: I420Picture?
+    private var lastPicture: LastPicture?
     private var settling = SettlingPolicy()
+    private let ability: ImportAbility
+    /// Whether frames in DMA-BUFs are out of the question for good: a pointer had to be drawn, or an import failed.
+    private var takesMemoryOnly = false
 
-    init(parameters: SessionParameters, catalogue: EncoderCatalogue) {
+    private enum LastPicture {
+        case inMemory(I420Picture)
+        /// The encoder has it.
+        case imported(PictureSize)
+
+        var size: PictureSize {
+            switch self {
+            case .inMemory(let picture): picture.size
+            case .imported(let size): size
+            }
+        }
+    }
+
+    /// - Parameter ability: Kept up to date by this object.
+    init(parameters: SessionParameters, catalogue: EncoderCatalogue, ability: ImportAbility) {
         self.parameters = parameters
+        self.ability = ability
         encoder = RecoveringEncoder(name: parameters.encoder, codec: parameters.codec, catalogue: catalogue)
     }
 
@@ -50,13 +71,27 @@ struct SessionEncoder: ~Copyable {
 
     /// Scales and encodes `frame`. A frame that makes a picture of another size than the last one's makes a keyframe.
     mutating func encode(_ frame: CapturedFrame, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+        defer { ability.set(takesDMABuf) }
+        // Nobody draws into a DMA-BUF.
+        if frame.pointer != nil { takesMemoryOnly = true }
         let isNewSize = try prepare(for: frame.description.size, isKeyframe: forceKeyframe)
+        let forceKeyframe = forceKeyframe || isNewSize
+        switch frame.contents {
+        case .memory(let pixels): return try encode(pixels, frame.pointer, forceKeyframe: forceKeyframe)
+        case .dmaBuf(let buffer): return try encode(buffer, forceKeyframe: forceKeyframe)
+        }
+    }
+
+    private mutating func encode(
+        _ pixels: FramePixels,
+        _ pointer: Pointer?,
+        forceKeyframe: Bool
+    ) throws(Failure) -> EncodedPicture {
         guard let picture = pool?.take() else { throw .noFreePicture }
-        scaler?.convert(frame, into: picture)
+        scaler?.convert(pixels, pointer: pointer, into: picture)
         do throws(Failure) {
-            let encoded = try encode(picture, forceKeyframe: forceKeyframe || isNewSize)
-            if let lastPicture { pool?.giveBack(lastPicture) }
-            lastPicture = picture
+            let encoded = try encode(picture, forceKeyframe: forceKeyframe)
+            setLastPicture(.inMemory(picture))
             settling.pictureEncoded()
             return encoded
         } catch {
@@ -78,19 +113,56 @@ struct SessionEncoder: ~Copyable {
     /// The last picture once more.
     mutating func makeRepeat(isKeyframe: Bool) throws(Failure) -> (picture: EncodedPicture, kind: RepeatKind) {
         guard let lastPicture else { throw .nothingToRepeat }
+        defer { ability.set(takesDMABuf) }
         // An encoder that is replaced here has made nothing yet that could be repeated.
         try prepareEncoder(size: lastPicture.size, isKeyframe: isKeyframe)
         let wasSettled = settling.isSettled
         if wasSettled, let picture = isKeyframe ? encoder.resendKeyframe() : encoder.skip() {
             return (picture, .skipped)
         }
-        let picture = try encode(lastPicture, forceKeyframe: isKeyframe)
+        let picture: EncodedPicture
+        switch lastPicture {
+        case .inMemory(let last): picture = try encode(last, forceKeyframe: isKeyframe)
+        case .imported: picture = try encodeImportedAgain(forceKeyframe: isKeyframe)
+        }
         if picture.isKeyframe {
             settling.keyframeEncoded(isCapped: picture.isCapped)
         } else {
             settling.repeatEncoded(isCapped: picture.isCapped)
         }
         return (picture, wasSettled ? .reencoded : .refined)
+    }
+
+    // MARK: - DMA-BUF
+
+    /// Whether frames in DMA-BUFs can be encoded as matters stand: the encoder imports them, and there are neither borders nor a pointer to draw.
+    private var takesDMABuf: Bool { !takesMemoryOnly && !hasBorders && encoder.imports }
+
+    private mutating func encode(_ buffer: DMABuf, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+        guard takesDMABuf, let size = pool?.size else { throw .unreadable }
+        let encoded: EncodedPicture?
+        do {
+            encoded = try encoder.encode(buffer, forceKeyframe: forceKeyframe)
+        } catch {
+            takesMemoryOnly = true
+            throw .encoder(error)
+        }
+        guard let encoded else { throw .unreadable }
+        setLastPicture(.imported(size))
+        settling.pictureEncoded()
+        return encoded
+    }
+
+    private mutating func encodeImportedAgain(forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+        let encoded: EncodedPicture?
+        do {
+            encoded = try encoder.encodeImportedAgain(forceKeyframe: forceKeyframe)
+        } catch {
+            throw .encoder(error)
+        }
+        // The encoder that had the picture may have been replaced.
+        guard let encoded else { throw .nothingToRepeat }
+        return encoded
     }
 
     private mutating func encode(
@@ -110,12 +182,19 @@ struct SessionEncoder: ~Copyable {
         // Before anything else, so that a session without an encoder costs no scaling.
         try prepareEncoder(size: output, isKeyframe: isKeyframe)
         if scaler?.source == source, scaler?.fit.output == output { return false }
-        if lastPicture?.size != output {
+        if pool?.size != output {
             lastPicture = nil
             pool = FramePool(size: output)
         }
         scaler = PictureScaler(source: source, output: output)
+        let fit = PictureFit(source: source, output: output)
+        hasBorders = fit.content != fit.output
         return true
+    }
+
+    private mutating func setLastPicture(_ picture: LastPicture) {
+        if case .inMemory(let former) = lastPicture { pool?.giveBack(former) }
+        lastPicture = picture
     }
 
     private mutating func prepareEncoder(size: PictureSize, isKeyframe: Bool) throws(Failure) {

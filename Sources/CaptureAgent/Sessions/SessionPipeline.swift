@@ -15,14 +15,19 @@ package final class SessionPipeline: Sendable {
     package let id: SessionID
     private let output: any SessionOutput
     private let state: Monitor<SessionState>
+    private let ability: ImportAbility
     private let thread: WorkerThread
 
+    /// - Parameter abilityChanged: Called in the session's thread when ``takesDMABuf`` has changed.
     package init(
         id: SessionID,
         parameters: SessionParameters,
         catalogue: EncoderCatalogue,
-        output: any SessionOutput
+        output: any SessionOutput,
+        abilityChanged: @escaping @Sendable () -> Void = {}
     ) {
+        let ability = ImportAbility(changed: abilityChanged)
+        self.ability = ability
         self.id = id
         self.output = output
         let state = Monitor(
@@ -38,7 +43,8 @@ package final class SessionPipeline: Sendable {
         )
         self.state = state
         thread = WorkerThread(name: "encoder-\(id)") {
-            EncoderLoop(id: id, parameters: parameters, catalogue: catalogue, state: state, output: output).run()
+            let encoder = SessionEncoder(parameters: parameters, catalogue: catalogue, ability: ability)
+            EncoderLoop(id: id, epoch: parameters.epoch, state: state, output: output, encoder: encoder).run()
         }
     }
 
@@ -56,6 +62,9 @@ package final class SessionPipeline: Sendable {
 
     /// What the session is to be by now.
     package var parameters: SessionParameters { state.withLock { $0.parameters } }
+
+    /// Whether the session can use frames in DMA-BUFs; they are wasted on one that cannot.
+    package var takesDMABuf: Bool { ability.current }
 
     /// Changes the running session. A change of size shows with the next frame offered.
     ///

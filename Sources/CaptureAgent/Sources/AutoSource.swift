@@ -6,9 +6,9 @@ struct AutoSource: FrameSource {
     let mutter: MutterSource
     let portal: PortalSource
 
-    func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
+    func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
         let picked: any FrameSource = MutterScreenCast.isAvailable() ? mutter : portal
         sink.sourceChanged(SourceStatus(state: .opening, kind: picked.kind))
-        try picked.run(into: sink, rate: rate, stop: stop)
+        try picked.run(into: sink, demand: demand, stop: stop)
     }
 }

@@ -18,7 +18,7 @@ package protocol FrameSource: Sendable {
     var kind: String { get }
 
     /// Opens the source and delivers to `sink` until `stop` is set; throws when the source cannot be opened or is lost.
-    func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError)
+    func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError)
 }
 
 /// Why a source gave up. Each says what to do.

@@ -11,14 +11,14 @@ final class SourceSupervisor: Sendable {
     private let stop = Event()
     private let thread: WorkerThread
 
-    init(source: any FrameSource, rate: SourceRate, sink: any FrameSink, logger: Logger) {
+    init(source: any FrameSource, demand: SourceDemand, sink: any FrameSink, logger: Logger) {
         thread = WorkerThread(name: "source") { [stop] in
             var pause = Self.firstPause
             var lastError: SourceError?
             while !stop.isSet {
                 sink.sourceChanged(SourceStatus(state: .opening))
                 do throws(SourceError) {
-                    try source.run(into: sink, rate: rate, stop: stop)
+                    try source.run(into: sink, demand: demand, stop: stop)
                 } catch {
                     // The same trouble at every attempt is said once.
                     logger.log(

@@ -11,7 +11,7 @@ package struct TestPatternSource: FrameSource {
     /// Frames per second, 1 to 240.
     package let fps: Int
 
-    package func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
+    package func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
         sink.sourceChanged(SourceStatus(state: .streaming, size: size))
         let start = MonotonicClock.now
         var number: UInt64 = 0
@@ -25,15 +25,19 @@ package struct TestPatternSource: FrameSource {
 
     /// The frame that shows the counter value `number`, modulo 2^24.
     package static func frame(number: UInt32, size: PictureSize, captured: UInt64) -> CapturedFrame {
+        CapturedFrame(pixels(number: number, size: size), captured: captured)
+    }
+
+    /// The picture of that frame.
+    package static func pixels(number: UInt32, size: PictureSize) -> FramePixels {
         let stride = size.width * PixelFormat.bytesPerPixel
         let description = FrameDescription(size: size, stride: stride, format: .bgrx)
-        let pixels = FramePixels(description: description) { memory in
+        return FramePixels(description: description) { memory in
             let first = memory.bindMemory(to: UInt8.self).baseAddress
             let (width, height) = (UInt32(size.width), UInt32(size.height))
             counter_pattern_draw_background(first, UInt32(stride), width, height)
             counter_pattern_draw_motion(first, UInt32(stride), width, height, number)
             counter_pattern_draw(first, UInt32(stride), width, height, number)
         }
-        return CapturedFrame(pixels, captured: captured)
     }
 }

@@ -23,20 +23,20 @@ package struct MutterSource: FrameSource {
     let screen: Screen
     let cursor: CursorDrawing
 
-    package func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
+    package func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
         let screenCast = try MutterScreenCast(stop: stop)
         defer { screenCast.close() }
         var target = PipeWireTarget(node: try screenCast.open(screen, cursor: cursor))
         target.drawsPointer = cursor == .embedded
         if case .virtual(let size) = screen { target.size = size }
-        let maximumRate = rate.maximum
+        let openingDemand = demand.value
         let stream = try PipeWireStream(
             PipeWireConnection(to: .session),
             target: target,
-            maximumRate: maximumRate,
+            demand: openingDemand,
             sink: sink
         )
         defer { stream.shutDown() }
-        try stream.deliver(rate: rate, openedWith: maximumRate, until: stop) { screenCast.waitUntilClosed(or: $0) }
+        try stream.deliver(demand, openedWith: openingDemand, until: stop) { screenCast.waitUntilClosed(or: $0) }
     }
 }

@@ -1,13 +1,20 @@
 import Wire
 
 /// A PipeWire video node that anybody offers, such as a GStreamer pipeline's.
-struct NodeSource: FrameSource {
-    let kind = "node"
+package struct NodeSource: FrameSource {
+    package let kind = "node"
     /// The node's name, or its serial or id as a decimal number.
     let node: String
+    /// The daemon that has the node. A descriptor is good for one run.
+    let remote: PipeWireConnection.Remote
 
-    func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
-        let connection = try PipeWireConnection(to: .session)
+    package init(node: String, remote: PipeWireConnection.Remote = .session) {
+        self.node = node
+        self.remote = remote
+    }
+
+    package func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
+        let connection = try PipeWireConnection(to: remote)
         let target: PipeWireTarget
         do throws(SourceError) {
             target = try Self.target(named: node, among: connection.globals())
@@ -15,10 +22,10 @@ struct NodeSource: FrameSource {
             connection.shutDown()
             throw error
         }
-        let maximumRate = rate.maximum
-        let stream = try PipeWireStream(connection, target: target, maximumRate: maximumRate, sink: sink)
+        let openingDemand = demand.value
+        let stream = try PipeWireStream(connection, target: target, demand: openingDemand, sink: sink)
         defer { stream.shutDown() }
-        try stream.deliver(rate: rate, openedWith: maximumRate, until: stop) { events in
+        try stream.deliver(demand, openedWith: openingDemand, until: stop) { events in
             !Event.wait(forAnyOf: events, until: nil)
         }
     }

@@ -12,10 +12,6 @@ struct PipeWireBuffers {
     private var nextNumber = 0
 
     var count: Int { entries.count }
-    /// The numbers of those that are lent, and the pixels that lease them.
-    var lent: [(number: Int, pixels: FramePixels)] {
-        entries.compactMap { number, entry in entry.pixels.map { (number, $0) } }
-    }
 
     mutating func add(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         entries[nextNumber] = Entry(buffer: buffer)
@@ -36,6 +32,11 @@ struct PipeWireBuffers {
 
     func buffer(_ number: Int) -> UnsafeMutablePointer<pw_buffer>? {
         entries[number]?.buffer
+    }
+
+    /// The pixels in memory that lease a buffer.
+    func pixels(_ number: Int) -> FramePixels? {
+        entries[number]?.pixels
     }
 
     mutating func setPixels(_ pixels: FramePixels?, of number: Int) {

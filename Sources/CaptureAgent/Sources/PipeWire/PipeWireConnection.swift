@@ -2,11 +2,11 @@ import CPipeWire
 import Glibc
 
 /// A connection to a PipeWire daemon with a thread of its own.
-final class PipeWireConnection: @unchecked Sendable {
+package final class PipeWireConnection: @unchecked Sendable {
     // Unchecked because the handles do not change, and PipeWire's are touched only in its thread or under its lock.
 
     /// Which daemon to speak to.
-    enum Remote {
+    package enum Remote: Sendable {
         /// An open connection, for example a portal's. Taken over.
         case descriptor(Int32)
         /// The session's own daemon.

@@ -1,10 +1,12 @@
-import CPipeWire
-import Media
+package import CPipeWire
+package import Media
 
 /// The raw video format that a stream has settled on, one of those that the agent takes.
-struct PipeWireFormat {
-    var size: PictureSize
-    var pixels: PixelFormat
+package struct PipeWireFormat {
+    package var size: PictureSize
+    package var pixels: PixelFormat
+    /// The layout of pictures in DMA-BUFs; nil where they are in memory.
+    package var modifier: UInt64?
 
     /// In order of preference: what compositors hand out natively comes first.
     private static let accepted: [(spa: spa_video_format, pixels: PixelFormat)] = [
@@ -14,8 +16,14 @@ struct PipeWireFormat {
         (SPA_VIDEO_FORMAT_RGBA, .rgba),
     ]
 
+    /// The layouts that are accepted in DMA-BUFs.
+    ///
+    /// Only rows of pixels: which other layouts a device imports, VA-API does not tell, and one that is named wrongly, or left
+    /// to the driver (`DRM_FORMAT_MOD_INVALID`), is read as garbage without an error.
+    private static let modifiers = [DMABuf.linear]
+
     /// What `param`, a Format object, fixes; nil when it is not one of the accepted formats.
-    init?(_ param: UnsafePointer<spa_pod>) {
+    package init?(_ param: UnsafePointer<spa_pod>) {
         var info = spa_video_info_raw()
         guard spa_format_video_raw_parse(param, &info) >= 0, (2...8192).contains(info.size.width),
             (2...8192).contains(info.size.height),
@@ -23,27 +31,38 @@ struct PipeWireFormat {
         else { return nil }
         size = PictureSize(width: Int(info.size.width), height: Int(info.size.height))
         pixels = format.pixels
+        var modifier: UInt64 = 0
+        if cpw_format_modifier(param, &modifier) {
+            guard Self.modifiers.contains(modifier) else { return nil }
+            self.modifier = modifier
+        }
     }
 
-    /// Runs `body` with an EnumFormat object that offers the accepted formats at up to `maximumRate` frames per second,
-    /// in the given size or, when it is nil, in any.
-    static func withOffer<Result>(
-        maximumRate: Int,
+    /// Runs `body` with EnumFormat objects, by preference, that offer the accepted formats at up to the demand's rate, in the given size or, when
+    /// it is nil, in any: in DMA-BUFs where the demand takes them, and in memory.
+    package static func withOffers<Result>(
+        for demand: SourceDemand.Value,
         size: PictureSize?,
-        _ body: (inout UnsafePointer<spa_pod>?) -> Result
-    ) -> Result {
+        _ body: (inout [UnsafePointer<spa_pod>?]) throws -> Result
+    ) rethrows -> Result {
         let formats = accepted.map { $0.spa.rawValue }
-        return withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
-            var offer = cpw_enum_format(
-                memory.baseAddress,
-                UInt32(memory.count),
-                formats,
-                UInt32(formats.count),
-                UInt32(maximumRate),
-                UInt32(size?.width ?? 0),
-                UInt32(size?.height ?? 0)
-            )
-            return body(&offer)
+        return try withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 8) { memory in
+            let part = memory.count / 2
+            let layouts: [[UInt64]] = demand.takesDMABuf ? [modifiers, []] : [[]]
+            var offers = layouts.enumerated().map { index, modifiers in
+                cpw_enum_format(
+                    memory.baseAddress! + index * part,
+                    UInt32(part),
+                    formats,
+                    UInt32(formats.count),
+                    modifiers,
+                    UInt32(modifiers.count),
+                    UInt32(demand.maximumRate),
+                    UInt32(size?.width ?? 0),
+                    UInt32(size?.height ?? 0)
+                )
+            }
+            return try body(&offers)
         }
     }
 }

@@ -15,7 +15,7 @@ struct PipeWireFrameReader {
     /// Nil when the pointer is to stay hidden.
     private var pointer: PipeWirePointer?
     /// The newest picture, for frames in which only the pointer moves.
-    private var newest: (pixels: FramePixels, origin: (x: Int, y: Int))?
+    private var newest: (contents: FrameContents, origin: (x: Int, y: Int))?
 
     /// - Parameter wake: Asks PipeWire's thread to call ``collectReturned(_:)``; called in any thread.
     init(sink: any FrameSink, drawsPointer: Bool, wake: @escaping @Sendable () -> Void) {
@@ -54,9 +54,9 @@ struct PipeWireFrameReader {
     mutating func returnAll(_ stream: OpaquePointer) -> Int {
         newest = nil
         collectReturned(stream)
-        let lent = buffers.lent
-        for (number, pixels) in lent {
-            pixels.detach()
+        let lent = lender.lent
+        for number in lent {
+            buffers.pixels(number)?.detach()
             lender.forget(number)
             buffers.setPixels(nil, of: number)
             if let buffer = buffers.buffer(number) { pw_stream_queue_buffer(stream, buffer) }
@@ -85,12 +85,12 @@ struct PipeWireFrameReader {
             picture = (buffer, contents)
         }
         if let picture {
-            newest = (take(picture.contents, of: picture.buffer, stream), picture.contents.origin)
+            newest = take(picture.contents, of: picture.buffer, stream).map { ($0, picture.contents.origin) }
         } else if pointer?.current == pointerBefore {
             return
         }
         if let newest {
-            sink.receive(CapturedFrame(newest.pixels, captured: captured, pointer: pointer?.current))
+            sink.receive(CapturedFrame(newest.contents, captured: captured, pointer: pointer?.current))
         }
     }
 
@@ -111,20 +111,24 @@ struct PipeWireFrameReader {
         return picture
     }
 
-    /// The picture's pixels: lent where the producer has buffers to spare, else copied.
+    /// The picture's contents: lent where the producer has buffers to spare, else copied. A DMA-BUF, which cannot be copied,
+    /// is always lent; nil where that fails.
     private mutating func take(
         _ picture: PipeWirePicture,
         of buffer: UnsafeMutablePointer<pw_buffer>,
         _ stream: OpaquePointer
-    ) -> FramePixels {
-        if let number = buffers.number(of: buffer), lender.lentCount + Self.producersShare < buffers.count {
-            let pixels = picture.leased(lender.lend(number))
-            buffers.setPixels(pixels, of: number)
-            return pixels
+    ) -> FrameContents? {
+        let hasBuffersToSpare = lender.lent.count + Self.producersShare < buffers.count
+        if !hasBuffersToSpare, let pixels = picture.copied() {
+            pw_stream_queue_buffer(stream, buffer)
+            sink.copiedFrame()
+            return .memory(pixels)
         }
-        let pixels = picture.copied()
-        pw_stream_queue_buffer(stream, buffer)
-        sink.copiedFrame()
-        return pixels
+        guard let number = buffers.number(of: buffer), let contents = picture.leased(lender.lend(number)) else {
+            sink.skippedBuffer()
+            return nil
+        }
+        if case .memory(let pixels) = contents { buffers.setPixels(pixels, of: number) }
+        return contents
     }
 }

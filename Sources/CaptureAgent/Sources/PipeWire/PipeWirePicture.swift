@@ -3,14 +3,18 @@ import Media
 
 /// A dequeued buffer whose pixels can be used: not empty, not marked corrupted, and with memory for all that its format says.
 struct PipeWirePicture {
+    private enum Place {
+        case memory(first: UnsafeRawPointer)
+        case dmaBuf(descriptor: Int32, offset: Int, modifier: UInt64)
+    }
+
     /// Where the picture begins in the buffer, in pixels.
     let origin: (x: Int, y: Int)
-    private let first: UnsafeRawPointer
+    private let place: Place
     private let description: FrameDescription
 
     init?(_ buffer: UnsafeMutablePointer<spa_buffer>, format: PipeWireFormat) {
-        guard buffer.pointee.n_datas > 0, let data = buffer.pointee.datas, let chunk = data.pointee.chunk,
-            let memory = data.pointee.data
+        guard buffer.pointee.n_datas > 0, let data = buffer.pointee.datas, let chunk = data.pointee.chunk
         else { return nil }
         let isCorrupted =
             chunk.pointee.flags & Int32(SPA_CHUNK_FLAG_CORRUPTED) != 0
@@ -22,12 +26,20 @@ struct PipeWirePicture {
         let stride = chunk.pointee.stride > 0 ? Int(chunk.pointee.stride) : rowBytes
         let whole = FrameDescription(size: format.size, stride: stride, format: format.pixels)
         let offset = Int(chunk.pointee.offset)
-        guard stride >= rowBytes, offset + whole.byteCount <= Int(data.pointee.maxsize) else { return nil }
+        guard stride >= rowBytes else { return nil }
         let crop = Self.crop(of: buffer, within: format.size)
         description = FrameDescription(size: crop.size, stride: stride, format: format.pixels)
         origin = crop.origin
-        first =
-            UnsafeRawPointer(memory) + offset + origin.y * stride + origin.x * PixelFormat.bytesPerPixel
+        let first = offset + origin.y * stride + origin.x * PixelFormat.bytesPerPixel
+        if data.pointee.type == SPA_DATA_DmaBuf.rawValue {
+            guard let modifier = format.modifier else { return nil }
+            place = .dmaBuf(descriptor: Int32(truncatingIfNeeded: data.pointee.fd), offset: first, modifier: modifier)
+        } else {
+            guard let memory = data.pointee.data, offset + whole.byteCount <= Int(data.pointee.maxsize) else {
+                return nil
+            }
+            place = .memory(first: UnsafeRawPointer(memory) + first)
+        }
     }
 
     /// The header that tells about a buffer, where the producer adds one.
@@ -53,12 +65,27 @@ struct PipeWirePicture {
         return (origin: (x: x, y: y), size: PictureSize(width: width, height: height))
     }
 
-    func leased(_ lease: BufferLease) -> FramePixels {
-        FramePixels(leasing: first, description: description, lease: lease)
+    /// The picture in the buffer; nil, and the lease given back, for a DMA-BUF that is not what the producer says.
+    func leased(_ lease: BufferLease) -> FrameContents? {
+        switch place {
+        case .memory(let first):
+            return .memory(FramePixels(leasing: first, description: description, lease: lease))
+        case .dmaBuf(let descriptor, let offset, let modifier):
+            let buffer = DMABuf(
+                duplicating: descriptor,
+                description: description,
+                offset: offset,
+                modifier: modifier,
+                lease: lease
+            )
+            return buffer.map { .dmaBuf($0) }
+        }
     }
 
-    func copied() -> FramePixels {
-        FramePixels(description: description) { memory in
+    /// A copy of the pixels; nil for a DMA-BUF, which is not for the CPU to read.
+    func copied() -> FramePixels? {
+        guard case .memory(let first) = place else { return nil }
+        return FramePixels(description: description) { memory in
             memory.copyMemory(from: UnsafeRawBufferPointer(start: first, count: description.byteCount))
         }
     }

@@ -57,11 +57,11 @@ final class PipeWireStream: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - connection: Used by this stream alone, and shut down with it.
-    ///   - maximumRate: Frames per second that are worth delivering.
+    ///   - demand: What the sessions have use for.
     init(
         _ connection: PipeWireConnection,
         target: PipeWireTarget,
-        maximumRate: Int,
+        demand: SourceDemand.Value,
         sink: any FrameSink
     ) throws(SourceError) {
         self.connection = connection
@@ -72,7 +72,7 @@ final class PipeWireStream: @unchecked Sendable {
         self.wakeSource = wakeSource
         reader = PipeWireFrameReader(sink: sink, drawsPointer: target.drawsPointer) { wakeSource.wake() }
         connection.observe { [weak self] in self?.end($0) }
-        let failure = connection.withLock { connect(maximumRate: maximumRate) }
+        let failure = connection.withLock { connect(for: demand) }
         guard let failure else { return }
         shutDown()
         throw .unavailable(cause: "pipewire_unavailable", detail: "PipeWire refuses: \(failure). Is it running?")
@@ -82,12 +82,12 @@ final class PipeWireStream: @unchecked Sendable {
         hook.deallocate()
     }
 
-    /// Announces another maximum rate to the producer.
-    func changeMaximumRate(_ maximumRate: Int) {
+    /// Makes the producer another offer.
+    private func follow(_ demand: SourceDemand.Value) {
         connection.withLock {
             guard let stream else { return }
-            PipeWireFormat.withOffer(maximumRate: maximumRate, size: target.size) { offer in
-                _ = pw_stream_update_params(stream, &offer, 1)
+            PipeWireFormat.withOffers(for: demand, size: target.size) { offers in
+                _ = pw_stream_update_params(stream, &offers, UInt32(offers.count))
             }
         }
     }
@@ -95,17 +95,18 @@ final class PipeWireStream: @unchecked Sendable {
     /// Delivers until `stop` is set; throws when the stream ends before, or the desktop ends it.
     ///
     /// - Parameters:
-    ///   - initialRate: What it was opened with; `rate` may have changed since.
+    ///   - openingDemand: What it was opened with; `demand` may have changed since.
     ///   - wait: Returns when one of the events is set, and then false, or true when the desktop has ended the screencast.
     func deliver(
-        rate: SourceRate,
-        openedWith initialRate: Int,
+        _ demand: SourceDemand,
+        openedWith openingDemand: SourceDemand.Value,
         until stop: Event,
         wait: ([Event]) -> Bool
     ) throws(SourceError) {
-        rate.observe { [weak self] in self?.changeMaximumRate($0) }
-        defer { rate.observe(nil) }
-        if rate.maximum != initialRate { changeMaximumRate(rate.maximum) }
+        demand.observe { [weak self] in self?.follow($0) }
+        defer { demand.observe(nil) }
+        let current = demand.value
+        if current != openingDemand { follow(current) }
         guard Event.wait(forAnyOf: [stop, ended, started], until: MonotonicClock.now + Self.startTimeout) else {
             throw .timeout(
                 cause: "stream_not_linked",
@@ -150,7 +151,7 @@ final class PipeWireStream: @unchecked Sendable {
     // MARK: - Opening
 
     /// Returns what failed.
-    private func connect(maximumRate: Int) -> String? {
+    private func connect(for demand: SourceDemand.Value) -> String? {
         let own = Unmanaged.passUnretained(self).toOpaque()
         wakeSource.attach(callback: pipeWireStreamWoken, data: own)
         firstFrameTimer = LoopTimer(loop: connection.loop, callback: pipeWireFirstFrameMissing, data: own)
@@ -165,8 +166,9 @@ final class PipeWireStream: @unchecked Sendable {
         pw_stream_add_listener(stream, hook, pipeWireStreamEvents, own)
         var flags = PW_STREAM_FLAG_MAP_BUFFERS.rawValue | PW_STREAM_FLAG_DONT_RECONNECT.rawValue
         if target.linking == .sessionManager { flags |= PW_STREAM_FLAG_AUTOCONNECT.rawValue }
-        let result = PipeWireFormat.withOffer(maximumRate: maximumRate, size: target.size) { offer in
-            pw_stream_connect(stream, SPA_DIRECTION_INPUT, target.node, pw_stream_flags(flags), &offer, 1)
+        let result = PipeWireFormat.withOffers(for: demand, size: target.size) { offers in
+            let (flags, count) = (pw_stream_flags(flags), UInt32(offers.count))
+            return pw_stream_connect(stream, SPA_DIRECTION_INPUT, target.node, flags, &offers, count)
         }
         return result < 0 ? "no connection to node \(target.node) (\(String(cString: strerror(-result))))" : nil
     }
@@ -224,8 +226,10 @@ final class PipeWireStream: @unchecked Sendable {
         if started.isSet { sink.sourceChanged(SourceStatus(state: .streaming, size: format.size)) }
     }
 
-    /// Asks for memory that both sides see, and for what is told about each picture.
+    /// Asks for DMA-BUFs where the format says so, else for memory that both sides see, and for what is told about each picture.
     private func negotiateBuffers(of format: PipeWireFormat, _ stream: OpaquePointer) {
+        let isMemory = format.modifier == nil
+        let types = isMemory ? [SPA_DATA_MemFd, SPA_DATA_MemPtr] : [SPA_DATA_DmaBuf]
         var metadata: [(type: spa_meta_type, sizes: ClosedRange<Int>)] = [
             (SPA_META_Header, MemoryLayout<spa_meta_header>.size...MemoryLayout<spa_meta_header>.size),
             (SPA_META_VideoCrop, MemoryLayout<spa_meta_region>.size...MemoryLayout<spa_meta_region>.size),
@@ -237,12 +241,12 @@ final class PipeWireStream: @unchecked Sendable {
                 cpw_buffers_param(
                     memory.baseAddress,
                     UInt32(part),
-                    // Without it, GStreamer's pipelines hand out buffers without memory.
-                    Int32(format.size.width * format.size.height * PixelFormat.bytesPerPixel),
+                    // Without it, GStreamer's pipelines hand out buffers without memory. That of DMA-BUFs is the producer's matter.
+                    isMemory ? Int32(format.size.width * format.size.height * PixelFormat.bytesPerPixel) : 0,
                     Self.minimumBuffers,
                     Self.preferredBuffers,
                     Self.maximumBuffers,
-                    1 << Int32(SPA_DATA_MemFd.rawValue) | 1 << Int32(SPA_DATA_MemPtr.rawValue)
+                    types.reduce(0) { $0 | 1 << Int32($1.rawValue) }
                 )
             ]
             for (index, (type, sizes)) in metadata.enumerated() {

@@ -11,7 +11,7 @@ struct PortalSource: FrameSource {
     let consentTimeout: UInt64
     let logger: Logger
 
-    func run(into sink: any FrameSink, rate: SourceRate, stop: Event) throws(SourceError) {
+    func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
         let began = MonotonicClock.now
         let portal = try ScreenCastPortal(stop: stop)
         defer { portal.close() }
@@ -28,15 +28,15 @@ struct PortalSource: FrameSource {
 
         let timings = ["portal": Double(granted - began) / 1e6]
         sink.sourceChanged(SourceStatus(state: .opening, timings: timings))
-        let maximumRate = rate.maximum
+        let openingDemand = demand.value
         let stream = try PipeWireStream(
             PipeWireConnection(to: .descriptor(descriptor)),
             target: PipeWireTarget(node: grant.node, drawsPointer: cursor == .embedded),
-            maximumRate: maximumRate,
+            demand: openingDemand,
             sink: sink
         )
         defer { stream.shutDown() }
-        try stream.deliver(rate: rate, openedWith: maximumRate, until: stop) { portal.waitUntilClosed(or: $0) }
+        try stream.deliver(demand, openedWith: openingDemand, until: stop) { portal.waitUntilClosed(or: $0) }
     }
 
     private static let waitingForConsent = SourceStatus(

@@ -1,0 +1,22 @@
+import Synchronization
+
+/// Whether a session can use frames in DMA-BUFs by now. Set in the session's thread, read in any.
+final class ImportAbility: Sendable {
+    private let state = Mutex(false)
+    private let changed: @Sendable () -> Void
+
+    /// - Parameter changed: Called in the session's thread after each change.
+    init(changed: @escaping @Sendable () -> Void) {
+        self.changed = changed
+    }
+
+    var current: Bool { state.withLock { $0 } }
+
+    func set(_ ability: Bool) {
+        let isNew = state.withLock { state in
+            defer { state = ability }
+            return state != ability
+        }
+        if isNew { changed() }
+    }
+}
