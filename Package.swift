@@ -165,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "CaptureAgentTests",
             dependencies: [
-                "CaptureAgent", "CColour", "CPipeWire", "Media", "TestSupport", "Wire",
+                "CaptureAgent", "CColour", "CLibAV", "CPipeWire", "Media", "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings

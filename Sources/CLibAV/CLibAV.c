@@ -32,10 +32,17 @@ const char *clibav_load(clibav_functions *functions) {
     functions->name = (__typeof__(functions->name))dlsym(library, #name); \
     if (functions->name == NULL) return dlerror();
     CLIBAV_FUNCTIONS(CLIBAV_FIND)
-#undef CLIBAV_FIND
     functions->av_log_set_callback(keep_message);
     return NULL;
 }
+
+const char *clibav_load_filters(clibav_filter_functions *functions) {
+    void *library = dlopen("libavfilter.so." CLIBAV_TEXT(LIBAVFILTER_VERSION_MAJOR), RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return dlerror();
+    CLIBAV_FILTER_FUNCTIONS(CLIBAV_FIND)
+    return NULL;
+}
+#undef CLIBAV_FIND
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -1,10 +1,14 @@
-// libavcodec and libavutil, loaded when they are first needed instead of when the process starts. Swift has the types from
+// libavcodec, libavutil and libavfilter, loaded when they are first needed instead of when the process starts. Swift has the types from
 // their headers, and the functions from a table: a direct call would need the linker. No policy.
 #ifndef CLIBAV_H
 #define CLIBAV_H
 
 #include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
 #include <libavutil/hwcontext.h>
+#include <libavutil/hwcontext_drm.h>
 #include <stdbool.h>
 
 #define CLIBAV_FUNCTIONS(function) \
@@ -24,6 +28,8 @@
     function(av_dict_free) \
     function(av_strerror) \
     function(av_log_set_callback) \
+    function(av_free) \
+    function(av_buffer_allocz) \
     function(av_buffer_ref) \
     function(av_buffer_unref) \
     function(av_hwdevice_ctx_create) \
@@ -32,16 +38,34 @@
     function(av_hwframe_get_buffer) \
     function(av_hwframe_transfer_data)
 
-/// The functions, by their own names.
-typedef struct clibav_functions {
+#define CLIBAV_FILTER_FUNCTIONS(function) \
+    function(avfilter_get_by_name) \
+    function(avfilter_graph_alloc) \
+    function(avfilter_graph_free) \
+    function(avfilter_graph_alloc_filter) \
+    function(avfilter_init_str) \
+    function(avfilter_link) \
+    function(avfilter_graph_config) \
+    function(av_buffersrc_parameters_alloc) \
+    function(av_buffersrc_parameters_set) \
+    function(av_buffersrc_add_frame_flags) \
+    function(av_buffersink_get_frame)
+
+/// The functions, by their own names: libavcodec's and libavutil's, and libavfilter's.
 #define CLIBAV_FIELD(name) __typeof__(name) *name;
+typedef struct clibav_functions {
     CLIBAV_FUNCTIONS(CLIBAV_FIELD)
-#undef CLIBAV_FIELD
 } clibav_functions;
+typedef struct clibav_filter_functions {
+    CLIBAV_FILTER_FUNCTIONS(CLIBAV_FIELD)
+} clibav_filter_functions;
+#undef CLIBAV_FIELD
 
 /// Loads the libraries of the version that the headers describe, and keeps what they log from standard error. Called once.
 /// NULL, or why they cannot be loaded; the text is valid until the thread's next dlerror(3).
 const char *clibav_load(clibav_functions *functions);
+/// The same for libavfilter, after the others.
+const char *clibav_load_filters(clibav_filter_functions *functions);
 
 /// The last error that the libraries logged in this thread since the last call, without a line feed; "" for none. Valid
 /// until the next call in this thread. Log callbacks are variadic.

@@ -6,12 +6,15 @@ package final class LibavEncoder: VideoEncoder {
     package let name: String
     package let settings: EncoderSettings
 
-    private let library: LibavLibrary
+    let library: LibavLibrary
     private let input: LibavInput
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var parameterSets: InBandParameterSets
     private var pictureNumber: Int64 = 0
+
+    /// The VA-API device that it works on, and its file; nil for other forms of input.
+    var device: (UnsafeMutablePointer<AVBufferRef>, file: String)? { input.device }
 
     /// - Parameters:
     ///   - name: libavcodec's name of the encoder.
@@ -83,6 +86,14 @@ package final class LibavEncoder: VideoEncoder {
         } catch {
             throw .failed(encoder: name, reason: error.reason)
         }
+        return try encode(frame, forceKeyframe: forceKeyframe)
+    }
+
+    /// Encodes a frame of the input's form and size, which stays the caller's.
+    func encode(
+        _ frame: UnsafeMutablePointer<AVFrame>,
+        forceKeyframe: Bool
+    ) throws(EncoderError) -> EncodedPicture {
         frame.pointee.pts = pictureNumber
         frame.pointee.pict_type = forceKeyframe || pictureNumber == 0 ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
         defer { pictureNumber += 1 }

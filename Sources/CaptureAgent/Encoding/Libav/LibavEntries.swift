@@ -21,8 +21,18 @@ extension EncoderEntry {
         let isHardware = codec.pointee.capabilities & Int32(AV_CODEC_CAP_HARDWARE) != 0
         return EncoderEntry(name: name, codec: produced, kind: isHardware ? .hardware : .software) {
             settings throws(EncoderError) in
-            try LibavEncoder(name: name, settings: settings, devices: files(matching: ["/dev/dri/renderD*"]))
+            try opened(name, settings, devices: files(matching: ["/dev/dri/renderD*"]))
         }
+    }
+
+    /// The encoder, with import where its device can.
+    private static func opened(
+        _ name: String,
+        _ settings: EncoderSettings,
+        devices: [String]
+    ) throws(EncoderError) -> any VideoEncoder {
+        let encoder = try LibavEncoder(name: name, settings: settings, devices: devices)
+        return ImportingLibavEncoder(encoder) ?? encoder
     }
 
     /// A hardware encoder that works through one of the device files matching `patterns` (glob(7)).
@@ -33,7 +43,7 @@ extension EncoderEntry {
             kind: .hardware,
             obstacle: { files(matching: patterns).isEmpty ? "no device \(patterns.joined(separator: " or "))" : nil },
             open: { settings throws(EncoderError) in
-                try LibavEncoder(name: name, settings: settings, devices: files(matching: patterns))
+                try opened(name, settings, devices: files(matching: patterns))
             }
         )
     }

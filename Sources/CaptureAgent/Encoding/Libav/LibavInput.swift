@@ -57,6 +57,14 @@ final class LibavInput {
         semiplanar?.deallocate()
     }
 
+    /// The surfaces' device, and its file; nil where frames are in memory.
+    var device: (UnsafeMutablePointer<AVBufferRef>, file: String)? {
+        guard case .surface(let file) = form, let description = surfaces?.pointee.data else { return nil }
+        return description.withMemoryRebound(to: AVHWFramesContext.self, capacity: 1) { context in
+            context.pointee.device_ref.map { ($0, file: file) }
+        }
+    }
+
     /// The picture in a frame, valid until the next call.
     func frame(for picture: I420Picture) throws(Failure) -> UnsafeMutablePointer<AVFrame> {
         guard let frame else { throw Failure(reason: "out of memory") }

@@ -1,7 +1,7 @@
 import CLibAV
 import Media
 
-/// libavcodec and libavutil, loaded into the process the first time that somebody asks.
+/// libavcodec and libavutil, and libavfilter apart from them, loaded into the process the first time that somebody asks.
 ///
 /// They triple the time that a process takes to start, which an agent that encodes with x264 or x265 does without.
 struct LibavLibrary: Sendable {
@@ -20,7 +20,17 @@ struct LibavLibrary: Sendable {
         return .success(LibavLibrary(functions: functions))
     }()
 
+    private static let loadedFilters: Result<clibav_filter_functions, Absence> = {
+        var functions = clibav_filter_functions()
+        if let reason = clibav_load_filters(&functions) {
+            return .failure(Absence(reason: "libavfilter cannot be loaded: \(String(cString: reason))"))
+        }
+        return .success(functions)
+    }()
+
     static func load() throws(Absence) -> LibavLibrary { try loaded.get() }
+
+    func loadFilters() throws(Absence) -> clibav_filter_functions { try Self.loadedFilters.get() }
 
     /// The encoder of that name, if it is one for H.264 or H.265.
     func codec(named name: String) -> (codec: UnsafePointer<AVCodec>, Codec)? {

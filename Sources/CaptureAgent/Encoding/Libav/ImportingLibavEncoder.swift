@@ -1,0 +1,46 @@
+import CLibAV
+import Media
+
+/// A VA-API encoder of libavcodec's that also imports DMA-BUFs. It never ran: this project had no device to run it on.
+final class ImportingLibavEncoder: ImportingEncoder {
+    private let encoder: LibavEncoder
+    private var importer: DMABufImporter
+
+    /// Nil where the encoder has no VA-API device, or the device's import cannot be set up, tried for pictures of the settings' size.
+    init?(_ encoder: LibavEncoder) {
+        guard let device = encoder.device else { return nil }
+        let format = DMABufImporter.Format(source: encoder.settings.size, pixels: .bgrx, output: encoder.settings.size)
+        guard let importer = try? DMABufImporter(format, device: device, library: encoder.library) else { return nil }
+        self.encoder = encoder
+        self.importer = importer
+    }
+
+    var name: String { encoder.name }
+    var settings: EncoderSettings { encoder.settings }
+
+    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+        try encoder.encode(picture, forceKeyframe: forceKeyframe)
+    }
+
+    func encode(_ buffer: DMABuf, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+        let (source, pixels) = (buffer.description.size.even, buffer.description.format)
+        let format = DMABufImporter.Format(source: source, pixels: pixels, output: settings.size)
+        let surface: UnsafeMutablePointer<AVFrame>
+        do throws(LibavInput.Failure) {
+            if importer.format != format, let device = encoder.device {
+                importer = try DMABufImporter(format, device: device, library: encoder.library)
+            }
+            surface = try importer.surface(from: buffer)
+        } catch {
+            throw .failed(encoder: name, reason: "no import: \(error.reason)")
+        }
+        return try encoder.encode(surface, forceKeyframe: forceKeyframe)
+    }
+
+    func encodeImportedAgain(forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture? {
+        guard let surface = importer.lastSurface else { return nil }
+        return try encoder.encode(surface, forceKeyframe: forceKeyframe)
+    }
+
+    func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }
+}
