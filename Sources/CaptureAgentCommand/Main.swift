@@ -92,12 +92,7 @@ struct CaptureAgentCommand: ParsableCommand {
 
     private func agentConfiguration() throws -> AgentConfiguration {
         let (host, port) = try Self.hostAndPort(relay)
-        let allowed = device.utf8.allSatisfy { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
-                || byte == UInt8(ascii: "_")
-        }
-        guard allowed, !device.isEmpty, device.utf8.count <= 64 else {
+        guard device.isName else {
             throw ValidationError("--device takes 1 to 64 letters, digits, - and _.")
         }
         guard (1...3600).contains(consentTimeout) else {

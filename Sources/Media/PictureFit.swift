@@ -12,6 +12,9 @@ package struct PictureFit: Sendable, Equatable {
     /// Whether pixels are copied one to one. An odd source loses its last column or row, rather than being resampled.
     package let isUnscaled: Bool
 
+    /// Whether the content leaves a part of the output black.
+    package var hasBorders: Bool { content != output }
+
     /// Fits `source` into `output` (letterbox or pillarbox).
     package init(source: PictureSize, output: PictureSize) {
         let output = output.even

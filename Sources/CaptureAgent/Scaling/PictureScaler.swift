@@ -43,7 +43,7 @@ package struct PictureScaler: ~Copyable {
             )
         }
         guard let unscaled else { return }
-        if fit.content != fit.output { picture.clear() }
+        if fit.hasBorders { picture.clear() }
         let planes = picture.planes(x: fit.x, y: fit.y)
         // It refuses only null pointers and empty sizes.
         _ = I420Scale(

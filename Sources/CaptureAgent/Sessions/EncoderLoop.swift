@@ -116,7 +116,7 @@ struct EncoderLoop: ~Copyable {
             encodeEnd: ended,
             flags: picture.isKeyframe ? flags.union(.key) : flags,
             keyframeRequest: request,
-            size: encoder.report.size ?? PictureSize(width: 0, height: 0),
+            size: encoder.pictureSize ?? PictureSize(width: 0, height: 0),
             bytes: picture.bytes
         )
         if !output.send(accessUnit, session: id) {

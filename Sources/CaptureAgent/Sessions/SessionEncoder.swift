@@ -17,7 +17,6 @@ struct SessionEncoder: ~Copyable {
 
     private var parameters: SessionParameters
     private var scaler: PictureScaler?
-    private var hasBorders = false
     private var pool: FramePool?
     private var encoder: RecoveringEncoder
     /// The last picture encoded, which repeats are made of.
@@ -55,9 +54,12 @@ struct SessionEncoder: ~Copyable {
             reason: encoder.reason,
             size: opened?.settings.size,
             restarts: encoder.restarts,
-            repeatRefusal: encoder.repeatRefusal?.description
+            repeatRefusal: encoder.repeatRefusal
         )
     }
+
+    /// The open encoder's picture size.
+    var pictureSize: PictureSize? { encoder.opened?.settings.size }
 
     /// Why the encoder that was asked for cannot be used at all.
     var unavailability: EncoderError? { encoder.unavailability }
@@ -138,6 +140,13 @@ struct SessionEncoder: ~Copyable {
     /// Whether frames in DMA-BUFs can be encoded as matters stand: the encoder imports them, and there are neither borders nor a pointer to draw.
     private var takesDMABuf: Bool { !takesMemoryOnly && !hasBorders && encoder.imports }
 
+    private var hasBorders: Bool {
+        switch scaler {
+        case .some(let scaler): scaler.fit.hasBorders
+        case .none: false
+        }
+    }
+
     private mutating func encode(_ buffer: DMABuf, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
         guard takesDMABuf, let size = pool?.size else { throw .unreadable }
         let encoded: EncodedPicture?
@@ -187,8 +196,6 @@ struct SessionEncoder: ~Copyable {
             pool = FramePool(size: output)
         }
         scaler = PictureScaler(source: source, output: output)
-        let fit = PictureFit(source: source, output: output)
-        hasBorders = fit.content != fit.output
         return true
     }
 
@@ -221,5 +228,5 @@ struct EncoderFigures: Sendable {
     var size: PictureSize?
     var restarts: UInt64 = 0
     /// Why repeats are all encoded, where they are.
-    var repeatRefusal: String?
+    var repeatRefusal: RepeatRefusal?
 }

@@ -92,7 +92,7 @@ package final class SessionPipeline: Sendable {
                 session: id,
                 encoder: state.encoder.name,
                 encoderReason: state.encoder.reason,
-                repeatRefusal: state.encoder.repeatRefusal,
+                repeatRefusal: state.encoder.repeatRefusal?.description,
                 size: state.encoder.size,
                 counters: counters,
                 linkDrops: 0

@@ -26,12 +26,4 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
 
     /// Without the environment, whoever prints it.
     package var description: String { "device \(name)" }
-
-    static func isName(_ text: String) -> Bool {
-        1...64 ~= text.utf8.count
-            && text.utf8.allSatisfy { byte in
-                let character = Character(UnicodeScalar(byte))
-                return character.isASCII && (character.isLetter || character.isNumber) || "-_".contains(character)
-            }
-    }
 }

@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import Wire
 
 extension RelaySettings {
     /// Reads the settings: those of a configuration file, or the flags under the same names.
@@ -45,7 +46,7 @@ extension ObjectReader {
     }
 
     private mutating func device(named name: String) -> DeviceSettings? {
-        if !DeviceConfiguration.isName(name) {
+        if !name.isName {
             note(.unknown, name, "is no device's name; allowed: 1 to 64 letters, digits, - and _")
         }
         return object(name) { DeviceSettings(name: name, &$0) }

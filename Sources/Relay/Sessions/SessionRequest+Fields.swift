@@ -57,15 +57,7 @@ extension ObjectReader {
     /// The name of an encoder, which only the agent can tell from one that there is not.
     fileprivate mutating func encoder() -> String? {
         guard let name = string("encoder", length: 1...64) else { return nil }
-        let isName = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        guard isName else {
+        guard name.isName else {
             note(
                 .unknownValue,
                 "encoder",

@@ -15,8 +15,8 @@ final class PipeWireStream: @unchecked Sendable {
     /// How long the way from the connection to a running stream may take, ns.
     private static let startTimeout: UInt64 = .milliseconds(5_000)
 
-    /// How long a stream that is linked anew may take to its first frame, ns. Every screen shows itself at once; but a producer
-    /// can have lost its way when the session manager was restarted, and then says nothing of it.
+    /// How long a stream that is linked anew may take to its first frame, ns. A producer can have lost its way when the session
+    /// manager was restarted, and says nothing of it; opening anew a screen that merely stands still does no harm.
     private static let firstFrameTimeout: UInt64 = .milliseconds(2_000)
 
     /// How long a producer may take to send the pictures that take its buffers back, ns.

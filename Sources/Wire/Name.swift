@@ -1,0 +1,14 @@
+extension String {
+    /// Whether it is a name as devices and encoders have: 1 to 64 letters, digits, `-` and `_`, all ASCII.
+    package var isName: Bool {
+        1...64 ~= utf8.count
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}
