@@ -13,6 +13,8 @@ package struct KeyframePolicy: Sendable {
     /// Time between slots, ns.
     private var slotInterval: UInt64
     private var lastKeyframe: UInt64?
+    /// The time that the last keyframe's bytes are worth, ns.
+    private var worth: UInt64 = 0
     /// The last slot of a screen that stood still: motion that begins again needs no keyframe at once.
     private var lastStill: UInt64?
     private var pendingRequest: UInt32?
@@ -65,7 +67,7 @@ package struct KeyframePolicy: Sendable {
 
     private func dueTime(after lastKeyframe: UInt64) -> UInt64 {
         guard let lastStill, lastStill >= lastKeyframe else { return lastKeyframe + interval }
-        return min(lastStill + interval, lastKeyframe + stillInterval)
+        return min(lastStill + interval, lastKeyframe + max(stillInterval, worth))
     }
 
     /// Notes that the picture of the slot at `slot` was made without the encoder.
@@ -74,8 +76,11 @@ package struct KeyframePolicy: Sendable {
     }
 
     /// Notes that the picture of the slot at `slot` is a keyframe; returns the request that it answers, 0 for none.
-    package mutating func keyframeMade(at slot: UInt64) -> UInt32 {
+    ///
+    /// - Parameter worth: For how long at least it is not made again while the screen stands still, unless it is asked for, ns.
+    package mutating func keyframeMade(at slot: UInt64, worth: UInt64 = 0) -> UInt32 {
         lastKeyframe = slot
+        self.worth = worth
         isAsked = false
         defer { pendingRequest = nil }
         return pendingRequest ?? 0

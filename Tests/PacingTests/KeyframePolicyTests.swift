@@ -115,4 +115,25 @@ struct KeyframePolicyTests {
         #expect(policy.wantsKeyframe(at: 103 * Self.second))
         #expect(policy.keyframeMade(at: 103 * Self.second) == 7)
     }
+
+    @Test("a costly keyframe of a still screen is not made again before its worth is used up, unless it is asked for")
+    func costlyKeyframe() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        _ = policy.keyframeMade(at: 100 * Self.second, worth: 15 * Self.second)
+        policy.pictureRepeated(at: 114 * Self.second)
+        #expect(!policy.wantsKeyframe(at: 115 * Self.second - 1))
+        #expect(policy.wantsKeyframe(at: 115 * Self.second))
+        policy.request(7)
+        #expect(policy.wantsKeyframe(at: 114 * Self.second))
+        _ = policy.keyframeMade(at: 115 * Self.second)
+        policy.pictureRepeated(at: 124 * Self.second)
+        #expect(policy.wantsKeyframe(at: 125 * Self.second))
+    }
+
+    @Test("motion has its keyframes by time, however much the last one cost")
+    func costlyKeyframeAndMotion() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        _ = policy.keyframeMade(at: 100 * Self.second, worth: 15 * Self.second)
+        #expect(policy.wantsKeyframe(at: 102 * Self.second))
+    }
 }

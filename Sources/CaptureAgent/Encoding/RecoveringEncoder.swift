@@ -105,6 +105,9 @@ struct RecoveringEncoder: ~Copyable {
         stream.resendKeyframe().map { EncodedPicture(bytes: $0, isKeyframe: true) }
     }
 
+    /// Whether its stream takes pictures made without it.
+    var takesRepeats: Bool { stream.admission == .admitted }
+
     /// Why the open encoder's stream takes no pictures made without it; nil when it does, or is not known yet.
     var repeatRefusal: RepeatRefusal? {
         if case .refused(let refusal) = stream.admission { refusal } else { nil }
@@ -112,11 +115,27 @@ struct RecoveringEncoder: ~Copyable {
 
     /// Encodes one picture, whose size is that of the encoder prepared. If that fails, its replacement encodes it as a keyframe.
     mutating func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+        try encode(forceKeyframe: forceKeyframe) { encoder, force throws(EncoderError) in
+            try encoder.encode(picture, forceKeyframe: force)
+        }
+    }
+
+    /// Encodes a picture that has settled as a keyframe that can be sent again.
+    mutating func encodeStillKeyframe(_ picture: I420Picture) throws(Failure) -> EncodedPicture {
+        try encode(forceKeyframe: true) { encoder, _ throws(EncoderError) in
+            try encoder.encodeStillKeyframe(picture)
+        }
+    }
+
+    private mutating func encode(
+        forceKeyframe: Bool,
+        _ encode: (any VideoEncoder, Bool) throws(EncoderError) -> EncodedPicture
+    ) throws(Failure) -> EncodedPicture {
         var forceKeyframe = forceKeyframe
         while let settings, let encoder {
             do throws(EncoderError) {
                 let encoded = try follow(forceKeyframe: forceKeyframe) { force throws(EncoderError) in
-                    try encoder.encode(picture, forceKeyframe: force)
+                    try encode(encoder, force)
                 }
                 if let encoded { return encoded }
             } catch {

@@ -12,11 +12,21 @@ package protocol VideoEncoder: AnyObject {
     /// Returns Annex B bytes and whether they are a keyframe. The first picture is one.
     func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture
 
+    /// Encodes a picture that stands still as a keyframe, where possible in the quality that it has without the cap of the bit rate:
+    /// one that is worse than the picture before it would be seen as a pulse.
+    func encodeStillKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture
+
     /// Holds another bit rate, or the same at another rate of pictures, from the next picture on and without a keyframe.
     ///
     /// Returns false where the encoder cannot: it has to be opened again. What a stream says of itself in its parameter
     /// sets (timing, level) stays as it was opened.
     func reconfigure(bitrate: Int, fps: Int) -> Bool
+}
+
+extension VideoEncoder {
+    package func encodeStillKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
+        try encode(picture, forceKeyframe: true)
+    }
 }
 
 /// An encoder that also takes frames in DMA-BUFs, which the CPU then never reads.

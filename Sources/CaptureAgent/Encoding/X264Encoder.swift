@@ -11,17 +11,15 @@ package final class X264Encoder: VideoEncoder {
     /// A picture of a rate factor this much above has lost quality to the cap: about 1 dB.
     private static let cappedBy = 1.0
 
-    private let handle: OpaquePointer
+    private var handle: OpaquePointer
+    private var cap: RateCap
     private var input = x264_picture_t()
     private var pictureNumber: Int64 = 0
 
     package init(_ settings: EncoderSettings) throws(EncoderError) {
         self.settings = settings
-        var parameters = Self.parameters(for: settings)
-        guard let handle = cx264_encoder_open(&parameters) else {
-            throw .cannotOpen(encoder: "x264", settings: settings)
-        }
-        self.handle = handle
+        cap = RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps)
+        handle = try Self.open(settings, cap: cap, level: nil)
         x264_picture_init(&input)
         input.img.i_csp = X264_CSP_I420
         input.img.i_plane = 3
@@ -29,6 +27,21 @@ package final class X264Encoder: VideoEncoder {
 
     deinit {
         x264_encoder_close(handle)
+    }
+
+    /// - Parameter level: The standard's level, times ten; nil for the least that suits the settings.
+    private static func open(
+        _ settings: EncoderSettings,
+        cap: RateCap,
+        level: Int32?
+    ) throws(EncoderError) -> OpaquePointer {
+        var parameters = Self.parameters(for: settings)
+        set(cap, in: &parameters)
+        parameters.i_level_idc = level ?? leastLevel(for: settings)
+        guard let handle = cx264_encoder_open(&parameters) else {
+            throw .cannotOpen(encoder: "x264", settings: settings)
+        }
+        return handle
     }
 
     package func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
@@ -53,11 +66,36 @@ package final class X264Encoder: VideoEncoder {
         )
     }
 
-    package func reconfigure(bitrate: Int, fps: Int) -> Bool {
+    /// By a new encoder: only at its beginning is x264's verifier as full as it is large, and a cap that is lowered holds at once.
+    package func encodeStillKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
-        Self.set(RateCap(bitrate: bitrate, fps: fps, openedFps: settings.fps), in: &parameters)
+        let opened = try Self.open(settings, cap: .none(for: settings.size), level: parameters.i_level_idc)
+        x264_encoder_close(handle)
+        handle = opened
+        let encoded = try encode(picture, forceKeyframe: true)
+        guard follow(cap) else { throw .failed(encoder: name, reason: "it does not take its rate cap back") }
+        return encoded
+    }
+
+    package func reconfigure(bitrate: Int, fps: Int) -> Bool {
+        cap = RateCap(bitrate: bitrate, fps: fps, openedFps: settings.fps)
+        return follow(cap)
+    }
+
+    private func follow(_ cap: RateCap) -> Bool {
+        var parameters = x264_param_t()
+        x264_encoder_parameters(handle, &parameters)
+        Self.set(cap, in: &parameters)
         return x264_encoder_reconfig(handle, &parameters) == 0
+    }
+
+    /// Level 4.1 where it suffices, else x264's choice. Levels 3.1 to 4 allow no picture more than a quarter of its uncompressed size (ITU-T H.264
+    /// table A-1, MinCR), and x264 coarsens text to keep to that.
+    private static func leastLevel(for settings: EncoderSettings) -> Int32 {
+        let macroblocks = (settings.size.width + 15) / 16 * ((settings.size.height + 15) / 16)
+        let suffices = macroblocks <= 8192 && macroblocks * settings.fps <= 245_760 && settings.bitrate <= 50_000_000
+        return suffices ? 41 : -1
     }
 
     private static func set(_ cap: RateCap, in parameters: inout x264_param_t) {
@@ -92,7 +130,6 @@ package final class X264Encoder: VideoEncoder {
         // A constant quality, capped so that a burst never queues more than the buffer behind a link of that rate.
         parameters.rc.i_rc_method = X264_RC_CRF
         parameters.rc.f_rf_constant = quality
-        set(RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps), in: &parameters)
         parameters.i_nal_hrd = X264_NAL_HRD_NONE
 
         // ITU-T H.264 tables E-3 to E-5: BT.709 is 1 in each.

@@ -105,7 +105,12 @@ struct EncoderLoop: ~Copyable {
     ) {
         let ended = MonotonicClock.now
         let request = state.withLock { state -> UInt32 in
-            if picture.isKeyframe { return state.keyframes.keyframeMade(at: slot) }
+            if picture.isKeyframe {
+                return state.keyframes.keyframeMade(
+                    at: slot,
+                    worth: Self.worth(of: picture, bitrate: state.parameters.bitrate)
+                )
+            }
             if flags.contains(.skip) { state.keyframes.pictureRepeated(at: slot) }
             return 0
         }
@@ -122,6 +127,11 @@ struct EncoderLoop: ~Copyable {
         if !output.send(accessUnit, session: id) {
             state.withLock { $0.keyframes.restart() }
         }
+    }
+
+    /// How long a keyframe's bytes take at half of the session's bit rate, ns: what keyframes may take of a screen that stands still.
+    private static func worth(of picture: EncodedPicture, bitrate: Int) -> UInt64 {
+        UInt64(picture.bytes.count) * 16 * 1_000_000_000 / UInt64(bitrate)
     }
 
     private static func outcome(of kind: SessionEncoder.RepeatKind, _ picture: EncodedPicture) -> PictureOutcome {

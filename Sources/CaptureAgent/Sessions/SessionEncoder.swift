@@ -124,6 +124,8 @@ struct SessionEncoder: ~Copyable {
         }
         let picture: EncodedPicture
         switch lastPicture {
+        case .inMemory(let last) where isKeyframe && wasSettled && encoder.takesRepeats:
+            picture = try encodeStillKeyframe(last)
         case .inMemory(let last): picture = try encode(last, forceKeyframe: isKeyframe)
         case .imported: picture = try encodeImportedAgain(forceKeyframe: isKeyframe)
         }
@@ -180,6 +182,14 @@ struct SessionEncoder: ~Copyable {
     ) throws(Failure) -> EncodedPicture {
         do {
             return try encoder.encode(picture, forceKeyframe: forceKeyframe)
+        } catch {
+            throw .encoder(error)
+        }
+    }
+
+    private mutating func encodeStillKeyframe(_ picture: I420Picture) throws(Failure) -> EncodedPicture {
+        do {
+            return try encoder.encodeStillKeyframe(picture)
         } catch {
             throw .encoder(error)
         }
