@@ -29,8 +29,8 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     package var encoderRestarts: UInt64 = 0
     /// Bytes of all access units.
     package var bytes: UInt64 = 0
-    /// Time spent scaling and encoding the pictures that the encoder made, ns.
-    package var encodeTime: UInt64 = 0
+    /// How long scaling and encoding took, for each picture that the encoder made: ``encoded`` of them.
+    package var encodeTimes = LatencyHistogram()
 
     package init() {}
 

@@ -87,11 +87,11 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         switch outcome {
         case .encoded(let byteCount, let isKeyframe):
             if encoder == .busyLive { tally.encodedLive += 1 } else { tally.reencodedRepeats += 1 }
-            tally.encodeTime += now - started
+            tally.encodeTimes.add(now - started)
             count(byteCount: byteCount, isKeyframe: isKeyframe)
         case .refined(let byteCount, let isKeyframe):
             tally.refined += 1
-            tally.encodeTime += now - started
+            tally.encodeTimes.add(now - started)
             count(byteCount: byteCount, isKeyframe: isKeyframe)
         case .skipped(let byteCount, let isKeyframe):
             tally.skipped += 1

@@ -98,9 +98,9 @@ enum SamplePackets {
                     ]
                 )
             ),
-            "484C4757 01 42 0000 00000000 000001A1",
+            "484C4757 01 42 0000 00000000 000001D7",
             json: #"{"buffersSkipped":3,"clock":1,"framesCopied":4,"framesReceived":2,"linkQueuedBytes":5,"sessions":["#
-                + #"{"counters":{"bytes":0,"encodeTime":0,"encodedLive":0,"encoderRestarts":0,"errors":0,"gated":0,"#
+                + #"{"counters":{"bytes":0,"encodeTimes":{"counts":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"sum":0},"encodedLive":0,"encoderRestarts":0,"errors":0,"gated":0,"#
                 + #""held":0,"keyframes":0,"latchedOver":0,"missed":0,"poolDrops":0,"received":0,"reencodedRepeats":0,"refined":0,"skipped":0},"#
                 + #""encoder":"x264","encoderReason":"why","linkDrops":6,"session":7,"size":{"height":360,"width":640}}]}"#
         ),

@@ -34,7 +34,7 @@ package struct HeartbeatHistory: Sendable {
         else { return nil }
         let pictures = difference(after.pictures, before.pictures)
         let encoded = difference(after.encoded, before.encoded)
-        let encodeTime = Double(difference(after.encodeTime, before.encodeTime)) / 1e6
+        let encodeTime = Double(difference(after.encodeTimes.sum, before.encodeTimes.sum)) / 1e6
         return SessionRates(
             encodedLive: Double(difference(after.encodedLive, before.encodedLive)) / seconds,
             repeats: Double(difference(after.repeats, before.repeats)) / seconds,

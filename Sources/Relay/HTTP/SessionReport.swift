@@ -60,7 +60,7 @@ enum SessionReport {
             "missed": JSONValue(counters.missed),
             "keyframes": JSONValue(counters.keyframes),
             "bytes": JSONValue(counters.bytes),
-            "encodeMs": .number((Double(counters.encodeTime) / 1e6).rounded(places: 1)),
+            "encodeTimes": histogram(counters.encodeTimes),
             "linkDrops": JSONValue(figures.linkDrops),
         ]
     }
@@ -76,6 +76,15 @@ enum SessionReport {
         ]
     }
 
+    private static func histogram(_ histogram: LatencyHistogram) -> JSONValue {
+        [
+            "count": JSONValue(histogram.count),
+            "sumMs": .number((Double(histogram.sum) / 1e6).rounded(places: 1)),
+            "boundsMs": .array(LatencyHistogram.bounds.map { .number(Double($0) / 1e6) }),
+            "counts": .array(histogram.counts.map { JSONValue($0) }),
+        ]
+    }
+
     private static func relayCounters(_ session: Session) -> JSONValue {
         let (feed, delivered) = (session.feed, session.delivered)
         return [
@@ -83,6 +92,7 @@ enum SessionReport {
             "bytes": JSONValue(feed.bytes),
             "keyframes": JSONValue(feed.keyframes),
             "discarded": JSONValue(feed.discarded),
+            "captureToRelay": histogram(session.captureLatency.histogram),
             "viewersAdmitted": JSONValue(session.viewersAdmitted),
             "picturesOut": JSONValue(delivered.pictures),
             "bytesOut": JSONValue(delivered.bytes),

@@ -1,7 +1,9 @@
+package import Media
+
 /// One metric in Prometheus' text format, version 0.0.4.
 package struct MetricFamily: Sendable {
     package enum Kind: String, Sendable {
-        case counter, gauge
+        case counter, gauge, histogram
     }
 
     package typealias Labels = [(name: String, value: String)]
@@ -9,7 +11,7 @@ package struct MetricFamily: Sendable {
     private let name: String
     private let help: String
     private let kind: Kind
-    private var samples: [(labels: Labels, value: Double)] = []
+    private var samples: [(suffix: String, labels: Labels, value: Double)] = []
 
     package init(_ name: String, _ kind: Kind, _ help: String) {
         self.name = name
@@ -17,7 +19,18 @@ package struct MetricFamily: Sendable {
         self.help = help
     }
 
-    package mutating func add(_ value: Double, _ labels: Labels = []) { samples.append((labels, value)) }
+    /// Adds a sample of a counter or gauge.
+    package mutating func add(_ value: Double, _ labels: Labels = []) { samples.append(("", labels, value)) }
+
+    /// Adds all samples of a histogram, in seconds.
+    package mutating func add(_ histogram: LatencyHistogram, _ labels: Labels = []) {
+        let bounds = LatencyHistogram.bounds.map { Self.text(of: Double($0) / 1e9) } + ["+Inf"]
+        for (bound, count) in zip(bounds, histogram.cumulativeCounts) {
+            samples.append(("_bucket", labels + [("le", bound)], Double(count)))
+        }
+        samples.append(("_sum", labels, Double(histogram.sum) / 1e9))
+        samples.append(("_count", labels, Double(histogram.count)))
+    }
 
     /// HELP and TYPE, then a line per sample; empty without samples.
     package var text: String {
@@ -25,7 +38,7 @@ package struct MetricFamily: Sendable {
         var text = "# HELP \(name) \(Self.escaped(help))\n# TYPE \(name) \(kind.rawValue)\n"
         for sample in samples {
             let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value, quotes: true))\"" }
-            text += name + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
+            text += name + sample.suffix + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
             text += " \(Self.text(of: sample.value))\n"
         }
         return text

@@ -31,6 +31,16 @@ extension RelayMetrics {
             }
             return family
         }
+        var encodeTimes = MetricFamily(
+            "heliograph_agent_session_encode_seconds",
+            .histogram,
+            "Time that scaling and encoding a picture took."
+        )
+        for (device, heartbeat) in heartbeats {
+            for figures in heartbeat.sessions {
+                encodeTimes.add(figures.counters.encodeTimes, labels(device: device, session: figures.session))
+            }
+        }
         return [
             perDevice("frames_received_total", .counter, "Frames that the source delivered.") {
                 Double($0.framesReceived)
@@ -84,9 +94,7 @@ extension RelayMetrics {
             perSession("session_encoded_bytes_total", .counter, "Bytes of access units encoded.") {
                 Double($0.counters.bytes)
             },
-            perSession("session_encode_seconds_total", .counter, "Time spent scaling and encoding.") {
-                Double($0.counters.encodeTime) / 1e9
-            },
+            encodeTimes,
             perSession("session_link_drops_total", .counter, "Access units dropped because the link was behind.") {
                 Double($0.linkDrops)
             },

@@ -59,7 +59,19 @@ enum RelayMetrics {
             }
             return family
         }
+        var captureLatency = MetricFamily(
+            "heliograph_session_capture_to_relay_seconds",
+            .histogram,
+            "Time from a frame's capture to its access unit in the relay; no repeats."
+        )
+        for session in sessions {
+            captureLatency.add(
+                session.captureLatency.histogram,
+                labels(device: session.device.name, session: session.id)
+            )
+        }
         return [
+            captureLatency,
             family("viewers", .gauge, "Viewers now.") { Double($0.viewerCount) },
             family("viewers_admitted_total", .counter, "Viewers let in.") { Double($0.viewersAdmitted) },
             family("flowing", .gauge, "Whether pictures flow from an agent.") { $0.feed.flows ? 1 : 0 },

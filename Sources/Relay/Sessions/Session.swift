@@ -24,6 +24,7 @@ final class Session {
     private let send: @MediaLoop (Packet) -> Void
 
     private(set) var feed: SessionFeed
+    private(set) var captureLatency: CaptureLatency
     private var idle: IdleLimit
     private var viewers: [ObjectIdentifier: any Viewer] = [:]
     private var departed = DeliveryCounters()
@@ -43,6 +44,7 @@ final class Session {
         self.request = request
         self.send = send
         epoch = now.uptimeNanoseconds
+        captureLatency = CaptureLatency(since: now.uptimeNanoseconds)
         self.viewerLimits = viewerLimits
         feed = SessionFeed(codec: request.codec, packetized: request.framing == .scrcpy)
         idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
@@ -74,7 +76,9 @@ final class Session {
     // MARK: The agent's side
 
     func accept(_ accessUnit: AccessUnit) {
-        guard let picture = feed.accept(accessUnit, now: .now()) else { return }
+        let now = NIODeadline.now()
+        guard let picture = feed.accept(accessUnit, now: now) else { return }
+        captureLatency.take(accessUnit, now: now.uptimeNanoseconds)
         failure = nil
         for viewer in viewers.values { viewer.offer(picture) }
         sendDueRequest()

@@ -48,7 +48,7 @@ struct SmallPolicyTests {
         counters.encodedLive = live
         counters.reencodedRepeats = repeats
         counters.bytes = bytes
-        counters.encodeTime = encode
+        counters.encodeTimes.add(encode)
         let figures = SessionFigures(session: 7, encoder: "x264", size: nil, counters: counters, linkDrops: 0)
         return Heartbeat(
             clock: clock,
@@ -120,6 +120,54 @@ struct SmallPolicyTests {
         #expect(
             family.text
                 == "# HELP x_total A \\\\ and\\na line.\n# TYPE x_total counter\nx_total{device=\"a\\\"b\\\\c\\nd\"} 1.5\nx_total 3\n"
+        )
+    }
+
+    @Test("A histogram's buckets are cumulative, in seconds, and end with all")
+    func aHistogramMetric() {
+        var histogram = LatencyHistogram()
+        for milliseconds in [0, 1, 1, 2_000] as [UInt64] { histogram.add(milliseconds * 1_000_000) }
+        var family = MetricFamily("x_seconds", .histogram, "X.")
+        family.add(histogram, [("session", "7")])
+        let lines = family.text.split(separator: "\n")
+        #expect(lines.prefix(2) == ["# HELP x_seconds X.", "# TYPE x_seconds histogram"])
+        #expect(lines[2] == "x_seconds_bucket{session=\"7\",le=\"0.0005\"} 1")
+        #expect(lines[3] == "x_seconds_bucket{session=\"7\",le=\"0.001\"} 3")
+        #expect(
+            lines.suffix(4) == [
+                "x_seconds_bucket{session=\"7\",le=\"1\"} 3", "x_seconds_bucket{session=\"7\",le=\"+Inf\"} 4",
+                "x_seconds_sum{session=\"7\"} 2.002", "x_seconds_count{session=\"7\"} 4",
+            ]
+        )
+    }
+
+    @Test("Capture to relay counts each captured picture once, neither repeats nor what is older than the session")
+    func captureLatencyCountsCapturesOnce() {
+        var latency = CaptureLatency(since: 1_000_000_000)
+        func take(_ captured: UInt64, _ flags: AccessUnit.Flags, at now: UInt64) {
+            latency.take(accessUnit(captured: captured, flags), now: now)
+        }
+        take(900_000_000, .key, at: 1_010_000_000)
+        #expect(latency.histogram.count == 0, "a screen that stood still when the session began")
+        take(1_020_000_000, [], at: 1_025_000_000)
+        take(1_020_000_000, .repeat, at: 1_060_000_000)
+        take(1_020_000_000, .key, at: 1_090_000_000)
+        #expect(latency.histogram.count == 1 && latency.histogram.sum == 5_000_000)
+        take(1_200_000_000, [], at: 1_100_000_000)
+        #expect(latency.histogram.count == 2 && latency.histogram.sum == 5_000_000, "a clock ahead counts as no time")
+        take(1_100_000_000, [], at: 1_300_000_000)
+        #expect(latency.histogram.count == 2, "what was captured before another is not new")
+    }
+
+    private func accessUnit(captured: UInt64, _ flags: AccessUnit.Flags) -> AccessUnit {
+        AccessUnit(
+            pts: 0,
+            captured: captured,
+            encodeStart: 0,
+            encodeEnd: 0,
+            flags: flags,
+            size: PictureSize(width: 16, height: 16),
+            bytes: [0]
         )
     }
 

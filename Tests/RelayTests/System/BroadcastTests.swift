@@ -262,7 +262,9 @@ struct BroadcastTests {
             second.sessions[0].linkDrops = .max
             second.sessions[0].counters.reencodedRepeats = 5
             second.sessions[0].counters.bytes = .max
-            second.sessions[0].counters.encodeTime = .max
+            second.sessions[0].counters.encodeTimes.add(.max)
+            let counts = LatencyHistogram().counts.map { _ in UInt64.max }
+            first.sessions[0].counters.encodeTimes = try #require(LatencyHistogram(counts: counts, sum: .max))
             for packet in [first, second, first, second].map(Packet.heartbeat) { try await link.send(packet) }
             _ = try await eventually("the heartbeat") {
                 let frames = try await relay.broadcast()["heartbeat"]?["framesReceived"]

@@ -1,0 +1,73 @@
+/// How often something took how long, in fixed buckets from half a millisecond to a second.
+package struct LatencyHistogram: Sendable, Equatable {
+    /// The buckets' upper bounds, inclusive, ns. What is longer falls into one more bucket.
+    package static let bounds: [UInt64] = [
+        500_000, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 6_000_000, 8_000_000, 12_000_000, 16_000_000, 24_000_000,
+        33_000_000, 50_000_000, 100_000_000, 250_000_000, 500_000_000, 1_000_000_000,
+    ]
+
+    /// How many fell into each bucket: one for every bound, and the last for what is longer than all.
+    package private(set) var counts: [UInt64]
+    /// All times together, ns.
+    package private(set) var sum: UInt64
+
+    package init() {
+        counts = Array(repeating: 0, count: Self.bounds.count + 1)
+        sum = 0
+    }
+
+    /// - Parameter counts: As in ``counts``; nil where it has another number of elements.
+    package init?(counts: [UInt64], sum: UInt64) {
+        guard counts.count == Self.bounds.count + 1 else { return nil }
+        self.counts = counts
+        self.sum = sum
+    }
+
+    package mutating func add(_ nanoseconds: UInt64) {
+        let bucket = Self.bounds.firstIndex { nanoseconds <= $0 } ?? Self.bounds.count
+        counts[bucket] += 1
+        sum = Self.saturatingSum(sum, nanoseconds)
+    }
+
+    /// How often in all. Saturates, as ``cumulativeCounts`` do: the relay computes them from numbers that an agent sent.
+    package var count: UInt64 { counts.reduce(0, Self.saturatingSum) }
+
+    /// How many took at most as long as each bound; the last element is ``count``.
+    package var cumulativeCounts: [UInt64] {
+        var total: UInt64 = 0
+        return counts.map { count in
+            total = Self.saturatingSum(total, count)
+            return total
+        }
+    }
+
+    private static func saturatingSum(_ one: UInt64, _ other: UInt64) -> UInt64 {
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
+
+extension LatencyHistogram: Codable {
+    private enum CodingKeys: CodingKey {
+        case counts, sum
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let counts = try container.decode([UInt64].self, forKey: .counts)
+        guard let histogram = Self(counts: counts, sum: try container.decode(UInt64.self, forKey: .sum)) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .counts,
+                in: container,
+                debugDescription: "\(counts.count) counts, \(Self.bounds.count + 1) expected"
+            )
+        }
+        self = histogram
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(counts, forKey: .counts)
+        try container.encode(sum, forKey: .sum)
+    }
+}
