@@ -43,6 +43,7 @@ let package = Package(
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
         .target(name: "CPipeWire", dependencies: ["CPipeWireSystem"], cSettings: cSettings),
+        .target(name: "CWayland", cSettings: cSettings, linkerSettings: [.linkedLibrary("wayland-client")]),
         .target(name: "CX264", cSettings: cSettings, linkerSettings: [.linkedLibrary("x264")]),
         .target(name: "CX265", cSettings: cSettings, linkerSettings: [.linkedLibrary("x265")]),
         // Headers only: loaded at run time.
@@ -60,8 +61,8 @@ let package = Package(
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV",
-                "Media",
+                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CWayland", "CX264", "CX265",
+                "CYUV", "Media",
                 "Pacing",
                 "Wire",
                 .product(name: "Logging", package: "swift-log"),

@@ -169,6 +169,8 @@ package final class Agent: Sendable {
             MutterSource(screen: screen, cursor: cursor)
         case .node(let node):
             NodeSource(node: node)
+        case .screenshot(let target):
+            ScreenshotSource(target: target)
         case .testPattern(let size, let fps):
             TestPatternSource(size: size, fps: fps)
         }

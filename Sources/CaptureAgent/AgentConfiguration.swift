@@ -9,6 +9,7 @@ package struct AgentConfiguration: Sendable {
         case mutter(MutterSource.Screen, cursor: CursorDrawing)
         /// A PipeWire node by name, serial or id.
         case node(String)
+        case screenshot(ScreenshotTarget)
         /// The synthetic screen at `fps` frames per second, 1 to 240.
         case testPattern(PictureSize, fps: Int)
     }

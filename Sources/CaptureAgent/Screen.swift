@@ -16,10 +16,7 @@ package final class Screen: FrameSink {
         var framesCopied: UInt64 = 0
     }
 
-    /// While there is no session.
-    private static let idleDemand = SourceDemand.Value(fastestSession: 30, takesDMABuf: false)
-
-    package let demand = SourceDemand(Screen.idleDemand)
+    package let demand = SourceDemand(.none)
     private let state = Mutex(State())
 
     package init() {}
@@ -35,6 +32,14 @@ package final class Screen: FrameSink {
             return (state.sessions, previous)
         }
         for session in sessions { session.offer(frame) }
+        withExtendedLifetime(previous) {}
+    }
+
+    package func outdated() {
+        let previous = state.withLock { state in
+            defer { state.newest = nil }
+            return state.newest
+        }
         withExtendedLifetime(previous) {}
     }
 
@@ -164,7 +169,7 @@ package final class Screen: FrameSink {
     private func followSessions() {
         demand.follow {
             let sessions = state.withLock { $0.sessions }
-            guard let fastest = sessions.map(\.parameters.fps).max() else { return Self.idleDemand }
+            guard let fastest = sessions.map(\.parameters.fps).max() else { return .none }
             return SourceDemand.Value(
                 fastestSession: fastest,
                 takesDMABuf: sessions.allSatisfy(\.takesDMABuf)

@@ -21,7 +21,7 @@ struct CaptureAgentCommand: ParsableCommand {
     )
 
     enum SourceKind: String, ExpressibleByArgument, CaseIterable {
-        case auto, portal, mutter, node
+        case auto, portal, mutter, node, screenshot
         case testPattern = "test-pattern"
     }
 
@@ -34,7 +34,7 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "Where pictures come from.")
     var source = SourceKind.portal
 
-    @Option(help: "With mutter, the monitor's connector, such as DP-1. Default: the first.")
+    @Option(help: "With mutter and screenshot, the monitor's connector, such as DP-1. Default: the first.")
     var output: String?
 
     @Option(help: "With node, the PipeWire node's name, serial or id.")
@@ -132,6 +132,8 @@ struct CaptureAgentCommand: ParsableCommand {
         case .node:
             guard let node else { throw ValidationError("--source node needs --node.") }
             return .node(node)
+        case .screenshot:
+            return .screenshot(ScreenshotTarget(output: output, cursor: cursor))
         case .testPattern:
             guard 1...240 ~= fps else { throw ValidationError("--fps takes 1 to 240.") }
             return .testPattern(try pictureSize() ?? PictureSize(width: 1280, height: 720), fps: fps)

@@ -22,7 +22,7 @@ struct StartCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: "What to capture: auto, portal, mutter or test-pattern. Default: the relay's.")
+    @Option(help: "What to capture: auto, portal, mutter, screenshot or test-pattern. Default: the relay's.")
     var source: String?
 
     @Option(help: ArgumentHelp("How long the start may take, 0.1 to 120.", valueName: "s"))

@@ -58,7 +58,8 @@ struct RelayOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a broadcast captures when its start names no source: auto, portal, mutter, node or test-pattern. "
+            "What a broadcast captures when its start names no source: auto, portal, mutter, node, screenshot "
+                + "or test-pattern. "
                 + "Default: \(device.source.kind.rawValue).",
             valueName: "kind"
         )

@@ -12,7 +12,8 @@ struct LayerTests {
         "Pacing": ["Media"],
         "Wire": ["FoundationEssentials", "Media"],
         "CaptureAgent": [
-            "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CX264", "CX265", "CYUV",
+            "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CWayland", "CX264", "CX265",
+            "CYUV",
             "Glibc",
             "Logging", "Media",
             "Pacing", "Wire",

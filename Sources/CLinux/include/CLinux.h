@@ -16,4 +16,8 @@ int clinux_ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec
 /// pthread_setname_np(3); `name` has at most 15 characters.
 void clinux_set_thread_name(pthread_t thread, const char *name);
 
+/// A close-on-exec memory file of `size` bytes that can never shrink, so that whoever it is shared with cannot take mapped
+/// memory away; -1 and errno on failure. memfd_create(2).
+int clinux_memfd(const char *name, int64_t size);
+
 #endif

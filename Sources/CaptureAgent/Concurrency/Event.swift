@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A manual-reset event: any thread may set it, for good, and `poll` can wait for it.
+/// A manual-reset event: any thread may set it, and `poll` can wait for it.
 package final class Event: Sendable {
     /// Readable once the event is set; for `poll` only.
     package let descriptor: Int32
@@ -19,6 +19,12 @@ package final class Event: Sendable {
     package func set() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Takes it back. For events that the one who waits for them takes back, before it looks at what they told of.
+    package func clear() {
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
 
     package var isSet: Bool {

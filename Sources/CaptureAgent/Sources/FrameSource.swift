@@ -4,6 +4,8 @@ package import Wire
 package protocol FrameSink: Sendable {
     /// Takes a frame. Does not block.
     func receive(_ frame: CapturedFrame)
+    /// Says that the screen may show something else than the last frame by now: who joins waits for the next one.
+    func outdated()
     /// Notes a buffer that came without a usable picture.
     func skippedBuffer()
     /// Notes a frame that had to be copied because too few buffers were free to lend one.

@@ -3,19 +3,35 @@ import Synchronization
 /// What the sessions have use for. A source follows it where it can.
 package final class SourceDemand: Sendable {
     package struct Value: Sendable, Equatable {
-        /// Frames per second that are worth delivering.
-        ///
-        /// They are a third above the fastest session's: a compositor that counts the time since its last frame would otherwise
-        /// come a hair too early for every second refresh of its screen, again and again, and deliver less than was asked for.
-        package let maximumRate: Int
+        /// Slots per second of the fastest session that wants pictures; nil while none does.
+        package let fastestSession: Int?
         /// Whether frames in DMA-BUFs can be used, by every session.
         package let takesDMABuf: Bool
 
-        /// - Parameter fps: The fastest session's slots per second.
         package init(fastestSession fps: Int, takesDMABuf: Bool) {
-            maximumRate = (fps * 4 + 2) / 3
+            fastestSession = fps
             self.takesDMABuf = takesDMABuf
         }
+
+        private init() {
+            fastestSession = nil
+            takesDMABuf = false
+        }
+
+        /// No session wants pictures.
+        package static let none = Value()
+
+        /// Whether any session wants pictures. A source that has to work for each of them rests meanwhile.
+        package var isWanted: Bool { fastestSession != nil }
+
+        /// What a producer that sends by itself is asked for, frames per second.
+        ///
+        /// They are a third above the fastest session's: a compositor that counts the time since its last frame would otherwise
+        /// come a hair too early for every second refresh of its screen, again and again, and deliver less than was asked for.
+        package var maximumRate: Int { ((fastestSession ?? Self.idleRate) * 4 + 2) / 3 }
+
+        /// Stands for the fastest session while there is none: the rate that most have, so that the first changes nothing.
+        private static let idleRate = 30
     }
 
     private struct State {

@@ -27,6 +27,9 @@ extension SourceRequest {
         case .node:
             reader.require("node")
             node = reader.string("node", length: 0...Self.longestName)
+        case .screenshot:
+            readCursor(&reader)
+            output = reader.string("output", length: 0...Self.longestName)
         case .testPattern:
             readSize(&reader)
             fps = reader.integer("fps", in: 1...240)

@@ -11,6 +11,8 @@ package struct SourceRequest: Sendable, Equatable {
         case mutter
         /// A PipeWire node.
         case node
+        /// One screenshot after the other.
+        case screenshot
         /// A synthetic moving picture.
         case testPattern = "test-pattern"
     }
@@ -28,7 +30,7 @@ package struct SourceRequest: Sendable, Equatable {
     package var kind: Kind
     package var content: Content?
     package var cursor: Cursor?
-    /// The connector of Mutter's monitor.
+    /// The monitor's connector, where the source names monitors.
     package var output: String?
     /// The PipeWire node's name, serial or id.
     package var node: String?

@@ -92,6 +92,8 @@ struct ProblemTests {
             .unknownField,
             "source.height"
         ),
+        .broadcast("{\"source\":{\"kind\":\"screenshot\",\"output\":7}}", .wrongType, "source.output"),
+        .broadcast("{\"source\":{\"kind\":\"screenshot\",\"content\":\"window\"}}", .unknownField, "source.content"),
         .broadcast("{\"source\":{\"kind\":\"test-pattern\",\"width\":64}}", .missingField, "source.height"),
         .broadcast("{\"source\":{\"kind\":\"test-pattern\",\"fps\":300}}", .outOfRange, "source.fps"),
         .broadcast("{\"device\":\"tv\"}", .unknownDevice, "device"), .broadcast("{\"x\":1}", .unknownField, "x"),

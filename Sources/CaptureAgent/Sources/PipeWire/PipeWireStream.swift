@@ -36,6 +36,8 @@ final class PipeWireStream: @unchecked Sendable {
     private let connection: PipeWireConnection
     private let target: PipeWireTarget
     private var stream: OpaquePointer?
+    /// What the producer was last offered.
+    private var offered: (rate: Int, dmaBuf: Bool)?
     private var link: OpaquePointer?
     /// Tells when the node goes: a stream that linked itself would only pause.
     private var listing: PipeWireListing?
@@ -85,7 +87,10 @@ final class PipeWireStream: @unchecked Sendable {
     /// Makes the producer another offer.
     private func follow(_ demand: SourceDemand.Value) {
         connection.withLock {
-            guard let stream else { return }
+            guard let stream, offered?.rate != demand.maximumRate || offered?.dmaBuf != demand.takesDMABuf else {
+                return
+            }
+            offered = (demand.maximumRate, demand.takesDMABuf)
             PipeWireFormat.withOffers(for: demand, size: target.size) { offers in
                 _ = pw_stream_update_params(stream, &offers, UInt32(offers.count))
             }
@@ -166,6 +171,7 @@ final class PipeWireStream: @unchecked Sendable {
         pw_stream_add_listener(stream, hook, pipeWireStreamEvents, own)
         var flags = PW_STREAM_FLAG_MAP_BUFFERS.rawValue | PW_STREAM_FLAG_DONT_RECONNECT.rawValue
         if target.linking == .sessionManager { flags |= PW_STREAM_FLAG_AUTOCONNECT.rawValue }
+        offered = (demand.maximumRate, demand.takesDMABuf)
         let result = PipeWireFormat.withOffers(for: demand, size: target.size) { offers in
             let (flags, count) = (pw_stream_flags(flags), UInt32(offers.count))
             return pw_stream_connect(stream, SPA_DIRECTION_INPUT, target.node, flags, &offers, count)

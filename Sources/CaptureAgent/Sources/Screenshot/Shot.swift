@@ -1,0 +1,35 @@
+import Media
+
+/// One picture of the screen.
+struct Shot {
+    let memory: ShotMemory
+    /// When the screen looked so, monotonic ns.
+    let captured: UInt64
+    /// To be drawn over the pixels; nil when there is none, or it is in them already.
+    var pointer: Pointer?
+}
+
+/// Why there is no shot.
+enum ShotError: Error {
+    /// The next one may succeed. Cause and detail as in ``SourceError``.
+    case failed(cause: String, detail: String)
+    /// None will.
+    case sourceLost(SourceError)
+}
+
+/// Takes shots of one screen, over a connection that stays open where there is one. Used in the source's thread.
+protocol ScreenshotBackend: AnyObject {
+    /// What it is called in the status.
+    var kind: String { get }
+    /// Readable when ``processEvents()`` has something to do; nil where nothing comes without being asked for.
+    var descriptor: Int32? { get }
+    /// How long it rests after a shot, as a part of what the shot took.
+    var restPerShot: Double { get }
+
+    /// Takes notice of what has become of the screen between shots.
+    func processEvents() throws(SourceError)
+    /// Takes a shot. Returns nil when `stop` is set before it is done.
+    func take(stop: Event) throws(ShotError) -> Shot?
+    /// Ends the connection. Called once.
+    func close()
+}

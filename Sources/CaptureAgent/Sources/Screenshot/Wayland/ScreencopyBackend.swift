@@ -1,0 +1,148 @@
+import CWayland
+import Media
+
+/// Screenshots from a compositor of wlroots' kind, by zwlr_screencopy_manager_v1: it copies its next picture into our memory.
+final class ScreencopyBackend: ScreenshotBackend {
+    let kind = "wlr-screencopy"
+    /// The compositor does the work, and at most once for each refresh of its screen.
+    let restPerShot = 0.0
+
+    /// How long the compositor may take for a shot, ns. It waits for the screen's next refresh.
+    private static let shotTimeout: UInt64 = .milliseconds(2_000)
+
+    private let connection: WaylandConnection
+    private let manager: OpaquePointer
+    private let output: WaylandOutput
+    private let withCursor: Bool
+    private var pool: ShotPool<OpaquePointer>
+
+    /// - Parameter output: The monitor's name; the first one when nil.
+    convenience init(output: String?, cursor: CursorDrawing) throws(SourceError) {
+        try self.init(cursor: cursor) { outputs throws(SourceError) in
+            guard let wanted = output else {
+                guard let first = outputs.first else {
+                    throw .unavailable(cause: "output_unknown", detail: "The compositor has no monitor.")
+                }
+                return first
+            }
+            guard let found = outputs.first(where: { $0.name == wanted }) else {
+                let names = outputs.compactMap(\.name).joined(separator: ", ")
+                let detail = "The compositor has no monitor \(wanted); it has: \(names)."
+                throw .unavailable(cause: "output_unknown", detail: detail)
+            }
+            return found
+        }
+    }
+
+    /// - Parameter choose: Which of the outputs.
+    init(
+        cursor: CursorDrawing,
+        choose: ([WaylandOutput]) throws(SourceError) -> WaylandOutput
+    ) throws(SourceError) {
+        let connection = try WaylandConnection()
+        do throws(SourceError) {
+            guard let manager = connection.screencopyManager, let sharedMemory = connection.sharedMemory else {
+                throw .unavailable(
+                    cause: "screencopy_unavailable",
+                    detail: "The Wayland compositor has no zwlr_screencopy_manager_v1, as those of wlroots have. "
+                        + "Use the portal, or a command for screenshots."
+                )
+            }
+            output = try choose(connection.outputs)
+            self.manager = manager
+            pool = ShotPool(
+                attach: { memory throws(ShotError) in try Self.wrap(memory, sharedMemory) },
+                detach: { wl_buffer_destroy($0) }
+            )
+        } catch {
+            connection.close()
+            throw error
+        }
+        self.connection = connection
+        withCursor = cursor == .embedded
+    }
+
+    var descriptor: Int32? { connection.descriptor }
+
+    func processEvents() throws(SourceError) {
+        try connection.processEvents()
+        try checkOutput()
+    }
+
+    func take(stop: Event) throws(ShotError) -> Shot? {
+        let progress = ScreencopyProgress()
+        guard let frame = cwayland_screencopy_capture(manager, withCursor ? 1 : 0, output.proxy) else {
+            throw Self.failed("no memory")
+        }
+        defer { cwayland_screencopy_frame_destroy(frame) }
+        cwayland_screencopy_frame_add_listener(frame, screencopyEvents, Unmanaged.passUnretained(progress).toOpaque())
+        let deadline = MonotonicClock.now + Self.shotTimeout
+        guard
+            try handleEvents(until: deadline, stop: stop, { progress.hasEnded || progress.description != nil })
+        else { return nil }
+        guard let description = progress.description else { throw Self.failed("it refused, or has an unusual format") }
+        let (memory, buffer) = try pool.take(description)
+        cwayland_screencopy_copy(frame, buffer)
+        guard try handleEvents(until: deadline, stop: stop, { progress.hasEnded }) else { return nil }
+        guard let captured = progress.captured else { throw Self.failed("it refused") }
+        if progress.isTurnedOver { memory.turnOver() }
+        return Shot(memory: memory, captured: CaptureTime.of(stamp: captured, arrival: MonotonicClock.now))
+    }
+
+    func close() {
+        pool.removeAll()
+        connection.close()
+    }
+
+    // MARK: - Private
+
+    /// Returns false when `stop` was set first.
+    private func handleEvents(
+        until deadline: UInt64,
+        stop: Event,
+        _ isDone: () -> Bool
+    ) throws(ShotError) -> Bool {
+        do throws(SourceError) {
+            let isDone = try connection.handleEvents(until: deadline, stop: stop, isDone)
+            try checkOutput()
+            if isDone { return true }
+        } catch {
+            throw .sourceLost(error)
+        }
+        if stop.isSet { return false }
+        throw .failed(
+            cause: "screenshot_timeout",
+            detail: "The Wayland compositor does not copy its screen. Is it switched off?"
+        )
+    }
+
+    private func checkOutput() throws(SourceError) {
+        guard !connection.outputs.contains(where: { $0.global == output.global }) else { return }
+        throw .lost(cause: "output_gone", detail: "The monitor \(output.name ?? "that is captured") was removed.")
+    }
+
+    private static func failed(_ reason: String) -> ShotError {
+        .failed(
+            cause: "screenshot_failed",
+            detail: "The Wayland compositor does not copy its screen (\(reason)). Is it switched off?"
+        )
+    }
+
+    private static func wrap(_ memory: ShotMemory, _ sharedMemory: OpaquePointer) throws(ShotError) -> OpaquePointer {
+        guard let wlPool = wl_shm_create_pool(sharedMemory, memory.descriptor, Int32(memory.byteCount)) else {
+            throw failed("no memory")
+        }
+        defer { wl_shm_pool_destroy(wlPool) }
+        let description = memory.description
+        let buffer = wl_shm_pool_create_buffer(
+            wlPool,
+            0,
+            Int32(description.size.width),
+            Int32(description.size.height),
+            Int32(description.stride),
+            ScreencopyProgress.code(of: description.format)
+        )
+        guard let buffer else { throw failed("no memory") }
+        return buffer
+    }
+}

@@ -1,0 +1,86 @@
+import CaptureAgent
+import Testing
+
+@Suite("When screenshots are taken")
+struct ShotScheduleTests {
+    private static func ms(_ count: Int) -> UInt64 { UInt64(count) * 1_000_000 }
+
+    /// A schedule that has been wanted at 20 a second since 1000 ms.
+    private static func wanted(restPerShot: Double = 0) -> ShotSchedule {
+        var schedule = ShotSchedule(restPerShot: restPerShot)
+        schedule.follow(fps: 20, now: ms(1000))
+        return schedule
+    }
+
+    @Test("none without a session, the first at once")
+    func demand() {
+        var schedule = ShotSchedule(restPerShot: 0)
+        #expect(schedule.due == nil)
+        schedule.follow(fps: 20, now: Self.ms(1000))
+        #expect(schedule.due == Self.ms(1000))
+        schedule.taken(began: Self.ms(1000), ended: Self.ms(1005))
+        schedule.follow(fps: nil, now: Self.ms(1010))
+        #expect(schedule.due == nil)
+        schedule.follow(fps: 20, now: Self.ms(1020))
+        #expect(schedule.due == Self.ms(1020))
+    }
+
+    @Test("at exact intervals, however long shots take within them")
+    func cadence() {
+        var schedule = Self.wanted()
+        for (shot, milliseconds) in [3, 40, 1, 49].enumerated() {
+            let due = Self.ms(1000 + shot * 50)
+            #expect(schedule.due == due)
+            schedule.taken(began: due, ended: due + Self.ms(milliseconds))
+        }
+    }
+
+    @Test("slow shots lower the rate, and what was missed is not caught up on")
+    func slow() {
+        var schedule = Self.wanted()
+        schedule.taken(began: Self.ms(1000), ended: Self.ms(1320))
+        #expect(schedule.due == Self.ms(1320))
+        schedule.taken(began: Self.ms(1320), ended: Self.ms(1321))
+        #expect(schedule.due == Self.ms(1370))
+    }
+
+    @Test("a rest after each shot, as a part of what it took")
+    func rest() {
+        var schedule = Self.wanted(restPerShot: 1)
+        schedule.taken(began: Self.ms(1000), ended: Self.ms(1020))
+        #expect(schedule.due == Self.ms(1050))
+        schedule.taken(began: Self.ms(1050), ended: Self.ms(1350))
+        #expect(schedule.due == Self.ms(1650))
+    }
+
+    @Test("another rate counts from the last shot")
+    func otherRate() {
+        var schedule = Self.wanted()
+        schedule.taken(began: Self.ms(1000), ended: Self.ms(1001))
+        schedule.follow(fps: 100, now: Self.ms(1002))
+        #expect(schedule.due == Self.ms(1010))
+        schedule.follow(fps: 1, now: Self.ms(1003))
+        #expect(schedule.due == Self.ms(2000))
+    }
+
+    @Test("pauses grow while shots fail, also for a new session; the fifth failure in a row is the last")
+    func failures() {
+        var schedule = Self.wanted()
+        var now = Self.ms(1000)
+        for pause in [100, 200, 400, 800] {
+            schedule.failed(began: now, ended: now)
+            #expect(!schedule.hasFailed)
+            #expect(schedule.due == now + Self.ms(pause))
+            schedule.follow(fps: nil, now: now)
+            schedule.follow(fps: 20, now: now)
+            #expect(schedule.due == now + Self.ms(pause))
+            now += Self.ms(pause)
+        }
+        schedule.failed(began: now, ended: now)
+        #expect(schedule.hasFailed)
+        schedule.taken(began: now, ended: now)
+        #expect(!schedule.hasFailed)
+        schedule.failed(began: now, ended: now)
+        #expect(schedule.due == now + Self.ms(100))
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+extension SystemTests {
+    /// Desktops that are captured by one screenshot after the other.
+    @Suite("Screenshots")
+    struct ScreenshotTests {
+        private static let size = PictureSize(width: 1280, height: 720)
+
+        private func agentCounters(_ relay: RelayProcess) async throws -> RelayProcess.Object {
+            try await relay.get("/screencapture/1").object("counters").object("agent")
+        }
+
+        private func expectMoving(_ values: [Int]) {
+            #expect(!values.contains(-1), "every picture shows a whole counter")
+            #expect(values == values.sorted(), "the screen never goes back")
+            #expect(Set(values).count > values.count / 2, "and it moves")
+        }
+
+        @Test("sway's screen moves, settles when it stands still, and goes on in another size")
+        func sway() async throws {
+            try await SystemTests.withBroadcast(source: ["kind": "screenshot", "output": "HEADLESS-1"]) {
+                desktop,
+                relay in
+                let source = try await relay.get("/screencapture/broadcast").object("source")
+                #expect(source.string("kind") == "wlr-screencopy")
+                #expect(source.integer("width") == 1280 && source.integer("height") == 720)
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(60, at: viewer)
+                expectMoving(try SystemTests.counters(viewer, size: Self.size, source: Self.size))
+
+                try desktop.pause()
+                let value = try desktop.shownValue()
+                _ = try await eventually("repeats without the encoder") {
+                    try await agentCounters(relay).integer("skipped") > 0 ? true : nil
+                }
+                let settled = try await agentCounters(relay)
+                _ = try await eventually("more of them") {
+                    try await agentCounters(relay).integer("skipped") > settled.integer("skipped") + 30 ? true : nil
+                }
+                #expect(try await agentCounters(relay).integer("received") == settled.integer("received"))
+                let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
+                #expect(Pictures.counter(luma: last, size: Self.size) == value)
+                let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
+                #expect(Pictures.psnr(last, screenshot) > 35)
+
+                try desktop.resume()
+                for size in [PictureSize(width: 853, height: 481), PictureSize(width: 1920, height: 1080)] {
+                    try desktop.resize(size.description)
+                    _ = try await eventually("the new size in the status") {
+                        try await relay.get("/screencapture/1").integer("width") == size.even.width ? true : nil
+                    }
+                    try await SystemTests.waitForPictures(5, at: viewer)
+                }
+                #expect(!viewer.current.isClosed)
+            }
+        }
+
+        @Test("no session, no shots; the next session begins with a fresh picture")
+        func dormant() async throws {
+            try await SystemTests.withBroadcast(source: ["kind": "screenshot"]) { desktop, relay in
+                let first = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                try await SystemTests.waitForPictures(5, at: try SystemTests.viewer(of: first))
+                try await relay.post("/screencapture/\(first.integer("id"))/stop")
+                func received() async throws -> Int {
+                    try await relay.get("/screencapture/broadcast").object("heartbeat").integer("framesReceived")
+                }
+                // Two heartbeats of a moving screen without a frame.
+                var (before, quiet) = (try await received(), 0)
+                _ = try await eventually("no more frames") {
+                    try await Task.sleep(for: .milliseconds(700))
+                    let now = try await received()
+                    (before, quiet) = (now, now == before ? quiet + 1 : 0)
+                    return quiet == 2 ? true : nil
+                }
+                try desktop.pause()
+                let value = try desktop.shownValue()
+                let second = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: second)
+                try await SystemTests.waitForPictures(10, at: viewer)
+                #expect(Set(try SystemTests.counters(viewer, size: Self.size, source: Self.size)) == [value])
+            }
+        }
+
+        @Test("a compositor that dies is found again, and a monitor that does not exist is answered with those that do")
+        func recovery() async throws {
+            try await SystemTests.withBroadcast(source: ["kind": "screenshot"]) { desktop, relay in
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(10, at: viewer)
+                try desktop.restart("sway")
+                try desktop.startClient()
+                let before = try await agentCounters(relay).integer("received")
+                _ = try await eventually("frames of the new compositor") {
+                    try await agentCounters(relay).integer("received") > before + 20 ? true : nil
+                }
+                #expect(!viewer.current.isClosed)
+                #expect(try await relay.get("/screencapture/broadcast").integer("restarts") == 0)
+
+                try await relay.post("/screencapture/broadcast/stop")
+                let refusal = await #expect(throws: RelayProcess.Refusal.self) {
+                    let wrong: RelayProcess.Object = ["kind": "screenshot", "output": "X-9"]
+                    try await relay.post("/screencapture/broadcast/start", ["source": wrong])
+                }
+                #expect(refusal?.status == 503 && refusal?.detail.contains("HEADLESS-1") == true)
+            }
+        }
+    }
+}
