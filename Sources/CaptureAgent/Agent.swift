@@ -99,7 +99,8 @@ package final class Agent: Sendable {
                 device: configuration.device,
                 source: source.kind,
                 pid: getpid(),
-                release: Release.current
+                release: Release.current,
+                role: configuration.role
             ),
             timeout: Self.helloTimeout,
             stop: stopEvent,

@@ -1,4 +1,5 @@
 package import Media
+package import Wire
 
 /// What a capture agent is started with.
 package struct AgentConfiguration: Sendable {
@@ -18,6 +19,7 @@ package struct AgentConfiguration: Sendable {
     package var relayHost: String
     package var relayPort: UInt16
     package var device: String
+    package var role: AgentRole
     package var source: Source
     /// The link token.
     package var token: String
@@ -32,6 +34,7 @@ package struct AgentConfiguration: Sendable {
         relayHost: String,
         relayPort: UInt16,
         device: String,
+        role: AgentRole = .broadcast,
         source: Source,
         token: String,
         stateDirectory: String,
@@ -41,6 +44,7 @@ package struct AgentConfiguration: Sendable {
         self.relayHost = relayHost
         self.relayPort = relayPort
         self.device = device
+        self.role = role
         self.source = source
         self.token = token
         self.stateDirectory = stateDirectory

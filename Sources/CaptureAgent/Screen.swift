@@ -5,7 +5,9 @@ package import Wire
 /// Where the source's thread meets the sessions: the newest frame, the source's state, the sessions and the link.
 package final class Screen: FrameSink {
     private struct State {
+        /// Those that are active.
         var sessions: [SessionPipeline] = []
+        var dormant: [SessionID: DormantSession] = [:]
         /// Sessions that are added to a still screen start from it.
         var newest: CapturedFrame?
         var status = SourceStatus(state: .opening)
@@ -89,6 +91,7 @@ package final class Screen: FrameSink {
     func detach() {
         let sessions = state.withLock { state in
             defer { state.sessions = [] }
+            state.dormant = [:]
             state.link = nil
             return state.sessions
         }
@@ -116,7 +119,7 @@ package final class Screen: FrameSink {
 
     // MARK: - Sessions
 
-    /// Starts a session's pipeline, from the newest frame when there is one. An id that is in use is replaced.
+    /// Takes a session in and, when it is active, starts its pipeline from the newest frame. An id that is in use is replaced.
     package func addSession(
         _ id: SessionID,
         _ parameters: SessionParameters,
@@ -124,45 +127,76 @@ package final class Screen: FrameSink {
         output: any SessionOutput
     ) {
         removeSession(id)
-        let session = SessionPipeline(
-            id: id,
-            parameters: parameters,
-            catalogue: catalogue,
-            output: output,
-            abilityChanged: { [weak self] in self?.followSessions() }
-        )
+        let session = DormantSession(id: id, parameters: parameters, catalogue: catalogue, output: output)
+        state.withLock { $0.dormant[id] = session }
+        if parameters.isActive { start(session) }
+    }
+
+    package func removeSession(_ id: SessionID) {
+        let removed = state.withLock { state in
+            state.dormant[id] = nil
+            return state.sessions.firstIndex { $0.id == id }.map { state.sessions.remove(at: $0) }
+        }
+        removed?.shutDown()
+        followSessions()
+    }
+
+    /// Changes a session, which may start or end its pipeline. Returns what is out of range; then nothing changes.
+    package func updateSession(_ id: SessionID, _ update: SessionUpdate) -> String? {
+        let outcome: UpdateOutcome = state.withLock { state in
+            guard let session = state.sessions.first(where: { $0.id == id }) else {
+                if let problem = state.dormant[id]?.update(update) { return .refused(problem) }
+                return state.dormant[id].flatMap { $0.parameters.isActive ? .starts($0) : nil } ?? .done
+            }
+            if let problem = session.update(update) { return .refused(problem) }
+            if !session.parameters.isActive { return .ends(session) }
+            // A screen that stands still shows its new size too.
+            if update.size != nil, let newest = state.newest { session.offer(newest) }
+            return .done
+        }
+        switch outcome {
+        case .done: followSessions()
+        case .refused(let problem): return problem
+        case .starts(let session): start(session)
+        case .ends(let session): end(session)
+        }
+        return nil
+    }
+
+    private enum UpdateOutcome {
+        case done
+        case refused(String)
+        case starts(DormantSession)
+        case ends(SessionPipeline)
+    }
+
+    /// Asks for a keyframe that carries `request`; the first one of a session that is not active yet.
+    package func requestKeyframe(_ id: SessionID, _ request: UInt32) {
+        let session = state.withLock { state in
+            state.dormant[id]?.request = request
+            return state.sessions.first { $0.id == id }
+        }
+        session?.requestKeyframe(request)
+    }
+
+    private func start(_ dormant: DormantSession) {
+        let session = dormant.started { [weak self] in self?.followSessions() }
         // Offered under the lock, or a newer frame could come first and be displaced by this one.
         state.withLock { state in
+            state.dormant[session.id] = nil
             state.sessions.append(session)
             if let newest = state.newest { session.offer(newest) }
         }
         followSessions()
     }
 
-    package func removeSession(_ id: SessionID) {
-        let removed = state.withLock { state in
-            state.sessions.firstIndex { $0.id == id }.map { state.sessions.remove(at: $0) }
+    private func end(_ session: SessionPipeline) {
+        state.withLock { state in
+            state.sessions.removeAll { $0.id == session.id }
+            state.dormant[session.id] = session.dormant
         }
-        removed?.shutDown()
+        session.shutDown()
         followSessions()
-    }
-
-    /// Changes a running session. Returns what is out of range; then nothing changes.
-    func updateSession(_ id: SessionID, _ update: SessionUpdate) -> String? {
-        let problem: String? = state.withLock { state in
-            guard let session = state.sessions.first(where: { $0.id == id }) else { return nil }
-            if let problem = session.update(update) { return problem }
-            // A screen that stands still shows its new size too.
-            if update.size != nil, let newest = state.newest { session.offer(newest) }
-            return nil
-        }
-        followSessions()
-        return problem
-    }
-
-    func requestKeyframe(_ id: SessionID, _ request: UInt32) {
-        let session = state.withLock { $0.sessions.first { $0.id == id } }
-        session?.requestKeyframe(request)
     }
 
     /// Tells the source what the sessions have use for by now.

@@ -31,6 +31,11 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "The device whose screen this is: letters, digits, - and _.")
     var device = "default"
 
+    @Option(
+        help: "What it is to its device: broadcast, or standby, which feeds sessions when the broadcast's agent cannot."
+    )
+    var role = AgentRole.broadcast
+
     @Option(help: "Where pictures come from.")
     var source = SourceKind.portal
 
@@ -113,6 +118,7 @@ struct CaptureAgentCommand: ParsableCommand {
             relayHost: host,
             relayPort: port,
             device: device,
+            role: role,
             source: try sourceConfiguration(),
             token: token,
             stateDirectory: try stateDirectory ?? Self.defaultStateDirectory(),
@@ -179,6 +185,8 @@ struct CaptureAgentCommand: ParsableCommand {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
+
+extension AgentRole: ExpressibleByArgument {}
 
 extension CursorDrawing: ExpressibleByArgument {}
 

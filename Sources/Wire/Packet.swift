@@ -52,28 +52,6 @@ package enum Packet: Sendable, Equatable {
     }
 }
 
-/// An agent's first packet.
-package struct Hello: Sendable, Equatable, Codable {
-    /// The secret that the relay gave the agent when it started it, or that the operator configured.
-    package var token: String
-    /// The device whose screen this agent captures.
-    package var device: String
-    /// The capture source's kind, for example `portal` or `test-pattern`.
-    package var source: String
-    /// The agent's process id.
-    package var pid: Int32
-    /// The agent's release.
-    package var release: String
-
-    package init(token: String, device: String, source: String, pid: Int32, release: String) {
-        self.token = token
-        self.device = device
-        self.source = source
-        self.pid = pid
-        self.release = release
-    }
-}
-
 /// The relay's answer to a HELLO that it accepts.
 package struct Welcome: Sendable, Equatable, Codable {
     /// How often the agent sends a HEARTBEAT, ms.
@@ -121,79 +99,6 @@ package struct Stop: Sendable, Equatable, Codable {
     package var reason: String
 
     package init(reason: String) { self.reason = reason }
-}
-
-/// What the agent is to encode for a session.
-package struct SessionParameters: Sendable, Equatable, Codable {
-    package var codec: Codec
-    /// The encoder's name, or ``automaticEncoder``.
-    package var encoder: String
-    package var size: RequestedSize
-    /// Output slots per second, 1 to 240.
-    package var fps: Int
-    /// bit/s.
-    package var bitrate: Int
-    /// Whether the last picture is output again while the screen stands still.
-    package var `repeat`: Bool
-    /// Longest time between keyframes, ms.
-    package var keyframeInterval: Int
-    /// Longest time between keyframes while the screen stands still and repeats are made without the encoder, ms; what is
-    /// shorter than `keyframeInterval` counts as that.
-    package var stillKeyframeInterval: Int
-    /// The monotonic instant that PTS 0 stands for, ns. Agents of one machine share the clock, so they feed one timeline.
-    package var epoch: UInt64
-
-    /// Stands for a hardware encoder that works, else the codec's own in software.
-    package static let automaticEncoder = "auto"
-
-    /// ms.
-    package static let defaultStillKeyframeInterval = 10_000
-
-    package init(
-        codec: Codec,
-        encoder: String = automaticEncoder,
-        size: RequestedSize,
-        fps: Int,
-        bitrate: Int,
-        repeat: Bool,
-        keyframeInterval: Int,
-        stillKeyframeInterval: Int = defaultStillKeyframeInterval,
-        epoch: UInt64
-    ) {
-        self.codec = codec
-        self.encoder = encoder
-        self.size = size
-        self.fps = fps
-        self.bitrate = bitrate
-        self.repeat = `repeat`
-        self.keyframeInterval = keyframeInterval
-        self.stillKeyframeInterval = stillKeyframeInterval
-        self.epoch = epoch
-    }
-
-    /// What is out of range, for a person; nil when all is well.
-    package var problem: String? {
-        let sides = [size.width, size.height].compactMap { $0 }
-        return if !(1...240).contains(fps) {
-            "fps is \(fps); allowed: 1 to 240"
-        } else if !(1...1_000_000_000).contains(bitrate) {
-            "bitrate is \(bitrate); allowed: 1 to 1,000,000,000"
-        } else if !(1...64).contains(encoder.utf8.count) {
-            "the encoder's name has \(encoder.utf8.count) bytes; allowed: 1 to 64"
-        } else if !(1...86_400_000).contains(keyframeInterval) {
-            "keyframeInterval is \(keyframeInterval) ms; allowed: 1 to 86,400,000"
-        } else if !(1...86_400_000).contains(stillKeyframeInterval) {
-            "stillKeyframeInterval is \(stillKeyframeInterval) ms; allowed: 1 to 86,400,000"
-        } else if !sides.allSatisfy((2...8192).contains) {
-            "a side is \(sides.map(String.init).joined(separator: "x")); allowed: 2 to 8192"
-        } else if let maxPixels = size.maxPixels, maxPixels < 4 {
-            "maxPixels is \(maxPixels); allowed: 4 and more"
-        } else if epoch > UInt64(Int64.max) {
-            "the epoch is \(epoch): it lies beyond any clock"
-        } else {
-            nil
-        }
-    }
 }
 
 /// A session that the agent cannot serve.

@@ -8,11 +8,19 @@ package struct SessionUpdate: Sendable, Equatable, Codable {
     package var fps: Int?
     /// Takes the place of the whole requested size.
     package var size: RequestedSize?
+    /// Whether the session is encoded from now on.
+    package var isActive: Bool?
 
-    package init(bitrate: Int? = nil, fps: Int? = nil, size: RequestedSize? = nil) {
+    private enum CodingKeys: String, CodingKey {
+        case bitrate, fps, size
+        case isActive = "active"
+    }
+
+    package init(bitrate: Int? = nil, fps: Int? = nil, size: RequestedSize? = nil, isActive: Bool? = nil) {
         self.bitrate = bitrate
         self.fps = fps
         self.size = size
+        self.isActive = isActive
     }
 
     /// `parameters` with this change.
@@ -21,6 +29,7 @@ package struct SessionUpdate: Sendable, Equatable, Codable {
         parameters.bitrate = bitrate ?? parameters.bitrate
         parameters.fps = fps ?? parameters.fps
         parameters.size = size ?? parameters.size
+        parameters.isActive = isActive ?? parameters.isActive
         return parameters
     }
 }

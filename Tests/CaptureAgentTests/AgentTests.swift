@@ -77,6 +77,55 @@ struct AgentTests {
         }
     }
 
+    @Test("keeps a session that is not active without a picture, and begins with the keyframe that it is asked for")
+    func dormantSession() async throws {
+        try await Self.withAgent { server in
+            var parameters = Self.parameters()
+            parameters.isActive = false
+            server.send(.sessionAdd(1, parameters))
+            server.send(.sessionUpdate(1, SessionUpdate(size: RequestedSize(width: 160))))
+            var (others, heartbeats) = (0, 0)
+            while heartbeats < 4 {
+                let packet: Packet = try server.next("a packet") { $0 }
+                if packet.accessUnit != nil { others += 1 }
+                guard case .heartbeat(let heartbeat) = packet else { continue }
+                heartbeats += 1
+                #expect(heartbeat.sessions.isEmpty)
+            }
+            #expect(others == 0)
+            for request: UInt32 in [9, 10] {
+                server.send(.keyframeRequest(1, request: request))
+                server.send(.sessionUpdate(1, SessionUpdate(isActive: true)))
+                // A picture of the time before may still be on its way; a keyframe is the one that was asked for.
+                let first: AccessUnit = try server.next("a keyframe") { packet in
+                    packet.accessUnit.flatMap { $0.flags.contains(.key) ? $0 : nil }
+                }
+                #expect(first.keyframeRequest == request)
+                #expect(first.size.width == 160, "changes count while it is not active")
+                server.send(.sessionUpdate(1, SessionUpdate(isActive: false)))
+                let _: Bool = try server.next("a heartbeat without the session") { packet in
+                    if case .heartbeat(let heartbeat) = packet, heartbeat.sessions.isEmpty { true } else { nil }
+                }
+            }
+        }
+    }
+
+    @Test("checks a session that is not active like any other")
+    func dormantSessionIsChecked() async throws {
+        try await Self.withAgent { server in
+            var parameters = Self.parameters()
+            parameters.isActive = false
+            server.send(.sessionAdd(1, parameters))
+            server.send(.sessionUpdate(1, SessionUpdate(fps: 1000, isActive: true)))
+            let failure: SessionFailure = try server.next("the error") { $0.failure(of: 1) }
+            #expect(failure.code == .invalidParameters)
+            let heartbeat: Heartbeat = try server.next("a heartbeat") { packet in
+                if case .heartbeat(let heartbeat) = packet { heartbeat } else { nil }
+            }
+            #expect(heartbeat.sessions.isEmpty)
+        }
+    }
+
     @Test("answers what it cannot do with a reason and a code, and goes on")
     func errors() async throws {
         try await Self.withAgent { server in

@@ -63,6 +63,29 @@ enum SamplePackets {
             "484C4757 01 04 0000 00000007 00000028",
             json: #"{"bitrate":2000000,"size":{"width":640}}"#
         ),
+        Frozen(
+            .sessionAdd(
+                7,
+                SessionParameters(
+                    codec: .h265,
+                    size: RequestedSize(),
+                    fps: 30,
+                    bitrate: 6_000_000,
+                    repeat: true,
+                    keyframeInterval: 2000,
+                    epoch: 123_456_789,
+                    isActive: false
+                )
+            ),
+            "484C4757 01 03 0000 00000007 000000AB",
+            json: #"{"active":false,"bitrate":6000000,"codec":"h265","encoder":"auto","epoch":123456789,"fps":30,"#
+                + #""keyframeInterval":2000,"repeat":true,"size":{},"stillKeyframeInterval":10000}"#
+        ),
+        Frozen(
+            .sessionUpdate(7, SessionUpdate(isActive: true)),
+            "484C4757 01 04 0000 00000007 0000000F",
+            json: #"{"active":true}"#
+        ),
         Frozen(.sessionRemove(7), "484C4757 01 05 0000 00000007 00000000", hex: ""),
         Frozen(.keyframeRequest(7, request: 258), "484C4757 01 06 0000 00000007 00000004", hex: "00000102"),
         Frozen(
@@ -143,6 +166,14 @@ enum SamplePackets {
             "484C4757 01 47 0000 00000000 00000087",
             json: #"{"encoders":[{"available":true,"codec":"h265","name":"x265"},"#
                 + #"{"available":false,"codec":"h264","name":"h264_vaapi","reason":"no GPU"}]}"#
+        ),
+        Frozen(
+            .hello(
+                Hello(token: "secret", device: "default", source: "portal", pid: 42, release: "0.1.0", role: .standby)
+            ),
+            "484C4757 01 41 0000 00000000 00000063",
+            json:
+                #"{"device":"default","pid":42,"release":"0.1.0","role":"standby","source":"portal","token":"secret"}"#
         ),
     ]
 

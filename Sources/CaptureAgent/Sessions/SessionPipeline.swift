@@ -13,6 +13,7 @@ package protocol SessionOutput: Sendable {
 /// One session's way from frames to access units: pacing under a lock, pictures in an encoder thread of its own.
 package final class SessionPipeline: Sendable {
     package let id: SessionID
+    private let catalogue: EncoderCatalogue
     private let output: any SessionOutput
     private let state: Monitor<SessionState>
     private let ability: ImportAbility
@@ -29,6 +30,7 @@ package final class SessionPipeline: Sendable {
         let ability = ImportAbility(changed: abilityChanged)
         self.ability = ability
         self.id = id
+        self.catalogue = catalogue
         self.output = output
         let state = Monitor(
             SessionState(
@@ -81,6 +83,11 @@ package final class SessionPipeline: Sendable {
             state.parameters = parameters
             return nil
         }
+    }
+
+    /// The session as it is without its pipeline.
+    var dormant: DormantSession {
+        DormantSession(id: id, parameters: parameters, catalogue: catalogue, output: output)
     }
 
     /// The session's figures; `linkDrops` are the link's to add.

@@ -1,0 +1,35 @@
+import Media
+import Wire
+
+/// A session that the agent knows and does not encode: no pipeline, no encoder, no thread.
+struct DormantSession: Sendable {
+    let id: SessionID
+    var parameters: SessionParameters
+    let catalogue: EncoderCatalogue
+    let output: any SessionOutput
+    /// The keyframe request that its first picture is to answer; nil for none.
+    var request: UInt32?
+
+    /// Takes the change over. Returns what is out of range; then nothing changes.
+    mutating func update(_ update: SessionUpdate) -> String? {
+        let changed = update.applied(to: parameters)
+        if let problem = changed.problem { return problem }
+        parameters = changed
+        return nil
+    }
+
+    /// Its pipeline, which begins with a keyframe that answers the request.
+    ///
+    /// - Parameter abilityChanged: As in `SessionPipeline`.
+    func started(abilityChanged: @escaping @Sendable () -> Void) -> SessionPipeline {
+        let pipeline = SessionPipeline(
+            id: id,
+            parameters: parameters,
+            catalogue: catalogue,
+            output: output,
+            abilityChanged: abilityChanged
+        )
+        if let request { pipeline.requestKeyframe(request) }
+        return pipeline
+    }
+}
