@@ -9,6 +9,16 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        let response = try await answer(request, context: context, next: next)
+        // RFC 9110 section 9.3.2: bytes behind the head would be taken for the next answer.
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
         do {
             return try await next(request, context)
         } catch let problem as Problem {

@@ -9,11 +9,11 @@ struct RouteTable {
 
     private var handlers: [String: [HTTPRequest.Method: Handler]] = [:]
 
-    /// Serves `path`; with GET also HEAD, whose answer is the same without its body.
+    /// Serves `path`; with GET also HEAD, whose answer loses its body in ``ProblemMiddleware``.
     mutating func add(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
         handlers[path, default: [:]][method] = handler
         guard method == .get else { return }
-        handlers[path, default: [:]][.head] = { try await handler($0, $1).createHeadResponse() }
+        handlers[path, default: [:]][.head] = handler
     }
 
     func router() -> Router<RelayRequestContext> {

@@ -270,6 +270,21 @@ struct AnswerTests {
         }
     }
 
+    @Test(
+        "HEAD with no byte behind the head, problems included",
+        arguments: ["/livez", "/screencapture/7", "/nowhere"]
+    )
+    func headBytes(path: String) async throws {
+        try await RunningRelay.run { relay in
+            let client = try await ByteClient(port: relay.ports.http)
+            try await client.send(Array("HEAD \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
+            let answer = String(decoding: try await client.read(.max), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 "))
+            #expect(answer.contains("\r\nContent-Length: "))
+            #expect(answer.hasSuffix("\r\n\r\n"))
+        }
+    }
+
     @Test("an empty body as an empty object")
     func emptyBodies() async throws {
         try await RunningRelay.run { relay in
