@@ -12,6 +12,7 @@
 //                    pixels a side, hot in its middle, which goes round the corners of the square from (100, 100) to (140, 140)
 // --dma-buf          offers buffers of type DMA-BUF beside those in memory: either tiled (which it fails to allocate) or linear.
 //                    They are memory all the same: that a consumer can tell only by importing them
+// --transform N      says that the picture was turned: N of enum spa_meta_videotransform_value, 0 to 7
 // --sizes WxH,…      changes the size to the next one every second, round and round
 //
 // Ends with SIGTERM.
@@ -43,13 +44,13 @@ static const char *const stamp_names[] = {"header", "none", "late", "future", "r
 static struct {
     // Arguments
     const char *name;
-    uint32_t fps, padding, offset;
+    uint32_t fps, padding, offset, transform;
     int64_t hold_at;
     struct spa_rectangle sizes[MOST_SIZES];
     uint32_t size_count;
     struct spa_region crop;
     enum stamps stamps;
-    bool has_crop, corrupted, pointer, dma_buf;
+    bool has_crop, has_transform, corrupted, pointer, dma_buf;
     // State
     struct pw_main_loop *loop;
     struct pw_stream *stream;
@@ -152,6 +153,9 @@ static void process(void *data) {
     if (header) stamp(header, is_corrupted);
     struct spa_meta_region *crop = spa_buffer_find_meta_data(contents, SPA_META_VideoCrop, sizeof *crop);
     if (crop) crop->region = node.has_crop ? node.crop : SPA_REGION(0, 0, 0, 0);
+    struct spa_meta_videotransform *transform =
+        spa_buffer_find_meta_data(contents, SPA_META_VideoTransform, sizeof *transform);
+    if (transform) transform->transform = node.transform;
     struct spa_meta_cursor *cursor = spa_buffer_find_meta_data(contents, SPA_META_Cursor, sizeof *cursor);
     if (cursor) tell_pointer(cursor, is_pointer_alone);
     if (!is_pointer_alone) node.corner = 0;
@@ -203,7 +207,7 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
     if (id != SPA_PARAM_Format || !param) return;
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
-    const struct spa_pod *params[4];
+    const struct spa_pod *params[5];
     const struct spa_pod_prop *modifier = spa_pod_find_prop(param, NULL, SPA_FORMAT_VIDEO_modifier);
     if (modifier && modifier->flags & SPA_POD_PROP_FLAG_DONT_FIXATE) {
         pw_stream_update_params(node.stream, params, offers(&builder, params, true));
@@ -220,6 +224,8 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
                                                     : (1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr)));
     if (node.stamps != NONE) params[count++] = meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header));
     if (node.has_crop) params[count++] = meta(&builder, SPA_META_VideoCrop, sizeof(struct spa_meta_region));
+    if (node.has_transform)
+        params[count++] = meta(&builder, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform));
     if (node.pointer)
         params[count++] = meta(&builder, SPA_META_Cursor,
                                sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) +
@@ -308,7 +314,7 @@ static void parse(int count, char **arguments) {
         {"offset", required_argument, NULL, 'o'},  {"crop", required_argument, NULL, 'c'},
         {"stamps", required_argument, NULL, 's'},  {"corrupted", no_argument, NULL, 'x'},
         {"pointer", no_argument, NULL, 'm'},       {"sizes", required_argument, NULL, 'z'},
-        {"dma-buf", no_argument, NULL, 'd'},
+        {"dma-buf", no_argument, NULL, 'd'},       {"transform", required_argument, NULL, 't'},
         {0},
     };
     int option;
@@ -326,6 +332,10 @@ static void parse(int count, char **arguments) {
         case 's':
             for (node.stamps = 0; strcmp(optarg, stamp_names[node.stamps]) != 0;)
                 if (++node.stamps > REPEATED) usage(optarg);
+            break;
+        case 't':
+            node.has_transform = true;
+            node.transform = number(optarg, 0, 7);
             break;
         case 'x': node.corrupted = true; break;
         case 'm': node.pointer = true; break;

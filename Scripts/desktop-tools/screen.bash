@@ -41,6 +41,11 @@ resize_sway() {
     [[ $(output_size) == "$1" ]] || fail "sway did not take the size $1; see $logs/sway.log"
 }
 
+turn_with() {
+    [[ $1 == sway ]] || fail "only sway's screen can be turned so; see resize for mutter's"
+    in_desktop timeout 10 swaymsg -q "output HEADLESS-1 transform $2"
+}
+
 output_size() {
     in_desktop timeout 5 swaymsg -r -t get_outputs |
         jq -r '.[] | select(.name == "HEADLESS-1") | .current_mode | "\(.width)x\(.height)"'

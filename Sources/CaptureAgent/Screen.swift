@@ -16,6 +16,15 @@ package final class Screen: FrameSink {
         var framesReceived: UInt64 = 0
         var buffersSkipped: UInt64 = 0
         var framesCopied: UInt64 = 0
+
+        /// Reports the picture's size and orientation where they are new.
+        mutating func follow(_ frame: CapturedFrame) {
+            let (size, orientation) = (frame.description.size, frame.orientation)
+            guard status.state == .streaming, status.size != size || status.orientation != orientation else { return }
+            status.size = size
+            status.orientation = orientation
+            link?.send(.status(status))
+        }
     }
 
     package let demand = SourceDemand(.none)
@@ -31,6 +40,7 @@ package final class Screen: FrameSink {
             let previous = state.newest
             state.newest = frame
             state.framesReceived += 1
+            state.follow(frame)
             return (state.sessions, previous)
         }
         for session in sessions { session.offer(frame) }
@@ -61,6 +71,7 @@ package final class Screen: FrameSink {
             known.kind = status.kind ?? state.status.kind
             if status.state != .lost {
                 known.size = status.size ?? state.status.size
+                known.orientation = status.orientation ?? state.status.orientation
                 known.timings = status.timings ?? state.status.timings
             }
             state.status = known

@@ -146,6 +146,8 @@ package struct SourceStatus: Sendable, Equatable, Codable {
     package var detail: String?
     /// The source picture's size, once known.
     package var size: PictureSize?
+    /// Clockwise quarter turns, 0 to 3, that make the source's picture upright, once known.
+    package var orientation: UInt8?
     /// How long each stage of opening took, ms.
     package var timings: [String: Double]?
 
@@ -155,6 +157,7 @@ package struct SourceStatus: Sendable, Equatable, Codable {
         cause: String? = nil,
         detail: String? = nil,
         size: PictureSize? = nil,
+        orientation: UInt8? = nil,
         timings: [String: Double]? = nil
     ) {
         self.state = state
@@ -162,6 +165,7 @@ package struct SourceStatus: Sendable, Equatable, Codable {
         self.cause = cause
         self.detail = detail
         self.size = size
+        self.orientation = orientation
         self.timings = timings
     }
 }

@@ -72,6 +72,8 @@ package final class Desktop: @unchecked Sendable {
     package func pause() throws { try command("client", "pause") }
     package func resume() throws { try command("client", "resume") }
     package func resize(_ size: String) throws { try command("resize", size) }
+    /// Turns sway's screen clockwise, by sway's name of the transform.
+    package func turn(_ transform: String) throws { try command("turn", transform) }
 
     /// Kills parts of the desktop and starts them again, one after the other.
     package func restart(_ parts: String...) throws {

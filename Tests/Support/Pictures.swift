@@ -40,6 +40,19 @@ package enum Pictures {
         (0..<part.height).flatMap { row in plane[(row * size.width)...].prefix(part.width) }
     }
 
+    /// A plane of size `size` after `quarterTurns` clockwise turns. An odd number of them makes width and height change places.
+    package static func turned(_ plane: [UInt8], size: PictureSize, quarterTurns: Int) -> [UInt8] {
+        var (plane, size) = (plane, size)
+        for _ in 0..<quarterTurns {
+            // The first row becomes the last column.
+            plane = (0..<size.width).flatMap { x in
+                (0..<size.height).reversed().map { y in plane[y * size.width + x] }
+            }
+            size = PictureSize(width: size.height, height: size.width)
+        }
+        return plane
+    }
+
     /// The middle of the pixels in which two planes of one size differ by more than `threshold`; nil when there are none.
     package static func middleOfDifference(
         _ one: [UInt8],

@@ -77,6 +77,14 @@ extension SystemTests {
                 let small = PictureSize(width: 640, height: 360)
                 #expect(try SystemTests.counters(viewers[1], size: small, source: source).last == value)
                 #expect(viewers.allSatisfy { !$0.current.isClosed })
+                for viewer in viewers {
+                    let pictures = viewer.pictures
+                    #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })
+                }
+                let status = try await relay.get("/screencapture/\(fixed.integer("id"))")
+                #expect(
+                    status.integer("sourceWidth") == source.width && status.integer("sourceHeight") == source.height
+                )
             }
         }
 

@@ -147,9 +147,18 @@ enum SamplePackets {
                 + " 000000016588"
         ),
         Frozen(
-            .status(SourceStatus(state: .lost, cause: "gone", detail: "why", size: nil, timings: ["openMs": 1.5])),
-            "484C4757 01 44 0000 00000000 00000047",
-            json: #"{"cause":"gone","detail":"why","state":"lost","timings":{"openMs":1.5}}"#
+            .status(
+                SourceStatus(
+                    state: .lost,
+                    cause: "gone",
+                    detail: "why",
+                    size: nil,
+                    orientation: 3,
+                    timings: ["openMs": 1.5]
+                )
+            ),
+            "484C4757 01 44 0000 00000000 00000057",
+            json: #"{"cause":"gone","detail":"why","orientation":3,"state":"lost","timings":{"openMs":1.5}}"#
         ),
         Frozen(
             .sessionError(7, SessionFailure(code: .encoderUnavailable, reason: "no encoder")),

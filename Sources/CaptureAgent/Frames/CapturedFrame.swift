@@ -8,14 +8,18 @@ package struct CapturedFrame: Sendable {
     /// To be drawn over the pixels; nil when there is none, or the desktop has drawn it already.
     package var pointer: Pointer?
 
-    package init(_ contents: FrameContents, captured: UInt64, pointer: Pointer? = nil) {
+    /// Clockwise quarter turns, 0 to 3, that make the picture upright.
+    package var orientation: UInt8
+
+    package init(_ contents: FrameContents, captured: UInt64, pointer: Pointer? = nil, orientation: UInt8 = 0) {
         self.contents = contents
         self.captured = captured
         self.pointer = pointer
+        self.orientation = orientation
     }
 
-    package init(_ pixels: FramePixels, captured: UInt64, pointer: Pointer? = nil) {
-        self.init(.memory(pixels), captured: captured, pointer: pointer)
+    package init(_ pixels: FramePixels, captured: UInt64, pointer: Pointer? = nil, orientation: UInt8 = 0) {
+        self.init(.memory(pixels), captured: captured, pointer: pointer, orientation: orientation)
     }
 
     package var description: FrameDescription { contents.description }

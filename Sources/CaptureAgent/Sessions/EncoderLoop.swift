@@ -32,7 +32,9 @@ struct EncoderLoop: ~Copyable {
     let state: Monitor<SessionState>
     let output: any SessionOutput
     private var encoder: SessionEncoder
+    /// Of the last frame.
     private var captured: UInt64 = 0
+    private var orientation: UInt8 = 0
     private var lastFailure: EncoderError?
 
     init(
@@ -81,6 +83,7 @@ struct EncoderLoop: ~Copyable {
             switch job.work {
             case .encode(let frame):
                 captured = frame.captured
+                orientation = frame.orientation
                 let picture = try encoder.encode(frame, forceKeyframe: job.forceKeyframe)
                 deliver(picture, slot: job.slot, started: started, flags: [])
                 outcome = .encoded(byteCount: picture.bytes.count, isKeyframe: picture.isKeyframe)
@@ -121,6 +124,7 @@ struct EncoderLoop: ~Copyable {
             encodeEnd: ended,
             flags: picture.isKeyframe ? flags.union(.key) : flags,
             keyframeRequest: request,
+            orientation: orientation,
             size: encoder.pictureSize ?? PictureSize(width: 0, height: 0),
             bytes: picture.bytes
         )

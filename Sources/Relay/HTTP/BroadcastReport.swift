@@ -69,6 +69,7 @@ enum BroadcastReport {
             "detail": JSONValue(status?.detail),
             "width": JSONValue(status?.size?.width),
             "height": JSONValue(status?.size?.height),
+            "orientation": JSONValue(status?.orientation),
         ]
     }
 

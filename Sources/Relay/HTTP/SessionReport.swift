@@ -8,6 +8,7 @@ enum SessionReport {
         let request = session.request
         let figures = broadcast?.heartbeats.figures(of: session.id)
         let size = session.feed.size
+        let source = broadcast?.machine.agent?.status?.size
         return [
             "id": JSONValue(session.id),
             "device": .string(session.device.name),
@@ -31,6 +32,8 @@ enum SessionReport {
             "repeatRefusal": JSONValue(figures?.repeatRefusal),
             "encoderRestarts": JSONValue(figures?.counters.encoderRestarts),
             "orientation": JSONValue(session.feed.orientation),
+            "sourceWidth": JSONValue(source?.width),
+            "sourceHeight": JSONValue(source?.height),
             "source": session.feed.flows ? "pipewire" : "none",
             "createdAt": .string(session.created.apiText),
             "error": JSONValue(session.failure),

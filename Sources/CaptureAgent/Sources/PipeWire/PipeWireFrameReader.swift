@@ -15,7 +15,7 @@ struct PipeWireFrameReader {
     /// Nil when the pointer is to stay hidden.
     private var pointer: PipeWirePointer?
     /// The newest picture, for frames in which only the pointer moves.
-    private var newest: (contents: FrameContents, origin: (x: Int, y: Int))?
+    private var newest: (contents: FrameContents, origin: (x: Int, y: Int), orientation: UInt8)?
 
     /// - Parameter wake: Asks PipeWire's thread to call ``collectReturned(_:)``; called in any thread.
     init(sink: any FrameSink, drawsPointer: Bool, wake: @escaping @Sendable () -> Void) {
@@ -85,12 +85,20 @@ struct PipeWireFrameReader {
             picture = (buffer, contents)
         }
         if let picture {
-            newest = take(picture.contents, of: picture.buffer, stream).map { ($0, picture.contents.origin) }
+            newest = take(picture.contents, of: picture.buffer, stream).map {
+                ($0, picture.contents.origin, picture.contents.orientation)
+            }
         } else if pointer?.current == pointerBefore {
             return
         }
         if let newest {
-            sink.receive(CapturedFrame(newest.contents, captured: captured, pointer: pointer?.current))
+            let frame = CapturedFrame(
+                newest.contents,
+                captured: captured,
+                pointer: pointer?.current,
+                orientation: newest.orientation
+            )
+            sink.receive(frame)
         }
     }
 

@@ -10,6 +10,8 @@ struct PipeWirePicture {
 
     /// Where the picture begins in the buffer, in pixels.
     let origin: (x: Int, y: Int)
+    /// Clockwise quarter turns, 0 to 3, that make the picture upright.
+    let orientation: UInt8
     private let place: Place
     private let description: FrameDescription
 
@@ -30,6 +32,7 @@ struct PipeWirePicture {
         let crop = Self.crop(of: buffer, within: format.size)
         description = FrameDescription(size: crop.size, stride: stride, format: format.pixels)
         origin = crop.origin
+        orientation = Self.orientation(of: buffer)
         let first = offset + origin.y * stride + origin.x * PixelFormat.bytesPerPixel
         if data.pointee.type == SPA_DATA_DmaBuf.rawValue {
             guard let modifier = format.modifier else { return nil }
@@ -46,6 +49,18 @@ struct PipeWirePicture {
     static func header(of buffer: UnsafeMutablePointer<spa_buffer>) -> spa_meta_header? {
         spa_buffer_find_meta_data(buffer, SPA_META_Header.rawValue, MemoryLayout<spa_meta_header>.size)?
             .assumingMemoryBound(to: spa_meta_header.self).pointee
+    }
+
+    /// The metadata says how far the picture was turned counter-clockwise. One that was mirrored before is turned as well, but stays mirrored.
+    private static func orientation(of buffer: UnsafeMutablePointer<spa_buffer>) -> UInt8 {
+        let byteCount = MemoryLayout<spa_meta_videotransform>.size
+        let found = spa_buffer_find_meta_data(buffer, SPA_META_VideoTransform.rawValue, byteCount)
+        return switch found?.assumingMemoryBound(to: spa_meta_videotransform.self).pointee.transform {
+        case SPA_META_TRANSFORMATION_90.rawValue, SPA_META_TRANSFORMATION_Flipped90.rawValue: 1
+        case SPA_META_TRANSFORMATION_180.rawValue, SPA_META_TRANSFORMATION_Flipped180.rawValue: 2
+        case SPA_META_TRANSFORMATION_270.rawValue, SPA_META_TRANSFORMATION_Flipped270.rawValue: 3
+        default: 0
+        }
     }
 
     /// The part of the buffer that is the picture: the crop metadata where it lies within `size`, else all of it.

@@ -195,16 +195,18 @@ final class PipeWireStream: @unchecked Sendable {
     fileprivate func stateChanged(to state: pw_stream_state, message: String?) {
         switch state {
         case PW_STREAM_STATE_STREAMING:
-            if started.isSet { firstFrameTimer?.set(after: Self.firstFrameTimeout) }
+            let isFirst = !started.isSet
+            if !isFirst { firstFrameTimer?.set(after: Self.firstFrameTimeout) }
             started.set()
-            sink.sourceChanged(SourceStatus(state: .streaming, size: size))
+            // Later the pictures have said what their size is, which may be less than the format's.
+            sink.sourceChanged(SourceStatus(state: .streaming, size: isFirst ? size : nil))
         case PW_STREAM_STATE_PAUSED:
             if target.linking == .own, link == nil, let stream {
                 link = cpw_core_create_link(connection.core, target.node, pw_stream_get_node_id(stream))
             }
             firstFrameTimer?.set(after: nil)
             if started.isSet {
-                sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused", size: size))
+                sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused"))
             }
         case PW_STREAM_STATE_ERROR:
             end(.lost(cause: "stream_error", detail: "PipeWire ended the stream: \(message ?? "no reason given")."))
@@ -239,6 +241,10 @@ final class PipeWireStream: @unchecked Sendable {
         var metadata: [(type: spa_meta_type, sizes: ClosedRange<Int>)] = [
             (SPA_META_Header, MemoryLayout<spa_meta_header>.size...MemoryLayout<spa_meta_header>.size),
             (SPA_META_VideoCrop, MemoryLayout<spa_meta_region>.size...MemoryLayout<spa_meta_region>.size),
+            (
+                SPA_META_VideoTransform,
+                MemoryLayout<spa_meta_videotransform>.size...MemoryLayout<spa_meta_videotransform>.size
+            ),
         ]
         if target.drawsPointer { metadata.append((SPA_META_Cursor, PipeWirePointer.metadataSizes)) }
         withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
