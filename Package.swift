@@ -121,6 +121,24 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Measurements
+        .executableTarget(
+            name: "LimitLoop",
+            dependencies: ["CColour", "CCounterPattern"],
+            path: "Benchmarks/LimitLoop",
+            cSettings: cSettings,
+            linkerSettings: [.linkedLibrary("x264"), .linkedLibrary("yuv")]
+        ),
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "LimitLoop", "Media", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Bench",
+            swiftSettings: swiftSettings
+        ),
+
         // Tests
         .target(
             name: "TestSupport",

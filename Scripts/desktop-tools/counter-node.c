@@ -13,6 +13,7 @@
 // --dma-buf          offers buffers of type DMA-BUF beside those in memory: either tiled (which it fails to allocate) or linear.
 //                    They are memory all the same: that a consumer can tell only by importing them
 // --transform N      says that the picture was turned: N of enum spa_meta_videotransform_value, 0 to 7
+// --tell             prints a line with the value and the time of capture (monotonic ns) of every picture
 // --sizes WxH,…      changes the size to the next one every second, round and round
 //
 // Ends with SIGTERM.
@@ -50,7 +51,7 @@ static struct {
     uint32_t size_count;
     struct spa_region crop;
     enum stamps stamps;
-    bool has_crop, has_transform, corrupted, pointer, dma_buf;
+    bool has_crop, has_transform, corrupted, pointer, dma_buf, tell;
     // State
     struct pw_main_loop *loop;
     struct pw_stream *stream;
@@ -93,15 +94,15 @@ static void paint(uint8_t *memory) {
     counter_pattern_draw(pixels, stride(), width, height, node.value);
 }
 
-static void stamp(struct spa_meta_header *header, bool is_corrupted) {
+static void stamp(struct spa_meta_header *header, int64_t captured, bool is_corrupted) {
     header->flags = is_corrupted ? SPA_META_HEADER_FLAG_CORRUPTED : 0;
     header->seq = 0;
     header->dts_offset = 0;
     switch (node.stamps) {
-    case HEADER: header->pts = now(); break;
+    case HEADER: header->pts = captured; break;
     case NONE: header->pts = -1; break;
-    case LATE: header->pts = now() - 400000000; break;
-    case FUTURE: header->pts = now() + 60000000000; break;
+    case LATE: header->pts = captured - 400000000; break;
+    case FUTURE: header->pts = captured + 60000000000; break;
     case REPEATED: header->pts = 1; break;
     }
 }
@@ -145,12 +146,14 @@ static void process(void *data) {
         else paint(memory->data);
         node.shows_held = is_held() && !is_corrupted;
     }
+    const int64_t captured = now();
+    if (node.tell && !is_pointer_alone) printf("%u %lld\n", node.value, (long long)captured);
     memory->chunk->offset = node.offset;
     memory->chunk->stride = (int32_t)stride();
     memory->chunk->size = is_pointer_alone ? 0 : buffer_bytes() - node.offset;
     memory->chunk->flags = is_corrupted ? SPA_CHUNK_FLAG_CORRUPTED : 0;
     struct spa_meta_header *header = spa_buffer_find_meta_data(contents, SPA_META_Header, sizeof *header);
-    if (header) stamp(header, is_corrupted);
+    if (header) stamp(header, captured, is_corrupted);
     struct spa_meta_region *crop = spa_buffer_find_meta_data(contents, SPA_META_VideoCrop, sizeof *crop);
     if (crop) crop->region = node.has_crop ? node.crop : SPA_REGION(0, 0, 0, 0);
     struct spa_meta_videotransform *transform =
@@ -315,6 +318,7 @@ static void parse(int count, char **arguments) {
         {"stamps", required_argument, NULL, 's'},  {"corrupted", no_argument, NULL, 'x'},
         {"pointer", no_argument, NULL, 'm'},       {"sizes", required_argument, NULL, 'z'},
         {"dma-buf", no_argument, NULL, 'd'},       {"transform", required_argument, NULL, 't'},
+        {"tell", no_argument, NULL, 'l'},
         {0},
     };
     int option;
@@ -340,6 +344,7 @@ static void parse(int count, char **arguments) {
         case 'x': node.corrupted = true; break;
         case 'm': node.pointer = true; break;
         case 'd': node.dma_buf = true; break;
+        case 'l': node.tell = true; break;
         case 'z':
             for (char *word = strtok(optarg, ","); word; word = strtok(NULL, ",")) {
                 struct spa_rectangle *size = &node.sizes[++node.size_count];
@@ -358,6 +363,7 @@ static void parse(int count, char **arguments) {
 
 int main(int count, char **arguments) {
     parse(count, arguments);
+    setlinebuf(stdout);
     pw_init(NULL, NULL);
     node.loop = pw_main_loop_new(NULL);
     struct pw_loop *loop = pw_main_loop_get_loop(node.loop);

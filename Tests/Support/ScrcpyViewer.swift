@@ -6,6 +6,8 @@ package final class ScrcpyViewer: Sendable {
     package struct Picture: Sendable {
         /// µs
         package var pts: Int64
+        /// When its last byte was read, monotonic ns.
+        package var arrived: Int64
         package var isKeyframe: Bool
         package var bytes: [UInt8]
     }
@@ -57,6 +59,7 @@ package final class ScrcpyViewer: Sendable {
             let word = header[0..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             let size = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
             guard let bytes = readExactly(size) else { break }
+            let arrived = monotonicNow()
             state.withLock { state in
                 if word >> 63 == 1 {
                     state.parameterSets = bytes
@@ -65,7 +68,9 @@ package final class ScrcpyViewer: Sendable {
                     // The config packet goes before the keyframe that it belongs to.
                     let isKeyframe = word >> 62 & 1 == 1
                     let prefix = isKeyframe ? state.parameterSets : []
-                    state.pictures.append(Picture(pts: pts, isKeyframe: isKeyframe, bytes: prefix + bytes))
+                    state.pictures.append(
+                        Picture(pts: pts, arrived: arrived, isKeyframe: isKeyframe, bytes: prefix + bytes)
+                    )
                 }
             }
         }
@@ -87,4 +92,11 @@ package final class ScrcpyViewer: Sendable {
         }
         return bytes
     }
+}
+
+/// The machine's monotonic clock, ns.
+package func monotonicNow() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
