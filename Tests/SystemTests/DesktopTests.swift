@@ -131,6 +131,36 @@ extension SystemTests {
             }
         }
 
+        @Test("every start on a still screen has its picture, also after the agent was killed")
+        func startingOnAStillScreen() async throws {
+            try await SystemTests.withBroadcast { desktop, relay in
+                try desktop.pause()
+                let value = try desktop.shownValue()
+                try await relay.post("/screencapture/broadcast/stop")
+                try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
+                let size = PictureSize(width: 1280, height: 720)
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(10, at: viewer)
+                #expect(Set(try SystemTests.counters(viewer, size: size, source: size)) == [value])
+
+                let agent = try #require(desktop.processes(running: "capture-agent").first)
+                let before = viewer.pictures.count
+                kill(agent, SIGKILL)
+                _ = try await eventually("another agent's keyframe") {
+                    viewer.pictures.dropFirst(before).contains(where: \.isKeyframe) ? true : nil
+                }
+                try await SystemTests.waitForPictures(10, at: viewer)
+                #expect(Set(try SystemTests.counters(viewer, size: size, source: size)) == [value])
+
+                try desktop.resume()
+                try await SystemTests.waitForPictures(30, at: viewer)
+                let values = try SystemTests.counters(viewer, size: size, source: size)
+                #expect(!values.contains(-1) && values == values.sorted(), "the screencast takes over")
+                #expect(Set(values).count > 10)
+            }
+        }
+
         @Test("an agent that is killed comes back and the viewers stay")
         func killedAgent() async throws {
             try await SystemTests.withBroadcast { desktop, relay in

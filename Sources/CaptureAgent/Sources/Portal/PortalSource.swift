@@ -29,14 +29,18 @@ struct PortalSource: FrameSource {
         let timings = ["portal": Double(granted - began) / 1e6]
         sink.sourceChanged(SourceStatus(state: .opening, timings: timings))
         let openingDemand = demand.value
+        let still = StillScreenSink(sink)
         let stream = try PipeWireStream(
             PipeWireConnection(to: .descriptor(descriptor)),
             target: PipeWireTarget(node: grant.node, drawsPointer: cursor == .embedded),
             demand: openingDemand,
-            sink: sink
+            sink: still
         )
         defer { stream.shutDown() }
-        try stream.deliver(demand, openedWith: openingDemand, until: stop) { portal.waitUntilClosed(or: $0) }
+        try stream.deliver(demand, openedWith: openingDemand, until: stop) { events in
+            if content == .monitor { StillScreen(cursor: cursor).seed(still, stop: stop, or: events) }
+            return portal.waitUntilClosed(or: events)
+        }
     }
 
     private static let waitingForConsent = SourceStatus(
