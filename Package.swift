@@ -42,6 +42,10 @@ let package = Package(
         ),
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
+        .systemLibrary(
+            name: "CXCB",
+            providers: [.apt(["libxcb1-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev"])]
+        ),
         .target(name: "CPipeWire", dependencies: ["CPipeWireSystem"], cSettings: cSettings),
         .target(name: "CWayland", cSettings: cSettings, linkerSettings: [.linkedLibrary("wayland-client")]),
         .target(name: "CX264", cSettings: cSettings, linkerSettings: [.linkedLibrary("x264")]),
@@ -62,7 +66,7 @@ let package = Package(
             name: "CaptureAgent",
             dependencies: [
                 "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CWayland", "CX264", "CX265",
-                "CYUV", "Media",
+                "CXCB", "CYUV", "Media",
                 "Pacing",
                 "Wire",
                 .product(name: "Logging", package: "swift-log"),

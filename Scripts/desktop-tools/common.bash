@@ -41,10 +41,11 @@ choose() {
         "XDG_DATA_HOME=$directory/home/.local/share"
         "XDG_STATE_HOME=$directory/home/.local/state"
     )
-    [[ $1 == none ]] || environment+=("WAYLAND_DISPLAY=wayland-1" "XDG_SESSION_TYPE=wayland")
+    [[ $1 =~ ^(none|xvfb)$ ]] || environment+=("WAYLAND_DISPLAY=wayland-1" "XDG_SESSION_TYPE=wayland")
     case $1 in
     sway) environment+=("XDG_CURRENT_DESKTOP=sway" "SWAYSOCK=$run/sway.sock") ;;
     mutter) environment+=("XDG_CURRENT_DESKTOP=GNOME") ;;
+    xvfb) [[ ! -s $run/display ]] || environment+=("DISPLAY=:$(<"$run/display")" "XDG_SESSION_TYPE=x11") ;;
     esac
 }
 

@@ -10,6 +10,7 @@ readonly system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 # check_requirements COMPOSITOR
 check_requirements() {
     local needed=(dbus-daemon dbus-send pipewire pw-metadata wireplumber jq setsid setpriv)
+    [[ $1 != xvfb ]] || needed=(Xvfb ffmpeg setsid setpriv)
     local services=() missing=() name
     case $1 in
     sway)
@@ -51,6 +52,7 @@ configure() {
         configure_portal
         ;;
     mutter) parts+=(mutter) ;;
+    xvfb) parts=(xvfb) ;;
     esac
     echo "${parts[*]}" >"$run/parts"
     echo "$compositor" >"$run/compositor"
@@ -162,6 +164,14 @@ command_of() {
             "DBUS_SYSTEM_BUS_ADDRESS=unix:path=$run/no-system-bus"
             mutter --headless --no-x11 --wayland-display=wayland-1 "--virtual-monitor=$(<"$run/screen")")
         ;;
+    xvfb)
+        # The first free display; after a restart the same one. Without -noreset the server would begin anew when its last client leaves.
+        local number="-displayfd 3"
+        [[ ! -s $run/display ]] || number=:$(<"$run/display")
+        # shellcheck disable=SC2016  # It is the inner shell that expands them.
+        command=(bash -c 'exec Xvfb $1 -screen 0 "$2" -nolisten tcp -noreset 3>>"$3"' xvfb
+            "$number" "$(sed 's/@.*/x24/' "$run/screen")" "$run/display")
+        ;;
     permission-store) command=("$(libexec xdg-permission-store)") ;;
     portal-wlr)
         command=("$(libexec xdg-desktop-portal-wlr)" --loglevel=INFO "--config=$run/portal-wlr.conf")
@@ -169,13 +179,15 @@ command_of() {
         ;;
     portal) command=(env "XDG_DESKTOP_PORTAL_DIR=$run/portals" "$(libexec xdg-desktop-portal)" --verbose) ;;
     client)
-        command=("$directory/bin/counter-client" --state "$counter_state" "$@")
+        command=("$directory/bin/$(client_program)" --state "$counter_state" "$@")
         [[ $compositor == sway ]] || command+=(--dump "$counter_dump")
         ;;
     pointer) pointer_command ;;
     producer-*) producer_command "${part#producer-}" "$@" ;;
     esac
 }
+
+client_program() { [[ $compositor == xvfb ]] && echo counter-x11 || echo counter-client; }
 
 # The portal backend does not tell its version, its package does.
 needs_preload() {
@@ -206,6 +218,7 @@ is_up() {
     wireplumber) session_manager_is_ready ;;
     sway) [[ -S $run/wayland-1 && $(output_size) =~ x ]] ;;
     mutter) [[ -S $run/wayland-1 ]] && has_name org.gnome.Mutter.ScreenCast && has_name org.gnome.Mutter.DisplayConfig ;;
+    xvfb) [[ -s $run/display && -S /tmp/.X11-unix/X$(<"$run/display") ]] ;;
     permission-store) has_name org.freedesktop.impl.portal.PermissionStore ;;
     portal-wlr) has_name org.freedesktop.impl.portal.desktop.wlr ;;
     portal) portal_has_screencast ;;
@@ -252,6 +265,7 @@ restart_part() {
     pipewire) rm -f "$run"/pipewire-0* ;;
     sway) rm -f "$run"/wayland-1* "$run/sway.sock" ;;
     mutter) rm -f "$run"/wayland-1* ;;
+    xvfb) rm -f "/tmp/.X11-unix/X$(<"$run/display")" ;;
     esac
     launch "$1"
     await "$1"

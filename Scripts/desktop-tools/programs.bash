@@ -40,6 +40,10 @@ compile() {
         wayland-scanner private-code "$protocol" "$work/xdg-shell-protocol.c"
         arguments+=("$work/xdg-shell-protocol.c" -lwayland-client)
         ;;
+    counter-x11)
+        read -ra flags < <(pkg-config --cflags --libs xcb xcb-shm)
+        arguments+=("${flags[@]}")
+        ;;
     counter-node)
         read -ra flags < <(pkg-config --cflags --libs libpipewire-0.3)
         arguments+=("${flags[@]}")

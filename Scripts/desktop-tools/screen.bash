@@ -12,9 +12,9 @@ screenshot_with() {
             fail "no screenshot: is sway still running? See $logs/sway.log"
         }
         ;;
-    mutter)
-        # Nobody but GNOME Shell takes screenshots of mutter.
-        client_is_still || fail "mutter takes no screenshots; pause the counter client, whose picture fills the screen"
+    mutter | xvfb)
+        # Nobody but GNOME Shell takes screenshots of mutter, and of an X server it would take one more program.
+        client_is_still || fail "$1 takes no screenshots; pause the counter client, whose picture fills the screen"
         timeout 10 ffmpeg -nostdin -v error -f image2 -c:v ppm -i "$counter_dump" -f image2pipe -c:v png - >"$2" || {
             rm -f -- "$2"
             fail "no screenshot: $counter_dump is no picture"
@@ -30,6 +30,7 @@ resize_with() {
     case $1 in
     sway) resize_sway "$2" ;;
     mutter) resize_mutter "$2" ;;
+    xvfb) fail "Xvfb's screen keeps its size" ;;
     none) fail "the desktop in $directory has no screen" ;;
     esac
 }

@@ -30,7 +30,7 @@ parse_start() {
         --compositor | --size | --refresh | --client)
             (($# >= 2)) || usage_error "$1 needs a value"
             case $1 in
-            --compositor) [[ $2 =~ ^(sway|mutter|none)$ ]] && compositor=$2 || usage_error "there is no compositor '$2'" ;;
+            --compositor) [[ $2 =~ ^(sway|mutter|xvfb|none)$ ]] && compositor=$2 || usage_error "there is no compositor '$2'" ;;
             --size) check_size "$2" && size=$2 ;;
             --refresh) [[ $2 =~ ^[1-9][0-9]{0,2}(\.[0-9]+)?$ ]] && hertz=$2 || usage_error "'$2' is not a rate in Hz" ;;
             --client) [[ $2 =~ ^(counter|none)$ ]] && client=$2 || usage_error "there is no client '$2'" ;;
@@ -122,7 +122,7 @@ command_attend() {
     locate "$1"
     choose "$2"
     asks=$7
-    ((EUID == 0)) && become nobody || become "$(id -un)"
+    become_desktop_user
     prepare
     configure "$3" "$4" "$6"
     ((${#as_user[@]} == 0)) || chown -R nobody: "$run" "$directory/home"
@@ -132,6 +132,8 @@ command_attend() {
     attend
 }
 
+become_desktop_user() { ((EUID == 0)) && become nobody || become "$(id -un)"; }
+
 prepare() {
     mkdir -p "$logs" "$pids" "$directory/home"
     rm -f "$logs"/*.log
@@ -140,7 +142,7 @@ prepare() {
         "${as_user[@]}" test -x "$directory" || fail "the user nobody cannot enter $directory; choose one below /tmp"
     fi
     local tools=() name path
-    [[ $compositor == none ]] || tools+=(counter-client)
+    [[ $compositor == none ]] || tools+=("$(client_program)")
     [[ $compositor != sway ]] || tools+=(xdpw-shm-preload)
     for name in "${tools[@]}"; do
         path=$(tool "$name")
@@ -177,6 +179,15 @@ bring_up_mutter() {
     await mutter
     [[ $1 == none ]] || launch client
     ! has_part wireplumber || await wireplumber
+    [[ $1 == none ]] || await client
+}
+
+bring_up_xvfb() {
+    launch xvfb
+    await xvfb
+    choose xvfb  # The display has its number now.
+    become_desktop_user
+    [[ $1 == none ]] || launch client
     [[ $1 == none ]] || await client
 }
 

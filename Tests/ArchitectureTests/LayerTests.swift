@@ -13,10 +13,7 @@ struct LayerTests {
         "Wire": ["FoundationEssentials", "Media"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CWayland", "CX264", "CX265",
-            "CYUV",
-            "Glibc",
-            "Logging", "Media",
-            "Pacing", "Wire",
+            "CXCB", "CYUV", "Glibc", "Logging", "Media", "Pacing", "Wire",
         ],
         "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Media", "Wire"],
         "Relay": [

@@ -19,6 +19,8 @@ package final class Desktop: @unchecked Sendable {
         case sway
         /// Which records itself.
         case mutter
+        /// An X server.
+        case xvfb
         /// PipeWire alone, for producers.
         case none
     }

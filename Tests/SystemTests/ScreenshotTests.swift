@@ -85,6 +85,46 @@ extension SystemTests {
             }
         }
 
+        @Test("an X server's screen moves, settles, and is found again when the server has died")
+        func x11() async throws {
+            let desktop = try Desktop(.xvfb)
+            try await SystemTests.withBroadcast(of: desktop, source: ["kind": "screenshot"]) { desktop, relay in
+                let source = try await relay.get("/screencapture/broadcast").object("source")
+                #expect(source.string("kind") == "x11")
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(60, at: viewer)
+                expectMoving(try SystemTests.counters(viewer, size: Self.size, source: Self.size))
+                try desktop.pause()
+                let value = try desktop.shownValue()
+                _ = try await eventually("repeats without the encoder") {
+                    try await agentCounters(relay).integer("skipped") > 0 ? true : nil
+                }
+                let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
+                #expect(Pictures.counter(luma: last, size: Self.size) == value)
+                let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
+                #expect(Pictures.psnr(last, screenshot) > 35)
+
+                try desktop.restart("xvfb")
+                try desktop.startClient()
+                let before = try await agentCounters(relay).integer("received")
+                _ = try await eventually("frames of the new server") {
+                    try await agentCounters(relay).integer("received") > before + 20 ? true : nil
+                }
+                #expect(!viewer.current.isClosed)
+
+                try await relay.post("/screencapture/broadcast/stop")
+                let refusal = await #expect(throws: RelayProcess.Refusal.self) {
+                    let wrong: RelayProcess.Object = ["kind": "screenshot", "output": "X-9"]
+                    try await relay.post("/screencapture/broadcast/start", ["source": wrong])
+                }
+                #expect(refusal?.status == 503 && refusal?.detail.contains("it has: screen") == true)
+                let monitor: RelayProcess.Object = ["kind": "screenshot", "output": "screen", "cursor": "hidden"]
+                let started = try await relay.post("/screencapture/broadcast/start", ["source": monitor])
+                #expect(started.object("source").integer("width") == 1280)
+            }
+        }
+
         @Test("a compositor that dies is found again, and a monitor that does not exist is answered with those that do")
         func recovery() async throws {
             try await SystemTests.withBroadcast(source: ["kind": "screenshot"]) { desktop, relay in

@@ -11,15 +11,20 @@ package struct ScreenshotTarget: Sendable, Equatable {
         self.cursor = cursor
     }
 
-    /// Opens the first backend that the desktop offers.
+    /// Opens what the desktop offers: that of its Wayland compositor, else of its X server.
     func open() throws(SourceError) -> any ScreenshotBackend {
-        guard Self.isSet("WAYLAND_DISPLAY") else {
+        switch (Self.isSet("WAYLAND_DISPLAY"), Self.isSet("DISPLAY")) {
+        case (true, _):
+            // An X server beside a Wayland compositor shows its own windows at most.
+            return try ScreencopyBackend(output: output, cursor: cursor)
+        case (false, true):
+            return try X11Backend(output: output, cursor: cursor)
+        case (false, false):
             throw .unavailable(
                 cause: "screenshot_unavailable",
-                detail: "There is no desktop to take screenshots of: WAYLAND_DISPLAY is not set."
+                detail: "There is no desktop to take screenshots of: neither WAYLAND_DISPLAY nor DISPLAY is set."
             )
         }
-        return try ScreencopyBackend(output: output, cursor: cursor)
     }
 
     private static func isSet(_ variable: String) -> Bool {

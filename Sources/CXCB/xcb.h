@@ -1,0 +1,5 @@
+#include <xcb/randr.h>
+#include <xcb/shm.h>
+#include <xcb/xcb.h>
+#include <xcb/xcbext.h>
+#include <xcb/xfixes.h>

@@ -1,0 +1,119 @@
+import CXCB
+import Glibc
+import Media
+
+/// Screenshots from an X server, by MIT-SHM: it copies its screen into our memory.
+final class X11Backend: ScreenshotBackend {
+    let kind = "x11"
+    /// The server does the work, and is quick.
+    let restPerShot = 0.0
+
+    private let connection: X11Connection
+    private let screen: X11Screen
+    private var pointer: X11Pointer?
+    private var pool: ShotPool<xcb_shm_seg_t>
+
+    /// - Parameter output: The monitor's name; the whole screen when nil.
+    init(output: String?, cursor: CursorDrawing) throws(SourceError) {
+        let connection = try X11Connection()
+        do throws(SourceError) {
+            try Self.requireSharedMemory(connection)
+            screen = try X11Screen(connection, output: output)
+            pointer = cursor == .embedded ? try X11Pointer(connection) : nil
+        } catch {
+            connection.close()
+            throw error
+        }
+        self.connection = connection
+        pool = ShotPool(
+            attach: { memory throws(ShotError) in try Self.attach(memory, connection) },
+            detach: { segment in xcb_shm_detach(connection.handle, segment) }
+        )
+    }
+
+    var descriptor: Int32? { connection.descriptor }
+
+    func processEvents() throws(SourceError) {
+        try connection.processEvents()
+    }
+
+    func take(stop: Event) throws(ShotError) -> Shot? {
+        // Asked for anew each time: a screen changes its size without being asked.
+        let area = try lossy { () throws(SourceError) in
+            try connection.processEvents()
+            return try screen.area(stop: stop)
+        }
+        guard let area else { return try nothing(stop, "it does not tell its screen's size") }
+        let description = FrameDescription(
+            size: area.size,
+            stride: area.size.width * PixelFormat.bytesPerPixel,
+            format: connection.format
+        )
+        let (memory, segment) = try pool.take(description)
+        let request = xcb_shm_get_image(
+            connection.handle,
+            connection.root,
+            Int16(area.x),
+            Int16(area.y),
+            UInt16(area.size.width),
+            UInt16(area.size.height),
+            .max,
+            UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
+            segment,
+            0
+        )
+        pointer?.ask()
+        let (image, position) = try lossy { () throws(SourceError) in
+            let image: X11Answer<xcb_shm_get_image_reply_t>? = try connection.answer(to: request.sequence, stop: stop)
+            return (image, try pointer?.answer(stop: stop))
+        }
+        guard image != nil else { return try nothing(stop, "it refuses") }
+        return Shot(memory: memory, captured: MonotonicClock.now, pointer: position?.moved(by: area))
+    }
+
+    func close() {
+        connection.close()
+    }
+
+    // MARK: - Private
+
+    private func lossy<Value>(_ body: () throws(SourceError) -> Value) throws(ShotError) -> Value {
+        do throws(SourceError) {
+            return try body()
+        } catch {
+            throw .sourceLost(error)
+        }
+    }
+
+    /// No shot: because `stop` is set, or because of `reason`.
+    private func nothing(_ stop: Event, _ reason: String) throws(ShotError) -> Shot? {
+        if stop.isSet { return nil }
+        throw .failed(cause: "screenshot_failed", detail: "The X server does not copy its screen (\(reason)).")
+    }
+
+    private static func requireSharedMemory(_ connection: X11Connection) throws(SourceError) {
+        if try connection.has("MIT-SHM") {
+            let request = xcb_shm_query_version(connection.handle)
+            let version: X11Answer<xcb_shm_query_version_reply_t>? =
+                try connection.answer(to: request.sequence, stop: nil)
+            if let version = version?.pointee, (version.major_version, version.minor_version) >= (1, 2) { return }
+        }
+        throw .unavailable(
+            cause: "x11_unavailable",
+            detail:
+                "The X server shares no memory (MIT-SHM 1.2), as one on another machine: run the agent where it runs."
+        )
+    }
+
+    private static func attach(_ memory: ShotMemory, _ connection: X11Connection) throws(ShotError) -> xcb_shm_seg_t {
+        // Closed once it has been sent.
+        let descriptor = fcntl(memory.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else {
+            throw .failed(cause: "screenshot_memory", detail: "No file descriptor is left for a picture.")
+        }
+        let segment = xcb_generate_id(connection.handle)
+        // What the server has against it shows when it is to write there.
+        xcb_shm_attach_fd(connection.handle, segment, descriptor, 0)
+        return segment
+    }
+}

@@ -1,0 +1,146 @@
+import CXCB
+import Glibc
+import Media
+
+/// A connection to an X server, whose answers are waited for no longer than their deadline. Used in one thread.
+final class X11Connection {
+    /// How long the server may take to answer, ns.
+    private static let answerTimeout: UInt64 = .milliseconds(2_000)
+
+    let handle: OpaquePointer
+    /// The window that is the whole screen.
+    let root: xcb_window_t
+    /// How its pixels lie in memory.
+    let format: PixelFormat
+
+    /// Connects to the X server of DISPLAY.
+    init() throws(SourceError) {
+        var number: Int32 = 0
+        // Never nil: an object that has failed stands for no connection.
+        let handle: OpaquePointer! = xcb_connect(nil, &number)
+        do throws(SourceError) {
+            guard xcb_connection_has_error(handle) == 0, let screen = Self.screen(number, of: handle) else {
+                throw .unavailable(
+                    cause: "display_unavailable",
+                    detail:
+                        "There is no connection to the X server of DISPLAY: start the agent inside the desktop's session."
+                )
+            }
+            guard let format = Self.format(of: screen, xcb_get_setup(handle)) else {
+                throw .unavailable(
+                    cause: "format_refused",
+                    detail:
+                        "The X server's screen does not have 8 bits a colour in 32 bits a pixel; it has depth \(screen.pointee.root_depth)."
+                )
+            }
+            (self.handle, root, self.format) = (handle, screen.pointee.root, format)
+        } catch {
+            xcb_disconnect(handle)
+            throw error
+        }
+    }
+
+    /// Ends the connection. Called once.
+    func close() {
+        xcb_disconnect(handle)
+    }
+
+    /// Readable when ``processEvents()`` has something to do.
+    var descriptor: Int32 { xcb_get_file_descriptor(handle) }
+
+    /// Passes over what the server has sent unasked.
+    func processEvents() throws(SourceError) {
+        while let event = xcb_poll_for_event(handle) { free(event) }
+        try check()
+    }
+
+    /// Whether the server has an extension.
+    func has(_ name: String) throws(SourceError) -> Bool {
+        let cookie = xcb_query_extension(handle, UInt16(name.utf8.count), name)
+        let answer: X11Answer<xcb_query_extension_reply_t>? = try answer(to: cookie.sequence, stop: nil)
+        return answer?.pointee.present == 1
+    }
+
+    /// The answer to a request; nil where the server refuses it, or `stop` is set first.
+    func answer<Reply>(to sequence: UInt32, stop: Event?) throws(SourceError) -> X11Answer<Reply>? {
+        try check()
+        xcb_flush(handle)
+        let deadline = MonotonicClock.now + Self.answerTimeout
+        let interests = [descriptor, stop?.descriptor].compactMap { $0 }.map { Poll.Interest($0) }
+        while true {
+            var reply: UnsafeMutableRawPointer?
+            var refusal: UnsafeMutablePointer<xcb_generic_error_t>?
+            if xcb_poll_for_reply(handle, sequence, &reply, &refusal) != 0 {
+                free(refusal)
+                try check()
+                return reply.map { X11Answer(owning: $0) }
+            }
+            let now = MonotonicClock.now
+            let ready = Poll.wait(for: interests, timeout: deadline > now ? deadline - now : 0)
+            if ready.dropFirst().contains(true) {
+                xcb_discard_reply(handle, sequence)
+                return nil
+            }
+            if !ready[0], MonotonicClock.now >= deadline {
+                throw .timeout(cause: "display_timeout", detail: "The X server does not answer.")
+            }
+        }
+    }
+
+    private func check() throws(SourceError) {
+        guard xcb_connection_has_error(handle) != 0 else { return }
+        throw .lost(cause: "display_gone", detail: "The connection to the X server broke. It is connected to again.")
+    }
+
+    // MARK: - Setup
+
+    private static func screen(_ number: Int32, of handle: OpaquePointer) -> UnsafeMutablePointer<xcb_screen_t>? {
+        var screens = xcb_setup_roots_iterator(xcb_get_setup(handle))
+        for _ in 0..<max(0, number) where screens.rem > 0 { xcb_screen_next(&screens) }
+        return screens.rem > 0 ? screens.data : nil
+    }
+
+    /// Little-endian words of 32 bits, with blue or red in the lowest byte.
+    private static func format(
+        of screen: UnsafeMutablePointer<xcb_screen_t>,
+        _ setup: UnsafePointer<xcb_setup_t>
+    ) -> PixelFormat? {
+        var layouts = xcb_setup_pixmap_formats_iterator(setup)
+        while layouts.rem > 0, layouts.data.pointee.depth != screen.pointee.root_depth { xcb_format_next(&layouts) }
+        guard setup.pointee.image_byte_order == UInt8(XCB_IMAGE_ORDER_LSB_FIRST.rawValue), layouts.rem > 0,
+            layouts.data.pointee.bits_per_pixel == 32
+        else { return nil }
+        var depths = xcb_screen_allowed_depths_iterator(screen)
+        while depths.rem > 0 {
+            var visuals = xcb_depth_visuals_iterator(depths.data)
+            while visuals.rem > 0 {
+                let visual = visuals.data.pointee
+                if visual.visual_id == screen.pointee.root_visual {
+                    switch (visual.red_mask, visual.green_mask, visual.blue_mask) {
+                    case (0xFF0000, 0xFF00, 0xFF): return .bgrx
+                    case (0xFF, 0xFF00, 0xFF0000): return .rgbx
+                    default: return nil
+                    }
+                }
+                xcb_visualtype_next(&visuals)
+            }
+            xcb_depth_next(&depths)
+        }
+        return nil
+    }
+}
+
+/// What the server has answered.
+final class X11Answer<Reply> {
+    private let memory: UnsafeMutableRawPointer
+
+    /// - Parameter memory: Taken over.
+    fileprivate init(owning memory: UnsafeMutableRawPointer) { self.memory = memory }
+
+    deinit { free(memory) }
+
+    var pointee: Reply { pointer.pointee }
+
+    /// For the functions that find what follows the reply's fixed part, as long as this object lives.
+    var pointer: UnsafeMutablePointer<Reply> { memory.assumingMemoryBound(to: Reply.self) }
+}
