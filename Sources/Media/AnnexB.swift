@@ -51,30 +51,11 @@ package struct ParameterSets: Sendable, Equatable {
         let accessUnit = Array(accessUnit)
         var collected: [UInt8] = []
         for unit in AnnexB.units(in: accessUnit) where unit.header < unit.range.upperBound {
-            if Self.isParameterSet(header: accessUnit[unit.header], codec: codec) {
-                collected += accessUnit[unit.range]
-            } else if Self.isSlice(header: accessUnit[unit.header], codec: codec) {
-                break
-            }
+            let kind = NALUnitKind(header: accessUnit[unit.header], codec: codec)
+            if kind.isParameterSet { collected += accessUnit[unit.range] }
+            if kind == .slice { break }
         }
         guard !collected.isEmpty else { return nil }
         bytes = collected
-    }
-
-    /// `nal_unit_type` of the H.264 sequence (7) and picture (8) parameter sets, H.264 table 7-1; of the H.265 video (32),
-    /// sequence (33) and picture (34) parameter sets, H.265 table 7-1.
-    private static func isParameterSet(header: UInt8, codec: Codec) -> Bool {
-        switch codec {
-        case .h264: (7...8).contains(header & 0x1F)
-        case .h265: (32...34).contains((header >> 1) & 0x3F)
-        }
-    }
-
-    /// H.264 slices have types 1 to 5, H.265 slice segments 0 to 31.
-    private static func isSlice(header: UInt8, codec: Codec) -> Bool {
-        switch codec {
-        case .h264: (1...5).contains(header & 0x1F)
-        case .h265: (header >> 1) & 0x3F < 32
-        }
     }
 }

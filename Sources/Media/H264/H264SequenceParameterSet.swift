@@ -1,7 +1,15 @@
-/// An H.264 sequence parameter set, `seq_parameter_set_data( )` of 7.3.2.1.1, as far as repeats depend on it.
+/// An H.264 sequence parameter set, `seq_parameter_set_data( )` of 7.3.2.1.1, as far as repeats and containers depend on it.
 package struct H264SequenceParameterSet: Sendable, Equatable {
     /// `seq_parameter_set_id`, 0 to 31.
     package let id: Int
+    /// `profile_idc`, the constraint flags in its byte, and `level_idc`, as codec strings and `avcC` repeat them.
+    package let (profile, constraints, level): (UInt8, UInt8, UInt8)
+    /// Whether the profile signals a chroma format and bit depths.
+    package let signalsChroma: Bool
+    /// `chroma_format_idc`, 0 to 3.
+    package let chromaFormat: Int
+    /// Bits of a luma and of a chroma sample, 8 to 14.
+    package let (lumaDepth, chromaDepth): (Int, Int)
     /// `ChromaArrayType`, 0 to 3 (7.4.2.1.1).
     package let chromaArrayType: Int
     package let hasSeparateColourPlanes: Bool
@@ -18,32 +26,40 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
     package let isFramesOnly: Bool
     /// `PicSizeInMbs` of a frame.
     package let macroblocks: Int
+    /// Luma samples of a frame inside its cropping rectangle: what is shown.
+    package let croppedSize: PictureSize
+    /// Nil without video usability information.
+    package let signal: VideoSignal?
     /// Whether HRD parameters or picture timing messages are announced (E.1.1).
     package let timesPictures: Bool
 
     /// `MaxFS` of the highest level, 6.2 (table A-1).
     private static let largestFrame = 139_264
     /// The profiles that signal a chroma format.
-    private static let chromaProfiles: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
+    private static let chromaProfiles: Set<UInt8> = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
     /// - Parameter unit: The NAL unit, from its header on.
     package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
         var reader = BitReader(unit)
         try reader.skip(8)
-        let profile = try reader.u(8)
-        // The constraint flags and level_idc.
-        try reader.skip(16)
+        profile = UInt8(try reader.u(8))
+        constraints = UInt8(try reader.u(8))
+        level = UInt8(try reader.u(8))
         id = try reader.ue("seq_parameter_set_id", in: 0...31)
 
-        var (chromaFormat, separate) = (1, false)
-        if Self.chromaProfiles.contains(profile) {
-            chromaFormat = try reader.ue("chroma_format_idc", in: 0...3)
-            if chromaFormat == 3 { separate = try reader.flag() }
-            _ = try (reader.ue(), reader.ue())
+        var (format, separate, depths) = (1, false, (8, 8))
+        signalsChroma = Self.chromaProfiles.contains(profile)
+        if signalsChroma {
+            format = try reader.ue("chroma_format_idc", in: 0...3)
+            if format == 3 { separate = try reader.flag() }
+            depths.0 = try reader.ue("bit_depth_luma_minus8", in: 0...6) + 8
+            depths.1 = try reader.ue("bit_depth_chroma_minus8", in: 0...6) + 8
             // qpprime_y_zero_transform_bypass_flag
             try reader.skip(1)
-            if try reader.flag() { try Self.skipScalingLists(chromaFormat == 3 ? 12 : 8, &reader) }
+            if try reader.flag() { try Self.skipScalingLists(format == 3 ? 12 : 8, &reader) }
         }
+        chromaFormat = format
+        (lumaDepth, chromaDepth) = depths
         hasSeparateColourPlanes = separate
         chromaArrayType = separate ? 0 : chromaFormat
 
@@ -63,8 +79,14 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
         guard macroblocks <= Self.largestFrame else { throw .outOfRange("PicSizeInMbs") }
         // mb_adaptive_frame_field_flag and direct_8x8_inference_flag
         try reader.skip(isFramesOnly ? 1 : 2)
-        if try reader.flag() { for _ in 0..<4 { _ = try reader.ue() } }
-        timesPictures = try reader.flag() ? Self.readTiming(&reader) : false
+        let size = PictureSize(width: 16 * width, height: 16 * height * (isFramesOnly ? 1 : 2))
+        // CropUnitX and CropUnitY (7.4.2.1.1).
+        let columns = chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1
+        let rows = (chromaArrayType == 1 ? 2 : 1) * (isFramesOnly ? 1 : 2)
+        croppedSize = try reader.flag() ? try size.cropped(&reader, columns: columns, rows: rows) : size
+        let hasUsability = try reader.flag()
+        signal = hasUsability ? try VideoSignal(&reader) : nil
+        timesPictures = hasUsability ? try Self.readTiming(&reader) : false
     }
 
     /// The fields of type 1. Returns `delta_pic_order_always_zero_flag`.
@@ -87,16 +109,8 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
         }
     }
 
-    /// `vui_parameters( )` of E.1.1 as far as `pic_struct_present_flag`: whether the stream times its pictures.
+    /// `vui_parameters( )` of E.1.1 behind the ``VideoSignal``, as far as `pic_struct_present_flag`: whether the stream times its pictures.
     private static func readTiming(_ reader: inout BitReader) throws(BitstreamError) -> Bool {
-        // aspect_ratio_idc 255 is Extended_SAR.
-        if try reader.flag(), try reader.u(8) == 255 { try reader.skip(32) }
-        if try reader.flag() { try reader.skip(1) }
-        if try reader.flag() {
-            try reader.skip(4)
-            if try reader.flag() { try reader.skip(24) }
-        }
-        if try reader.flag() { _ = try (reader.ue(), reader.ue()) }
         if try reader.flag() { try reader.skip(65) }
         // HRD parameters settle the answer; nothing behind them is needed.
         if try reader.flag() { return true }

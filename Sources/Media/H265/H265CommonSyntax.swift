@@ -1,17 +1,5 @@
 /// Syntax structures that several H.265 parameter sets share and that repeats do not depend on.
 enum H265CommonSyntax {
-    /// `profile_tier_level( 1, maxNumSubLayersMinus1 )` of 7.3.3.
-    static func skipProfileTierLevel(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
-        // General profile, compatibility, constraints and level.
-        try reader.skip(96)
-        guard subLayers > 1 else { return }
-        var present: [(profile: Bool, level: Bool)] = []
-        for _ in 1..<subLayers { present.append((try reader.flag(), try reader.flag())) }
-        // reserved_zero_2bits up to eight sub-layers.
-        try reader.skip(2 * (9 - subLayers))
-        for (profile, level) in present { try reader.skip((profile ? 88 : 0) + (level ? 8 : 0)) }
-    }
-
     /// `sub_layer_ordering_info_present_flag` and what it governs, in 7.3.2.1 and 7.3.2.2.1.
     static func skipSubLayerOrdering(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
         let count = try reader.flag() ? subLayers : 1

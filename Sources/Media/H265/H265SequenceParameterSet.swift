@@ -1,12 +1,23 @@
-/// An H.265 sequence parameter set, `seq_parameter_set_rbsp( )` of 7.3.2.2, as far as repeats depend on it.
+/// An H.265 sequence parameter set, `seq_parameter_set_rbsp( )` of 7.3.2.2, as far as repeats and containers depend on it.
 package struct H265SequenceParameterSet: Sendable, Equatable {
     /// `sps_seq_parameter_set_id`, 0 to 15.
     package let id: Int
+    /// `sps_max_sub_layers_minus1` + 1, 1 to 7.
+    package let subLayers: Int
+    /// `sps_temporal_id_nesting_flag`.
+    package let isTemporallyNested: Bool
+    package let profileTierLevel: H265ProfileTierLevel
+    /// `chroma_format_idc`, 0 to 3.
+    package let chromaFormat: Int
     /// `ChromaArrayType`, 0 to 3.
     package let chromaArrayType: Int
     package let hasSeparateColourPlanes: Bool
     /// Luma samples, multiples of the smallest coding block.
     package let size: PictureSize
+    /// Luma samples of the conformance window: what is shown.
+    package let croppedSize: PictureSize
+    /// Bits of a luma and of a chroma sample, 8 to 16.
+    package let (lumaDepth, chromaDepth): (Int, Int)
     /// `log2_max_pic_order_cnt_lsb_minus4` + 4: bits of `slice_pic_order_cnt_lsb`, 4 to 16.
     package let pictureOrderWidth: Int
     /// `MinCbLog2SizeY`, 3 to 6.
@@ -22,6 +33,8 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
     package let isFieldSequence: Bool
     /// Whether HRD parameters, picture timing messages or a clock of picture order counts are announced.
     package let timesPictures: Bool
+    /// Nil without video usability information.
+    package let signal: VideoSignal?
     /// Extensions other than the range extension.
     package let hasExtensions: Bool
 
@@ -39,14 +52,13 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
         var reader = BitReader(unit)
         // The unit's header and sps_video_parameter_set_id.
         try reader.skip(16 + 4)
-        let subLayers = try reader.u(3) + 1
+        subLayers = try reader.u(3) + 1
         guard subLayers <= 7 else { throw .outOfRange("sps_max_sub_layers_minus1") }
-        // sps_temporal_id_nesting_flag
-        try reader.skip(1)
-        try H265CommonSyntax.skipProfileTierLevel(&reader, subLayers: subLayers)
+        isTemporallyNested = try reader.flag()
+        profileTierLevel = try H265ProfileTierLevel(&reader, subLayers: subLayers)
         id = try reader.ue("sps_seq_parameter_set_id", in: 0...15)
 
-        let chromaFormat = try reader.ue("chroma_format_idc", in: 0...3)
+        chromaFormat = try reader.ue("chroma_format_idc", in: 0...3)
         hasSeparateColourPlanes = chromaFormat == 3 ? try reader.flag() : false
         chromaArrayType = hasSeparateColourPlanes ? 0 : chromaFormat
         size = PictureSize(
@@ -54,9 +66,11 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
             height: try reader.ue("pic_height_in_luma_samples", in: 1...Self.longestSide)
         )
         guard size.width * size.height <= Self.largestPicture else { throw .outOfRange("PicSizeInSamplesY") }
-        // The conformance window, then the bit depths.
-        if try reader.flag() { for _ in 0..<4 { _ = try reader.ue() } }
-        _ = try (reader.ue(), reader.ue())
+        // SubWidthC and SubHeightC (table 6-1).
+        let (columns, rows) = (chromaFormat == 1 || chromaFormat == 2 ? 2 : 1, chromaFormat == 1 ? 2 : 1)
+        croppedSize = try reader.flag() ? try size.cropped(&reader, columns: columns, rows: rows) : size
+        lumaDepth = try reader.ue("bit_depth_luma_minus8", in: 0...8) + 8
+        chromaDepth = try reader.ue("bit_depth_chroma_minus8", in: 0...8) + 8
         pictureOrderWidth = try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4
         try H265CommonSyntax.skipSubLayerOrdering(&reader, subLayers: subLayers)
 
@@ -92,6 +106,7 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
         // strong_intra_smoothing_enabled_flag
         try reader.skip(1)
         let usability = try reader.flag() ? try H265VideoUsability(&reader) : nil
+        signal = usability?.signal
         isFieldSequence = usability?.isFieldSequence ?? false
         timesPictures = usability?.timesPictures ?? false
         // HRD parameters are not read, nor what is behind them.

@@ -12,7 +12,7 @@ package struct H265VideoParameterSet: Sendable, Equatable {
         guard subLayers <= 7 else { throw .outOfRange("vps_max_sub_layers_minus1") }
         // vps_temporal_id_nesting_flag and vps_reserved_0xffff_16bits
         try reader.skip(17)
-        try H265CommonSyntax.skipProfileTierLevel(&reader, subLayers: subLayers)
+        _ = try H265ProfileTierLevel(&reader, subLayers: subLayers)
         try H265CommonSyntax.skipSubLayerOrdering(&reader, subLayers: subLayers)
         let layers = try reader.u(6) + 1
         let layerSets = try reader.ue("vps_num_layer_sets_minus1", in: 0...1023)

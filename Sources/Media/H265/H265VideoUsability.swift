@@ -1,5 +1,6 @@
-/// Video usability information, `vui_parameters( )` of H.265 E.2.1, as far as repeats depend on it.
+/// Video usability information, `vui_parameters( )` of H.265 E.2.1, as far as repeats and containers depend on it.
 struct H265VideoUsability {
+    let signal: VideoSignal
     /// `field_seq_flag`.
     let isFieldSequence: Bool
     /// Whether HRD parameters, picture timing messages or a clock of picture order counts are announced.
@@ -8,14 +9,7 @@ struct H265VideoUsability {
     let hasHRD: Bool
 
     init(_ reader: inout BitReader) throws(BitstreamError) {
-        // aspect_ratio_idc 255 is EXTENDED_SAR.
-        if try reader.flag(), try reader.u(8) == 255 { try reader.skip(32) }
-        if try reader.flag() { try reader.skip(1) }
-        if try reader.flag() {
-            try reader.skip(4)
-            if try reader.flag() { try reader.skip(24) }
-        }
-        if try reader.flag() { _ = try (reader.ue(), reader.ue()) }
+        signal = try VideoSignal(&reader)
         // neutral_chroma_indication_flag
         try reader.skip(1)
         isFieldSequence = try reader.flag()

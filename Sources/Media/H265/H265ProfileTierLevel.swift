@@ -1,0 +1,31 @@
+/// The general part of `profile_tier_level( 1, maxNumSubLayersMinus1 )`, H.265 7.3.3.
+package struct H265ProfileTierLevel: Sendable, Hashable {
+    /// `general_profile_space`, 0 to 3.
+    package let space: UInt8
+    /// `general_tier_flag`.
+    package let isHighTier: Bool
+    /// `general_profile_idc`, 0 to 31.
+    package let profile: UInt8
+    /// `general_profile_compatibility_flag`, number 0 in the highest bit.
+    package let compatibility: UInt32
+    /// The 48 bits from `general_progressive_source_flag` to before `general_level_idc`, the first one highest.
+    package let constraints: UInt64
+    /// `general_level_idc`: 30 times the level.
+    package let level: UInt8
+
+    /// - Parameter reader: Stands behind the whole structure then, sub-layers included.
+    init(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
+        space = UInt8(try reader.u(2))
+        isHighTier = try reader.flag()
+        profile = UInt8(try reader.u(5))
+        compatibility = UInt32(try reader.u(32))
+        constraints = UInt64(try reader.u(32)) << 16 | UInt64(try reader.u(16))
+        level = UInt8(try reader.u(8))
+        guard subLayers > 1 else { return }
+        var present: [(profile: Bool, level: Bool)] = []
+        for _ in 1..<subLayers { present.append((try reader.flag(), try reader.flag())) }
+        // reserved_zero_2bits up to eight sub-layers.
+        try reader.skip(2 * (9 - subLayers))
+        for (profile, level) in present { try reader.skip((profile ? 88 : 0) + (level ? 8 : 0)) }
+    }
+}
