@@ -58,6 +58,7 @@ let package = Package(
 
         // Values and pure policy
         .target(name: "Media", swiftSettings: swiftSettings),
+        .target(name: "Packaging", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Pacing", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Wire", dependencies: ["Media"], swiftSettings: swiftSettings),
 
@@ -178,6 +179,11 @@ let package = Package(
         .testTarget(
             name: "StreamTests",
             dependencies: ["Media", "ReferenceCodecs", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "PackagingTests",
+            dependencies: ["Media", "Packaging", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

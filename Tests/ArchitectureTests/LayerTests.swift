@@ -9,6 +9,7 @@ struct LayerTests {
 
     private static let allowed: [String: Set<String>] = [
         "Media": [],
+        "Packaging": ["Media"],
         "Pacing": ["Media"],
         "Wire": ["FoundationEssentials", "Media"],
         "CaptureAgent": [

@@ -1,4 +1,5 @@
 import Media
+import TestSupport
 import Testing
 
 /// Real H.264 streams with repeats, decoded by libavcodec and by openh264.

@@ -1,10 +1,10 @@
-import Media
+package import Media
 
 /// Streams of access units.
-enum AccessUnits {
+package enum AccessUnits {
     /// The access units of a byte stream of one picture each: a new one begins before the first slice of a picture, with the units
     /// that stand between it and the last slice before (H.264 7.4.1.2.3, H.265 7.4.2.4.4).
-    static func split(_ stream: [UInt8], codec: Codec) -> [[UInt8]] {
+    package static func split(_ stream: [UInt8], codec: Codec) -> [[UInt8]] {
         var starts: [Int] = []
         var pending: Int?
         for unit in AnnexB.units(in: stream) {
@@ -20,12 +20,12 @@ enum AccessUnits {
         return zip(starts, starts.dropFirst() + [stream.count]).map { Array(stream[$0..<$1]) }
     }
 
-    static func isIDR(_ unit: [UInt8], codec: Codec) -> Bool {
+    package static func isIDR(_ unit: [UInt8], codec: Codec) -> Bool {
         types(in: unit, codec: codec).contains { codec == .h264 ? $0 == 5 : $0 == 19 || $0 == 20 }
     }
 
     /// `nal_unit_type` of each unit.
-    static func types(in unit: [UInt8], codec: Codec) -> [Int] {
+    package static func types(in unit: [UInt8], codec: Codec) -> [Int] {
         AnnexB.units(in: unit).map { type(unit[$0.header], codec) }
     }
 

@@ -1,40 +1,60 @@
 import Foundation
-import Media
-import TestSupport
-import Testing
+package import Media
 
 /// What a test stream is encoded from, and how.
-struct SourceSettings: Sendable, CustomTestStringConvertible {
-    enum Encoder: Sendable {
+package struct SourceSettings: Sendable, CustomStringConvertible {
+    package enum Encoder: Sendable {
         case x264, x265, openh264
 
-        var codec: Codec { self == .x265 ? .h265 : .h264 }
+        package var codec: Codec { self == .x265 ? .h265 : .h264 }
     }
 
-    var name: String
-    var encoder = Encoder.x264
+    package var name: String
+    package var encoder: Encoder
     /// A source of ffmpeg's lavfi without its size and rate.
-    var input = "testsrc2"
-    var size = PictureSize(width: 320, height: 180)
-    var pixelFormat = "yuv420p"
-    var preset = "ultrafast"
+    package var input: String
+    package var size: PictureSize
+    package var pixelFormat: String
+    package var preset: String
     /// For `-x264-params` or `-x265-params`, behind those that every stream of this encoder has.
-    var parameters = ""
+    package var parameters: String
     /// The numbers of the keyframes: next to one another, and far apart.
-    var keyframes: Set = [0, 1, 2, 9, 11, 12, 30]
-    var pictures = 60
+    package var keyframes: Set<Int>
+    package var pictures: Int
 
-    var testDescription: String { name }
+    package var description: String { name }
+
+    package init(
+        name: String,
+        encoder: Encoder = .x264,
+        input: String = "testsrc2",
+        size: PictureSize = PictureSize(width: 320, height: 180),
+        pixelFormat: String = "yuv420p",
+        preset: String = "ultrafast",
+        parameters: String = "",
+        keyframes: Set<Int> = [0, 1, 2, 9, 11, 12, 30],
+        pictures: Int = 60
+    ) {
+        self.name = name
+        self.encoder = encoder
+        self.input = input
+        self.size = size
+        self.pixelFormat = pixelFormat
+        self.preset = preset
+        self.parameters = parameters
+        self.keyframes = keyframes
+        self.pictures = pictures
+    }
 }
 
 /// A real encoder's stream.
-struct SourceStream {
-    let codec: Codec
-    let accessUnits: [[UInt8]]
+package struct SourceStream {
+    package let codec: Codec
+    package let accessUnits: [[UInt8]]
     /// Indices of the access units with an IDR picture.
-    let keyframes: [Int]
+    package let keyframes: [Int]
 
-    init(_ settings: SourceSettings) throws {
+    package init(_ settings: SourceSettings) throws {
         codec = settings.encoder.codec
         let scratch = try Scratch()
         let output = scratch.file("encoded")

@@ -1,0 +1,39 @@
+import Media
+
+/// `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 5.3.3.1), with lengths of four bytes.
+enum AVCConfiguration {
+    static func box(_ sequence: H264SequenceParameterSet, _ sets: ParameterSetList) -> BoxWriter {
+        var writer = BoxWriter()
+        writer.box("avcC") { box in
+            box.put([1, sequence.profile, sequence.constraints, sequence.level])
+            box.put(UInt8(0xFC | 3))  // lengthSizeMinusOne
+            box.put(UInt8(0xE0 | sets.sequence.count))
+            for set in sets.sequence { put(set, to: &box) }
+            box.put(UInt8(sets.picture.count))
+            for set in sets.picture { put(set, to: &box) }
+            guard sequence.signalsChroma else { return }
+            box.put(UInt8(0xFC | sequence.chromaFormat))
+            box.put(UInt8(0xF8 | (sequence.lumaDepth - 8)))
+            box.put(UInt8(0xF8 | (sequence.chromaDepth - 8)))
+            box.put(UInt8(0))  // numOfSequenceParameterSetExt
+        }
+        return writer
+    }
+
+    private static func put(_ set: [UInt8], to box: inout BoxWriter) {
+        box.put(UInt16(set.count))
+        box.put(set)
+    }
+
+    /// `PPCCLL`: profile, constraint flags and level in hexadecimal.
+    static func codecSuffix(_ sequence: H264SequenceParameterSet) -> String {
+        [sequence.profile, sequence.constraints, sequence.level].map(\.twoHexDigits).joined()
+    }
+}
+
+extension UInt8 {
+    fileprivate var twoHexDigits: String {
+        let digits = String(self, radix: 16, uppercase: true)
+        return self < 16 ? "0\(digits)" : digits
+    }
+}

@@ -1,0 +1,134 @@
+package import Media
+
+/// Fragmented MP4 (ISO/IEC 14496-12, 14496-15) of one session: a fragment for each access unit. docs/formats.md lists its boxes.
+///
+/// A player gets ``initialization`` as it stood at a keyframe, and the fragments from that keyframe on.
+package struct FragmentedMP4: Sendable {
+    /// Where players find parameter sets.
+    package enum ParameterSetPlace: Sendable {
+        /// In the sample entry and in the keyframes (`avc3`, `hev1`): they may change under way.
+        case inBand
+        /// In the sample entry alone (`avc1`, `hvc1`): another set is another initialization segment.
+        case sampleEntry
+    }
+
+    /// One access unit: `moof` and `mdat`.
+    package struct Fragment: Sendable, Equatable {
+        package let bytes: [UInt8]
+        /// Whether ``FragmentedMP4/initialization`` is new with this keyframe.
+        package let changesInitialization: Bool
+    }
+
+    /// One NAL unit in the bytes of an access unit, without start code and trailing zeros.
+    private struct Unit {
+        let range: Range<Int>
+        let kind: NALUnitKind
+    }
+
+    /// Units of decode times and durations a second: those of ``AccessUnit/pts``, which thus stays exact.
+    static let timescale: UInt32 = 1_000_000
+    /// Bytes of a NAL unit's length.
+    private static let lengthSize = 4
+    /// Bytes of `moof`, which always has the same boxes with the same fields, and of the header of `mdat`.
+    private static let (movieFragmentSize, dataHeaderSize) = (100, 8)
+
+    /// The initialization segment of the last keyframe, nil before the first.
+    package private(set) var initialization: InitializationSegment?
+    /// The duration that each picture is given, in µs.
+    private let duration: UInt32
+    private let codec: Codec
+    private let place: ParameterSetPlace
+    private let origin: Int64
+    private var sets = ParameterSetList()
+    private var sequenceNumber: UInt32 = 0
+    private var needsKeyframe = true
+
+    /// - Parameters:
+    ///   - fps: Pictures a second, 1 to 240. Each picture is given the duration 1/fps, since the real one is known only when the next
+    ///     picture comes; that one's decode time then corrects it (ISO/IEC 14496-12, 8.8.12.1).
+    ///   - origin: The PTS that becomes time 0, in µs, not negative.
+    package init(codec: Codec, fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
+        precondition(fps > 0 && origin >= 0)
+        self.codec = codec
+        self.place = place
+        self.origin = origin
+        duration = (Self.timescale + UInt32(fps) / 2) / UInt32(fps)
+    }
+
+    /// Packages the session's next access unit.
+    package mutating func fragment(_ accessUnit: AccessUnit) throws(PackagingError) -> Fragment {
+        guard accessUnit.pts >= origin else { throw .beforeOrigin }
+        let isKey = accessUnit.flags.contains(.key)
+        guard isKey || !needsKeyframe else { throw .noKeyframe }
+        var units = self.units(of: accessUnit.bytes)
+        guard units.contains(where: { $0.kind == .slice }) else { throw .noPicture }
+        needsKeyframe = true
+        let changes = isKey ? try takeParameterSets(units, of: accessUnit.bytes) : false
+        if place == .sampleEntry {
+            guard isKey || units.allSatisfy({ isKnown($0, of: accessUnit.bytes) }) else { throw .lateParameterSet }
+            units.removeAll { $0.kind.isParameterSet }
+        }
+        let size = units.reduce(0) { $0 + Self.lengthSize + $1.range.count }
+        guard size <= Int(UInt32.max) - Self.dataHeaderSize else { throw .tooLarge }
+        needsKeyframe = false
+        return Fragment(bytes: write(accessUnit, units: units, size: size), changesInitialization: changes)
+    }
+
+    private func units(of bytes: [UInt8]) -> [Unit] {
+        AnnexB.units(in: bytes).compactMap { unit in
+            // trailing_zero_8bits belong to the byte stream, not to the unit, which never ends in zero.
+            var end = unit.range.upperBound
+            while end > unit.header, bytes[end - 1] == 0 { end -= 1 }
+            guard unit.header < end else { return nil }
+            return Unit(range: unit.header..<end, kind: NALUnitKind(header: bytes[unit.header], codec: codec))
+        }
+    }
+
+    /// - Returns: Whether the initialization segment is another now.
+    private mutating func takeParameterSets(_ units: [Unit], of bytes: [UInt8]) throws(PackagingError) -> Bool {
+        var found = ParameterSetList()
+        for unit in units { found.append(bytes[unit.range], kind: unit.kind) }
+        guard found != sets || initialization == nil else { return false }
+        initialization = InitializationSegment(try SampleEntry(found, codec: codec, place: place))
+        sets = found
+        return true
+    }
+
+    /// Whether the unit is no parameter set, or one of those in the sample entry.
+    private func isKnown(_ unit: Unit, of bytes: [UInt8]) -> Bool {
+        !unit.kind.isParameterSet || sets.contains(bytes[unit.range], kind: unit.kind)
+    }
+
+    private mutating func write(_ accessUnit: AccessUnit, units: [Unit], size: Int) -> [UInt8] {
+        sequenceNumber &+= 1
+        var writer = BoxWriter(capacity: Self.movieFragmentSize + Self.dataHeaderSize + size)
+        writer.box("moof") { fragment in
+            fragment.fullBox("mfhd") { $0.put(sequenceNumber) }
+            fragment.box("traf") { track in
+                // Flag: default-base-is-moof.
+                track.fullBox("tfhd", flags: 0x02_0000) { $0.put(InitializationSegment.trackID) }
+                track.fullBox("tfdt", version: 1) { $0.put(UInt64(accessUnit.pts - origin)) }
+                // Flags: data offset, then duration, size and flags of each sample.
+                track.fullBox("trun", flags: 0x701) { run in
+                    run.put(UInt32(1))
+                    run.put(UInt32(Self.movieFragmentSize + Self.dataHeaderSize))
+                    run.put(duration)
+                    run.put(UInt32(size))
+                    run.put(Self.sampleFlags(isKey: accessUnit.flags.contains(.key)))
+                }
+            }
+        }
+        writer.box("mdat") { data in
+            for unit in units {
+                data.put(UInt32(unit.range.count))
+                data.put(accessUnit.bytes[unit.range])
+            }
+        }
+        return writer.bytes
+    }
+
+    /// `sample_depends_on` (2: on no other, 1: on others) and `sample_is_non_sync_sample` (8.8.3.1).
+    private static func sampleFlags(isKey: Bool) -> UInt32 {
+        isKey ? 2 << 24 : 1 << 24 | 1 << 16
+    }
+}

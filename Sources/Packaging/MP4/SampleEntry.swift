@@ -1,0 +1,93 @@
+import Media
+
+/// What a track says of its pictures before the first of them: the sample entry (ISO/IEC 14496-12, 8.5.2; 14496-15, 5.4.2.1 and 8.4.1).
+struct SampleEntry {
+    /// As players are asked for it: `avc3.42C01F`, `hev1.1.6.L93.90` (RFC 6381, 3.3; ISO/IEC 14496-15, annex E).
+    let codecs: String
+    /// What is shown, in luma samples.
+    let size: PictureSize
+    private let type: StaticString
+    private let aspectRatio: SampleAspectRatio
+    private let colour: ColourDescription
+    private let configuration: BoxWriter
+
+    /// Compressor name of 32 bytes, the first its length.
+    private static let compressorField = 32
+    /// 72 dpi as a 16.16 number.
+    private static let resolution: UInt32 = 72 << 16
+    private static let depth: UInt16 = 24
+
+    /// - Parameter place: Where a player finds parameter sets.
+    init(_ sets: ParameterSetList, codec: Codec, place: FragmentedMP4.ParameterSetPlace) throws(PackagingError) {
+        guard let set = sets.sequence.first, !sets.picture.isEmpty, codec == .h264 || !sets.video.isEmpty else {
+            throw .noParameterSets
+        }
+        let all = sets.video + sets.sequence + sets.picture
+        guard all.allSatisfy({ $0.count <= UInt16.max }) else { throw .tooLarge }
+        let signal: VideoSignal?
+        do {
+            switch codec {
+            case .h264:
+                // numOfSequenceParameterSets has five bits, numOfPictureParameterSets eight.
+                guard sets.sequence.count <= 31, sets.picture.count <= 255 else { throw PackagingError.tooLarge }
+                let sequence = try H264SequenceParameterSet(unit: set[...])
+                (size, signal) = (sequence.croppedSize, sequence.signal)
+                type = place == .inBand ? "avc3" : "avc1"
+                codecs = "\(type).\(AVCConfiguration.codecSuffix(sequence))"
+                configuration = AVCConfiguration.box(sequence, sets)
+            case .h265:
+                guard all.count <= UInt16.max else { throw PackagingError.tooLarge }
+                let sequence = try H265SequenceParameterSet(unit: set[...])
+                (size, signal) = (sequence.croppedSize, sequence.signal)
+                type = place == .inBand ? "hev1" : "hvc1"
+                codecs = "\(type).\(HEVCConfiguration.codecSuffix(sequence.profileTierLevel))"
+                configuration = HEVCConfiguration.box(sequence, sets, isComplete: place == .sampleEntry)
+            }
+        } catch let error as BitstreamError {
+            throw .damagedParameterSet(error)
+        } catch let error as PackagingError {
+            throw error
+        } catch {
+            throw .noParameterSets
+        }
+        // Sides have 16 bits.
+        guard size.width <= UInt16.max, size.height <= UInt16.max else { throw .tooLarge }
+        aspectRatio = signal?.aspectRatio ?? SampleAspectRatio(width: 1, height: 1)
+        colour = signal?.colour ?? .bt709Limited
+    }
+
+    /// Width and height of the track, which `tkhd` has in square pixels, as 16.16 numbers.
+    var trackSize: (width: UInt32, height: UInt32) {
+        let width = (size.width << 16) * aspectRatio.width / aspectRatio.height
+        return (UInt32(clamping: width), UInt32(size.height) << 16)
+    }
+
+    func write(to writer: inout BoxWriter) {
+        writer.box(type) { entry in
+            entry.zeros(6)
+            entry.put(UInt16(1))  // data_reference_index
+            entry.zeros(16)
+            entry.put(UInt16(size.width))
+            entry.put(UInt16(size.height))
+            entry.put(Self.resolution)
+            entry.put(Self.resolution)
+            entry.zeros(4)
+            entry.put(UInt16(1))  // frame_count
+            entry.zeros(Self.compressorField)
+            entry.put(Self.depth)
+            entry.put(Int16(-1))
+            entry.put(configuration.bytes)
+            entry.box("colr") { box in
+                box.put("nclx")
+                box.put(UInt16(colour.primaries))
+                box.put(UInt16(colour.transfer))
+                box.put(UInt16(colour.matrix))
+                box.put(UInt8(colour.isFullRange ? 0x80 : 0))
+            }
+            entry.box("pasp") { box in
+                box.put(UInt32(aspectRatio.width))
+                box.put(UInt32(aspectRatio.height))
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Media
+
+/// The tables of a transport stream with one program of one video stream (ISO/IEC 13818-1, 2.4.4).
+struct ProgramTables {
+    static let associationPID: UInt16 = 0
+    static let mapPID: UInt16 = 0x1000
+    static let videoPID: UInt16 = 0x0100
+    private static let (streamID, program): (UInt16, UInt16) = (1, 1)
+
+    /// The packets' bodies: pointer field, section, padding.
+    let (association, map): ([UInt8], [UInt8])
+
+    init(codec: Codec) {
+        var content: [UInt8] = []
+        content.append(bigEndian: Self.program)
+        content.append(bigEndian: 0xE000 | Self.mapPID)
+        association = Self.body(table: 0, number: Self.streamID, content)
+
+        content = []
+        content.append(bigEndian: 0xE000 | Self.videoPID)  // PCR_PID
+        content.append(bigEndian: 0xF000 as UInt16)  // program_info_length 0
+        content.append(codec.streamType)
+        content.append(bigEndian: 0xE000 | Self.videoPID)
+        content.append(bigEndian: 0xF000 as UInt16)  // ES_info_length 0
+        map = Self.body(table: 2, number: Self.program, content)
+    }
+
+    /// - Parameter number: `transport_stream_id` or `program_number`.
+    private static func body(table: UInt8, number: UInt16, _ content: [UInt8]) -> [UInt8] {
+        var section: [UInt8] = [table]
+        // What follows the length: five bytes, the content, the checksum.
+        section.append(bigEndian: 0xB000 | UInt16(5 + content.count + 4))
+        section.append(bigEndian: number)
+        section += [0xC1, 0, 0]  // version 0, in force; section 0 of 0
+        section += content
+        section.append(bigEndian: CRC32.checksum(section))
+        let filling = TransportPacket.bodySize - 1 - section.count
+        return [0] + section + [UInt8](repeating: TransportPacket.padding, count: filling)
+    }
+}
+
+extension Codec {
+    /// `stream_type` (table 2-34).
+    fileprivate var streamType: UInt8 {
+        switch self {
+        case .h264: 0x1B
+        case .h265: 0x24
+        }
+    }
+}

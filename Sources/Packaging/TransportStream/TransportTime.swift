@@ -1,0 +1,38 @@
+/// The clocks of a transport stream at one PTS of the session (ISO/IEC 13818-1, 2.4.2.2 and 2.4.3.7).
+struct TransportTime {
+    /// The program clock: `program_clock_reference_base` of 33 bits at 90 kHz, and the extension, 0 to 299, at 27 MHz.
+    let (clockBase, clockExtension): (UInt64, UInt16)
+    /// Presentation time of 33 bits at 90 kHz.
+    let presentation: UInt64
+
+    /// From the program clock at a picture to its presentation, at 90 kHz: 100 ms.
+    ///
+    /// By the program clock, a picture's bytes come until the next picture's clock. They are there in time as long as pictures come at
+    /// least every 100 ms, which is also how often the clock must be sent.
+    static let delay: UInt64 = 9000
+    /// Nine turns of the 33 bits are a whole number of µs.
+    private static let period: Int64 = (1 << 33) * 100
+    private static let mask: UInt64 = 1 << 33 - 1
+
+    /// - Parameter pts: In µs; the clocks turn over every 26.5 hours of it.
+    init(pts: Int64) {
+        let remainder = pts % Self.period
+        let time = UInt64(remainder < 0 ? remainder + Self.period : remainder)
+        clockBase = time * 27 / 300 & Self.mask
+        clockExtension = UInt16(time * 27 % 300)
+        presentation = ((time * 9 + 50) / 100 + Self.delay) & Self.mask
+    }
+
+    /// `program_clock_reference` with its reserved bits: six bytes.
+    func appendClock(to bytes: inout [UInt8]) {
+        bytes.append(bigEndian: UInt32(clockBase >> 1))
+        bytes.append(bigEndian: UInt16(clockBase & 1) << 15 | 0x7E00 | clockExtension)
+    }
+
+    /// `PTS` with its prefix and marker bits: five bytes.
+    func appendPresentation(to bytes: inout [UInt8]) {
+        bytes.append(0x21 | UInt8(presentation >> 29 & 0x0E))
+        bytes.append(bigEndian: UInt16(presentation >> 14 & 0xFFFE) | 1)
+        bytes.append(bigEndian: UInt16(presentation << 1 & 0xFFFE) | 1)
+    }
+}
