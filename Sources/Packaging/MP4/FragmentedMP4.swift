@@ -31,6 +31,8 @@ package struct FragmentedMP4: Sendable {
     private static let lengthSize = 4
     /// Bytes of `moof`, which always has the same boxes with the same fields, and of the header of `mdat`.
     private static let (movieFragmentSize, dataHeaderSize) = (100, 8)
+    /// Where a fragment has its picture's duration, of four bytes.
+    static let durationOffset = 88
 
     /// The initialization segment of the last keyframe, nil before the first.
     package private(set) var initialization: InitializationSegment?
@@ -39,6 +41,7 @@ package struct FragmentedMP4: Sendable {
     private let codec: Codec
     private let place: ParameterSetPlace
     private let origin: Int64
+    private let reservesDuration: Bool
     private var sets = ParameterSetList()
     private var sequenceNumber: UInt32 = 0
     private var needsKeyframe = true
@@ -48,7 +51,12 @@ package struct FragmentedMP4: Sendable {
     ///     picture comes; that one's decode time then corrects it (ISO/IEC 14496-12, 8.8.12.1).
     ///   - origin: The PTS that becomes time 0, in µs, not negative.
     package init(codec: Codec, fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
+        self.init(codec: codec, fps: fps, place: place, origin: origin, reservesDuration: false)
+    }
+
+    init(codec: Codec, fps: Int, place: ParameterSetPlace, origin: Int64, reservesDuration: Bool) {
         precondition(fps > 0 && origin >= 0)
+        self.reservesDuration = reservesDuration
         self.codec = codec
         self.place = place
         self.origin = origin
@@ -89,7 +97,8 @@ package struct FragmentedMP4: Sendable {
         var found = ParameterSetList()
         for unit in units { found.append(bytes[unit.range], kind: unit.kind) }
         guard found != sets || initialization == nil else { return false }
-        initialization = InitializationSegment(try SampleEntry(found, codec: codec, place: place))
+        let entry = try SampleEntry(found, codec: codec, place: place)
+        initialization = InitializationSegment(entry, reservesDuration: reservesDuration)
         sets = found
         return true
     }

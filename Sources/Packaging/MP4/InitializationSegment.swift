@@ -16,7 +16,11 @@ package struct InitializationSegment: Sendable, Equatable {
     /// `und` in three times five bits.
     private static let undeterminedLanguage: UInt16 = 0x55C4
 
-    init(_ entry: SampleEntry) {
+    /// Bytes of the box that a recording's duration is written over, and of `trex`, the last box, which follows it.
+    static let (reserveSize, extendsSize) = (16, 32)
+
+    /// - Parameter reservesDuration: Whether there is room for `mehd`.
+    init(_ entry: SampleEntry, reservesDuration: Bool) {
         codecs = entry.codecs
         size = entry.size
         var writer = BoxWriter(capacity: 1024)
@@ -32,6 +36,7 @@ package struct InitializationSegment: Sendable, Equatable {
                 track.box("mdia") { Self.writeMedia(entry, to: &$0) }
             }
             moov.box("mvex") { extends in
+                if reservesDuration { extends.box("free") { $0.zeros(Self.reserveSize - 8) } }
                 extends.fullBox("trex") { box in
                     box.put(Self.trackID)
                     box.put(UInt32(1))  // default_sample_description_index

@@ -1,0 +1,112 @@
+package import Media
+
+/// A recording in fragmented MP4: playable however it breaks off, and complete with duration and index once it is ended.
+///
+/// Its time 0 is its first keyframe. Parameter sets are in band, so it goes on when the picture's size changes.
+package struct MP4Recording: Sendable {
+    /// What completes the file.
+    package struct Ending: Sendable, Equatable {
+        /// To be written over bytes of the file, at these offsets.
+        package let patches: [Patch]
+        /// To be appended: the index of keyframes.
+        package let index: [UInt8]
+    }
+
+    package struct Patch: Sendable, Equatable {
+        package let offset: Int
+        package let bytes: [UInt8]
+    }
+
+    /// A keyframe, as the index has it.
+    private struct Entry {
+        let time: UInt64
+        let offset: Int
+    }
+
+    private let codec: Codec
+    private let fps: Int
+    private var packager: FragmentedMP4?
+    private var origin: Int64 = 0
+    /// Bytes of the file so far, and where its last fragment begins.
+    private var (size, lastFragment) = (0, 0)
+    private var reserve = 0
+    private var lastTime: Int64 = 0
+    private var keyframes: [Entry] = []
+
+    package init(codec: Codec, fps: Int) {
+        self.codec = codec
+        self.fps = fps
+    }
+
+    /// The bytes to append to the file for the session's next access unit.
+    ///
+    /// - Throws: As ``FragmentedMP4/fragment(_:)`` does.
+    package mutating func append(_ accessUnit: AccessUnit) throws(PackagingError) -> [UInt8] {
+        var packager =
+            packager
+            ?? FragmentedMP4(
+                codec: codec,
+                fps: fps,
+                place: .inBand,
+                origin: max(0, accessUnit.pts),
+                reservesDuration: true
+            )
+        let fragment = try packager.fragment(accessUnit)
+        var bytes: [UInt8] = []
+        if self.packager == nil, let initialization = packager.initialization {
+            origin = accessUnit.pts
+            bytes = initialization.bytes
+            reserve = bytes.count - InitializationSegment.extendsSize - InitializationSegment.reserveSize
+        }
+        self.packager = packager
+        lastTime = accessUnit.pts - origin
+        lastFragment = size + bytes.count
+        if accessUnit.flags.contains(.key) { keyframes.append(Entry(time: UInt64(lastTime), offset: lastFragment)) }
+        bytes += fragment.bytes
+        size += bytes.count
+        return bytes
+    }
+
+    /// Ends the recording; nothing may be appended to it behind the ending.
+    ///
+    /// - Parameter end: The PTS at which the last picture ends, in µs. It lasts 1 µs at least.
+    /// - Returns: Nil where nothing was recorded.
+    package func ending(at end: Int64) -> Ending? {
+        guard packager != nil else { return nil }
+        let (sinceOrigin, overflow) = end.subtractingReportingOverflow(origin)
+        let duration = max(overflow ? 0 : sinceOrigin, lastTime + 1)
+        var last: [UInt8] = []
+        last.append(bigEndian: UInt32(clamping: duration - lastTime))
+        var extends = BoxWriter()
+        let unit = Int64(FragmentedMP4.timescale / InitializationSegment.movieTimescale)
+        extends.fullBox("mehd") { $0.put(UInt32(clamping: (duration + unit / 2) / unit)) }
+        return Ending(
+            patches: [
+                Patch(offset: reserve, bytes: extends.bytes),
+                Patch(offset: lastFragment + FragmentedMP4.durationOffset, bytes: last),
+            ],
+            index: index
+        )
+    }
+
+    /// `mfra` (ISO/IEC 14496-12, 8.8.9): time and place of each keyframe.
+    private var index: [UInt8] {
+        var writer = BoxWriter()
+        writer.box("mfra") { access in
+            access.fullBox("tfra", version: 1) { box in
+                box.put(InitializationSegment.trackID)
+                box.put(UInt32(0))  // The three numbers behind an offset have a byte each.
+                box.put(UInt32(keyframes.count))
+                for keyframe in keyframes {
+                    box.put(keyframe.time)
+                    box.put(UInt64(keyframe.offset))
+                    box.put([1, 1, 1])  // traf, trun and sample number
+                }
+            }
+            // The size of mfra: what has been written, with this box of 16 bytes.
+            let size = UInt32(access.bytes.count + 16)
+            access.fullBox("mfro") { $0.put(size) }
+        }
+        return writer.bytes
+    }
+}
