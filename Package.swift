@@ -126,7 +126,7 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
-        // Measurements
+        // Benchmarks
         .executableTarget(
             name: "LimitLoop",
             dependencies: ["CColour", "CCounterPattern"],
@@ -141,6 +141,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Bench",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "PacingSimulation",
+            dependencies: ["Media", "Pacing", "TestSupport"],
+            path: "Benchmarks/PacingSimulation",
             swiftSettings: swiftSettings
         ),
 
@@ -188,7 +194,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PacingTests",
-            dependencies: ["Media", "Pacing", "TestSupport"],
+            dependencies: ["Media", "Pacing", "PacingSimulation", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -22,7 +22,9 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     package var reencodedRepeats: UInt64 = 0
     /// Repeats made without the encoder: skip pictures, and keyframes sent again.
     package var skipped: UInt64 = 0
-    /// Slots forfeited because the encoder was still busy.
+    /// Slots without a picture though the session repeats: the encoder was busy, woke late or failed.
+    ///
+    /// `encodedLive + repeats + missed` is the number of slots since the first picture, once a picture leaves.
     package var missed: UInt64 = 0
     package var keyframes: UInt64 = 0
     /// Encoders that failed in mid-stream and were replaced.

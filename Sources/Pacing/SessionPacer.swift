@@ -31,6 +31,7 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         case free, busyLive, busyRepeat
     }
 
+    private var gate: DueTimeGate
     private var clock: SlotClock
     private var latch = NewestSampleLatch<Frame>()
     private var repeater: StaticFrameRepeater
@@ -40,7 +41,9 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     /// - Parameters:
     ///   - fps: Slots per second, 1 to 240.
     ///   - repeats: Whether the last picture is output again while no frame comes.
-    package init(fps: Int, repeats: Bool) {
+    ///   - gate: When frames are ready.
+    package init(fps: Int, repeats: Bool, gate: DueTimeGate = DueTimeGate()) {
+        self.gate = gate
         clock = SlotClock(fps: fps)
         repeater = StaticFrameRepeater(isOn: repeats)
     }
@@ -54,9 +57,9 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     /// Takes in a frame that arrived at `now`. Returns the frame that it displaces, for the caller to release.
     package mutating func offer(_ frame: Frame, at now: UInt64) -> Frame? {
         tally.received += 1
-        if encoder != .free { forfeitSlots(until: now) }
+        gate.frameArrived(at: now, clock: clock)
         guard let displaced = latch.put(frame, at: now) else { return nil }
-        if DueTimeGate.readyTime(arrival: displaced.arrival, clock: clock) <= now {
+        if gate.readyTime(arrival: displaced.arrival, clock: clock) <= now {
             tally.latchedOver += 1
         } else {
             tally.gated += 1
@@ -70,16 +73,32 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     ///   where repeats are off, or a viewer that joins a still screen would see nothing. Nil when nobody waits.
     package mutating func next(at now: UInt64, demandTime: UInt64? = nil) -> PacingDecision<Frame> {
         if let waiting = latch.waiting {
-            let ready = DueTimeGate.readyTime(arrival: waiting.arrival, clock: clock)
+            let ready = gate.readyTime(arrival: waiting.arrival, clock: clock)
             guard now >= ready, let frame = latch.take() else { return .wait(until: ready) }
             encoder = .busyLive
-            return .encode(frame, slot: clock.takeSlot(at: now))
+            return .encode(frame, slot: takeSlot(arrival: waiting.arrival, at: now))
         }
+        // A repeat that is too late for one slot waits for its time in the next.
+        if repeater.fillsSlots { passOverSlots(at: now) }
         let times = [repeater.repeatTime(clock: clock), repeater.demandedTime(demandTime, clock: clock)]
         guard let repeatTime = times.compactMap({ $0 }).min() else { return .wait(until: nil) }
         guard now >= repeatTime else { return .wait(until: repeatTime) }
         encoder = .busyRepeat
-        return .repeat(slot: clock.takeSlot(at: now))
+        return .repeat(slot: takeSlot(arrival: now, at: now))
+    }
+
+    /// Takes the slot of a picture that leaves at `now`.
+    private mutating func takeSlot(arrival: UInt64, at now: UInt64) -> UInt64 {
+        // At first, and where nothing fills the slots of a still screen, they follow the frame.
+        if !repeater.fillsSlots, clock.isOver(at: arrival) { clock.begin(at: arrival) }
+        passOverSlots(at: now)
+        return clock.takeSlot()
+    }
+
+    /// Gives up the slots that are too late for any picture.
+    private mutating func passOverSlots(at now: UInt64) {
+        let count = clock.passOver(at: now)
+        if repeater.fillsSlots { tally.missed += count }
     }
 
     /// Notes that the encoder, busy since `started`, became free at `now`.
@@ -98,11 +117,17 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
             count(byteCount: byteCount, isKeyframe: isKeyframe)
         case .poolDrop:
             tally.poolDrops += encoder == .busyLive ? 1 : 0
+            missSlot()
         case .failed:
             tally.errors += encoder == .busyLive ? 1 : 0
+            missSlot()
         }
-        forfeitSlots(until: now)
         encoder = .free
+    }
+
+    /// Notes that the picture of a slot came to nothing.
+    private mutating func missSlot() {
+        tally.missed += repeater.fillsSlots ? 1 : 0
     }
 
     private mutating func count(byteCount: Int, isKeyframe: Bool) {
@@ -113,15 +138,8 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
 
     /// Goes on with another number of slots per second, 1 to 240.
     package mutating func changeRate(fps: Int, at now: UInt64) {
+        // What the former rate owed is settled by its slots.
+        if repeater.fillsSlots { passOverSlots(at: now) }
         clock.changeRate(fps: fps, at: now)
-    }
-
-    /// Gives up the slots whose repeat was due while the encoder was busy and nothing waited.
-    private mutating func forfeitSlots(until now: UInt64) {
-        guard latch.waiting == nil else { return }
-        while let repeatTime = repeater.repeatTime(clock: clock), repeatTime <= now {
-            clock.forfeitSlot()
-            tally.missed += 1
-        }
     }
 }

@@ -9,9 +9,12 @@ package struct StaticFrameRepeater: Sendable {
         self.isOn = isOn
     }
 
+    /// Whether every slot is to have a picture, live or not.
+    package var fillsSlots: Bool { isOn && hasPicture }
+
     /// When a repeat takes the next slot if no frame has come by then: half an interval after it is due. Nil for never.
     package func repeatTime(clock: SlotClock) -> UInt64? {
-        guard isOn, hasPicture, let due = clock.due else { return nil }
+        guard fillsSlots, let due = clock.due else { return nil }
         return due + clock.interval(over: 2)
     }
 

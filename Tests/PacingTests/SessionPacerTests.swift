@@ -1,10 +1,20 @@
 import Media
 import Pacing
-import TestSupport
+import PacingSimulation
 import Testing
 
 @Suite("A session's pace")
 struct SessionPacerTests {
+    private static func session(fps: Int = 10, repeats: Bool, encode milliseconds: UInt64 = 4) -> SimulatedSession<
+        SessionPacer<Int>
+    > {
+        SimulatedSession(pacer: SessionPacer(fps: fps, repeats: repeats), encoder: encoder(milliseconds))
+    }
+
+    private static func encoder(_ milliseconds: UInt64) -> SimulatedEncoder {
+        SimulatedEncoder(time: milliseconds * 1_000_000...milliseconds * 1_000_000)
+    }
+
     @Test("the first frame leaves at once")
     func firstFrame() {
         var pacer = SessionPacer<Int>(fps: 30, repeats: true)
@@ -18,49 +28,130 @@ struct SessionPacerTests {
 
     @Test("a frame that comes early is delayed, not lost")
     func earlyFrame() {
-        var pacer = PacedRun(fps: 10, repeats: true)
-        pacer.offer(1, at: 0)
-        pacer.offer(2, at: 30_000_000)
-        pacer.run(until: 400_000_000)
+        var session = Self.session(repeats: true)
+        session.offer(1, at: 0)
+        session.offer(2, at: 30_000_000)
+        session.run(until: 400_000_000)
         // Due at 100 ms, ready an eighth of an interval later. Repeats come half an interval after their slots.
-        #expect(pacer.outputs.map(\.frame) == [1, 2, nil, nil])
-        #expect(pacer.outputs.map(\.time) == [0, 112_500_000, 250_000_000, 350_000_000])
-        #expect(pacer.outputs.map(\.slot) == [0, 100_000_000, 200_000_000, 300_000_000])
+        #expect(session.outputs.map(\.frame) == [1, 2, nil, nil])
+        #expect(session.outputs.map(\.time) == [0, 112_500_000, 250_000_000, 350_000_000])
+        #expect(session.outputs.map(\.slot) == [0, 100_000_000, 200_000_000, 300_000_000])
     }
 
     @Test("of two frames before a slot the newer is shown and the older counted as gated")
     func gated() {
-        var pacer = PacedRun(fps: 10, repeats: false)
-        pacer.offer(1, at: 0)
-        pacer.offer(2, at: 30_000_000)
-        pacer.offer(3, at: 80_000_000)
-        pacer.run(until: 1_000_000_000)
-        #expect(pacer.outputs.map(\.frame) == [1, 3])
-        #expect(pacer.counters.gated == 1)
-        #expect(pacer.counters.latchedOver == 0)
+        var session = Self.session(repeats: false)
+        session.offer(1, at: 0)
+        session.offer(2, at: 30_000_000)
+        session.offer(3, at: 80_000_000)
+        session.run(until: 1_000_000_000)
+        #expect(session.outputs.map(\.frame) == [1, 3])
+        #expect(session.pacer.counters.gated == 1)
+        #expect(session.pacer.counters.latchedOver == 0)
     }
 
     @Test("of two frames during an encode the newer is shown and the older counted as latched over")
     func latchedOver() {
-        var pacer = PacedRun(fps: 10, repeats: false, encodeTime: 500_000_000)
-        pacer.offer(1, at: 0)
-        pacer.offer(2, at: 200_000_000)
-        pacer.offer(3, at: 300_000_000)
-        pacer.run(until: 2_000_000_000)
-        #expect(pacer.outputs.map(\.frame) == [1, 3])
-        #expect(pacer.counters.latchedOver == 1)
+        var session = Self.session(repeats: false, encode: 500)
+        session.offer(1, at: 0)
+        session.offer(2, at: 200_000_000)
+        session.offer(3, at: 300_000_000)
+        session.run(until: 2_000_000_000)
+        #expect(session.outputs.map(\.frame) == [1, 3])
+        #expect(session.pacer.counters.latchedOver == 1)
     }
 
-    @Test("slots that pass during an encode are forfeited and counted")
+    @Test("slots that pass during an encode are missed, and counted")
     func missed() {
-        var pacer = PacedRun(fps: 10, repeats: true, encodeTime: 10_000_000)
-        pacer.offer(1, at: 0)
-        pacer.run(until: 100_000_000)
-        pacer.encodeTime = 360_000_000
-        pacer.run(until: 700_000_000)
-        // The repeat at 150 ms keeps the encoder busy until 510 ms: those at 250, 350 and 450 ms cannot leave.
-        #expect(pacer.outputs.map(\.time) == [0, 150_000_000, 550_000_000])
-        #expect(pacer.counters.missed == 3)
+        var session = Self.session(repeats: true, encode: 10)
+        session.offer(1, at: 0)
+        session.run(until: 100_000_000)
+        session.encoder = Self.encoder(360)
+        session.run(until: 700_000_000)
+        // The repeat at 150 ms keeps the encoder busy until 510 ms: those at 250, 350 and 450 ms cannot leave, and no slot is made up for.
+        #expect(session.outputs.map(\.time) == [0, 150_000_000, 550_000_000])
+        #expect(session.pacer.counters.missed == 3)
+    }
+
+    @Test(
+        "slots that pass while a frame waits for the encoder are missed; it takes the one that it is not too late for"
+    )
+    func missedWhileWaiting() {
+        var session = Self.session(repeats: true, encode: 360)
+        session.offer(1, at: 0)
+        session.offer(2, at: 150_000_000)
+        session.run(until: 360_000_000)
+        // Those at 100 and 200 ms are more than 75 ms past.
+        #expect(session.outputs.map(\.time) == [0, 360_000_000])
+        #expect(session.outputs.map(\.slot) == [0, 300_000_000])
+        #expect(session.pacer.counters.missed == 2)
+    }
+
+    @Test("a thread that sleeps misses slots")
+    func missedByThread() {
+        var pacer = SessionPacer<Int>(fps: 10, repeats: true)
+        _ = pacer.offer(1, at: 0)
+        _ = pacer.next(at: 0)
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 5_000_000)
+        // Slots at 100 to 900 ms are over at 980 ms, that at 1000 ms has its repeat at 1050.
+        guard case .wait(until: 1_050_000_000) = pacer.next(at: 980_000_000) else {
+            Issue.record("a repeat leaves half an interval after its slot is due")
+            return
+        }
+        #expect(pacer.counters.missed == 9)
+    }
+
+    @Test("a picture that comes to nothing misses its slot where there is one to repeat", arguments: [true, false])
+    func missedByFailure(repeats: Bool) {
+        var pacer = SessionPacer<Int>(fps: 10, repeats: repeats)
+        let outcomes: [PictureOutcome] = [.failed, .encoded(byteCount: 1, isKeyframe: true), .poolDrop, .failed]
+        for (frame, outcome) in outcomes.enumerated() {
+            let now = UInt64(frame) * 100_000_000
+            _ = pacer.offer(frame, at: now)
+            guard case .encode(frame, slot: now) = pacer.next(at: now) else {
+                Issue.record("frame \(frame) is due")
+                return
+            }
+            pacer.finish(outcome, started: now, at: now)
+        }
+        // The first came before there was anything to repeat.
+        #expect(pacer.counters.missed == (repeats ? 2 : 0))
+        #expect(pacer.counters.errors == 2)
+        #expect(pacer.counters.poolDrops == 1)
+    }
+
+    @Test("slots missed before a change of the rate are the former rate's")
+    func missedAcrossChange() {
+        var session = Self.session(repeats: true, encode: 1_000)
+        session.offer(1, at: 0)
+        session.encoder = Self.encoder(4)
+        session.run(until: 1_010_000_000)
+        #expect(session.outputs.map(\.slot) == [0])
+        session.encoder = Self.encoder(2_000)
+        // The slot at 1000 ms is repeated at 1050 ms, and the encoder then busy until 3050 ms.
+        session.run(until: 2_010_000_000)
+        #expect(session.pacer.counters.missed == 9)
+        session.pacer.changeRate(fps: 100, at: 2_010_000_000)
+        // Slots at 1100 to 1900 ms are over; that at 2000 ms is due at once.
+        #expect(session.pacer.counters.missed == 18)
+        session.encoder = Self.encoder(1)
+        session.run(until: 3_050_000_000)
+        // Slots of 10 ms from 2002.5 ms on, the latest lateness that the new rate takes, to 3032.5 ms.
+        #expect(session.pacer.counters.missed == 18 + 104)
+    }
+
+    @Test("without repeats a frame that comes late begins a new sequence of slots, and none is missed")
+    func newSequence() {
+        var session = Self.session(repeats: false)
+        session.offer(1, at: 0)
+        session.offer(2, at: 175_000_000)
+        session.offer(3, at: 450_000_001)
+        session.offer(4, at: 550_000_000)
+        session.run(until: 2_000_000_000)
+        // 175 ms is just within the slot at 100 ms; 450 ms is too late for that at 200 ms.
+        #expect(session.outputs.map(\.slot) == [0, 100_000_000, 450_000_001, 550_000_001])
+        #expect(session.outputs.map(\.time) == [0, 175_000_000, 450_000_001, 550_000_000])
+        #expect(session.pacer.counters.missed == 0)
     }
 
     @Test("a picture that somebody waits for comes once more even where repeats are off, in its slot")
@@ -81,142 +172,5 @@ struct SessionPacerTests {
             Issue.record("the last picture is wanted")
             return
         }
-    }
-
-    /// Arrival processes: source rate, target rate, jitter in ms, encode time in ms.
-    private static let processes: [(source: Double, fps: Int, jitter: Double, encode: Double)] = [
-        (30, 30, 2, 4), (30, 30, 8, 4), (60, 60, 4, 4), (60, 30, 2, 4), (60, 30, 8, 12), (56, 30, 3, 4),
-        (42, 30, 8, 4), (24, 30, 4, 4), (144, 60, 3, 4), (60, 60, 8, 30), (10, 240, 1, 2), (60, 1, 5, 4),
-    ]
-
-    @Test("any arrival process keeps the invariants", arguments: 0..<processes.count, 0..<10)
-    func invariants(process: Int, seed: UInt64) {
-        let (source, fps, jitter, encode) = Self.processes[process]
-        var generator = SeededGenerator(seed: seed)
-        let seconds = 20.0
-        var run = PacedRun(fps: fps, repeats: true, encodeTime: UInt64(encode * 1e6))
-        let arrivals = (0..<Int(source * seconds)).map { number in
-            max(0, Double(number) / source * 1e9 + Double.random(in: -jitter...jitter, using: &generator) * 1e6)
-        }.sorted()
-        for (number, arrival) in arrivals.enumerated() {
-            run.run(until: UInt64(arrival))
-            run.offer(number, at: UInt64(arrival))
-            let counters = run.counters
-            #expect(
-                counters.received
-                    == counters.encodedLive + counters.gated + counters.latchedOver + counters.poolDrops
-                    + counters.errors + counters.held
-            )
-            #expect(counters.held <= 2)
-        }
-        let interval = 1e9 / Double(fps)
-        run.run(until: UInt64(arrivals.last! + 1.125 * interval + 2 * encode * 1e6 + 2))
-        // The last frame that the source delivered is out.
-        #expect(run.outputs.last { $0.frame != nil }?.frame == arrivals.count - 1)
-        #expect(run.pictureTimesAreIncreasing)
-        // No window of a second holds more pictures than slots, and one of slack.
-        let times = run.outputs.map(\.time)
-        var first = 0
-        for (index, time) in times.enumerated() {
-            while time - times[first] >= 1_000_000_000 { first += 1 }
-            #expect(index - first + 1 <= fps + 1)
-        }
-    }
-
-    @Test(
-        "changes of the rate keep the order of slots, and no second holds more pictures than the fastest rate in it",
-        arguments: 0..<20
-    )
-    func rateChanges(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        var run = PacedRun(fps: 30, repeats: true)
-        var changes: [(time: UInt64, fps: Int)] = [(0, 30)]
-        var time: UInt64 = 0
-        for number in 0..<1_000 {
-            time += .random(in: 1_000_000...40_000_000, using: &generator)
-            run.offer(number, at: time)
-            if number % 50 == 49 {
-                let fps = [1, 5, 24, 30, 60, 240].randomElement(using: &generator) ?? 30
-                run.changeRate(fps: fps)
-                changes.append((run.now, fps))
-            }
-        }
-        #expect(run.pictureTimesAreIncreasing)
-        #expect(run.counters.held <= 2)
-        let times = run.outputs.map(\.time)
-        var first = 0
-        for (index, time) in times.enumerated() {
-            while time - times[first] >= 1_000_000_000 { first += 1 }
-            // The rates from the one at the window's begin on.
-            let before = changes.lastIndex { $0.time <= times[first] } ?? 0
-            let during = changes[before...].prefix { $0.time <= time }
-            #expect(index - first + 1 <= (during.map(\.fps).max() ?? 30) + during.count)
-        }
-    }
-}
-
-/// Drives a pacer as an encoder thread does, on a clock of its own.
-private struct PacedRun {
-    struct Output {
-        /// Nil for a repeat.
-        var frame: Int?
-        /// When it left, ns.
-        var time: UInt64
-        /// Its slot, ns.
-        var slot: UInt64
-    }
-
-    private var pacer: SessionPacer<Int>
-    private(set) var now: UInt64 = 0
-    private var busyUntil: UInt64?
-    private var started: UInt64 = 0
-    var encodeTime: UInt64
-    private(set) var outputs: [Output] = []
-
-    init(fps: Int, repeats: Bool, encodeTime: UInt64 = 4_000_000) {
-        pacer = SessionPacer(fps: fps, repeats: repeats)
-        self.encodeTime = encodeTime
-    }
-
-    var counters: SessionCounters { pacer.counters }
-
-    var pictureTimesAreIncreasing: Bool { zip(outputs, outputs.dropFirst()).allSatisfy { $0.slot < $1.slot } }
-
-    mutating func offer(_ frame: Int, at time: UInt64) {
-        if time > now { run(until: time) }
-        _ = pacer.offer(frame, at: max(now, time))
-    }
-
-    mutating func changeRate(fps: Int) {
-        pacer.changeRate(fps: fps, at: now)
-    }
-
-    /// Lets time pass.
-    mutating func run(until end: UInt64) {
-        while true {
-            if let busyUntil {
-                guard busyUntil <= end else { break }
-                now = max(now, busyUntil)
-                self.busyUntil = nil
-                pacer.finish(.encoded(byteCount: 1, isKeyframe: false), started: started, at: now)
-            }
-            switch pacer.next(at: now) {
-            case .encode(let frame, let slot): begin(Output(frame: frame, time: now, slot: slot))
-            case .repeat(let slot): begin(Output(frame: nil, time: now, slot: slot))
-            case .wait(let until):
-                guard let until, until <= end else {
-                    now = max(now, end)
-                    return
-                }
-                now = max(now, until)
-            }
-        }
-        now = max(now, end)
-    }
-
-    private mutating func begin(_ output: Output) {
-        outputs.append(output)
-        started = now
-        busyUntil = now + encodeTime
     }
 }

@@ -82,7 +82,7 @@ extension RelayMetrics {
             perSession("session_skipped_total", .counter, "Repeats made without the encoder.") {
                 Double($0.counters.skipped)
             },
-            perSession("session_missed_total", .counter, "Slots forfeited because the encoder was busy.") {
+            perSession("session_missed_total", .counter, "Slots without a picture though the session repeats.") {
                 Double($0.counters.missed)
             },
             perSession("session_keyframes_total", .counter, "Keyframes encoded.") { Double($0.counters.keyframes) },

@@ -1,0 +1,98 @@
+import Pacing
+import TestSupport
+
+/// Drives a pacer as an encoder thread does, on a clock of its own. Times are ns.
+package struct SimulatedSession<Pacer: SimulatedPacer> {
+    /// A picture that went to the encoder.
+    package struct Output {
+        /// The frame's number, nil for a repeat.
+        package var frame: Int?
+        /// When it left for the encoder.
+        package var time: UInt64
+        /// Its slot.
+        package var slot: UInt64
+        /// Slots that had been missed by then.
+        package var missed: UInt64
+        /// Whether the encoder made a picture of it.
+        package var isPicture: Bool
+    }
+
+    private struct Encode {
+        var started: UInt64
+        var ended: UInt64
+        var outcome: PictureOutcome
+    }
+
+    package var pacer: Pacer
+    package var encoder: SimulatedEncoder
+    /// How late the encoder's thread wakes.
+    private let delay: ClosedRange<UInt64>
+    private var generator: SeededGenerator
+    package private(set) var now: UInt64 = 0
+    package private(set) var outputs: [Output] = []
+    private var encode: Encode?
+    private var wakeTime: UInt64?
+
+    package init(
+        pacer: Pacer,
+        encoder: SimulatedEncoder = SimulatedEncoder(time: 4_000_000...4_000_000),
+        delay: ClosedRange<UInt64> = 0...0,
+        seed: UInt64 = 0
+    ) {
+        self.pacer = pacer
+        self.encoder = encoder
+        self.delay = delay
+        generator = SeededGenerator(seed: seed)
+    }
+
+    /// When the encode that runs ends, nil when none does.
+    package var encodeEnd: UInt64? { encode?.ended }
+
+    /// Offers a frame at `time`, or now if that is past.
+    package mutating func offer(_ frame: Int, at time: UInt64) {
+        run(until: time)
+        _ = pacer.offer(frame, at: now)
+        wake(at: now)
+        run(until: now)
+    }
+
+    /// Lets time pass.
+    package mutating func run(until end: UInt64) {
+        while let time = encode?.ended ?? wakeTime, time <= end {
+            now = max(now, time)
+            if let encode {
+                pacer.finish(encode.outcome, started: encode.started, at: now)
+                self.encode = nil
+            }
+            wakeTime = nil
+            decide()
+        }
+        now = max(now, end)
+    }
+
+    /// Notes that something changed that the encoder's thread wakes for, if it is not busy.
+    package mutating func wake(at time: UInt64) {
+        guard encode == nil else { return }
+        wakeTime = min(wakeTime ?? .max, time + delay.randomElement(using: &generator))
+    }
+
+    private mutating func decide() {
+        switch pacer.next(at: now) {
+        case .encode(let frame, let slot): begin(frame, slot: slot)
+        case .repeat(let slot): begin(nil, slot: slot)
+        case .wait(let until?): wake(at: until)
+        case .wait(nil): break
+        }
+    }
+
+    private mutating func begin(_ frame: Int?, slot: UInt64) {
+        let (time, outcome) = encoder.encode()
+        let isPicture =
+            switch outcome {
+            case .encoded, .refined, .skipped: true
+            case .poolDrop, .failed: false
+            }
+        outputs.append(Output(frame: frame, time: now, slot: slot, missed: pacer.missed, isPicture: isPicture))
+        encode = Encode(started: now, ended: now + time, outcome: outcome)
+    }
+}

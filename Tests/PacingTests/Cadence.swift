@@ -1,0 +1,77 @@
+import Media
+import Pacing
+import PacingSimulation
+
+/// What was output by a session that has had one rate of slots all along, to be held against the rules of docs/pacing.md. Times are ns.
+struct Cadence {
+    typealias Output = SimulatedSession<SessionPacer<Int>>.Output
+
+    let outputs: [Output]
+    let interval: Double
+
+    init(_ outputs: [Output], fps: Int) {
+        self.outputs = outputs
+        interval = 1e9 / Double(fps)
+    }
+
+    /// Slots are times in whole ns.
+    private static let rounding = 2.0
+
+    var slotsIncrease: Bool { zip(outputs, outputs.dropFirst()).allSatisfy { $0.slot < $1.slot } }
+
+    /// By how much, in intervals, pictures run ahead of the rate at most: any `n` of them leave over at least `n - 1` intervals less this.
+    ///
+    /// A window of any length `W` then holds at most `W · fps` pictures, rounded up, and this many.
+    var lead: Double { greatestRise { Double($0) * interval - Double($1) } }
+
+    /// By how much, in intervals, pictures fall behind the rate at most: any `n` of them leave over at most `n - 1` intervals and this.
+    var lag: Double { greatestRise { Double($1) - Double($0) * interval } }
+
+    /// The greatest rise of a quantity of an output's number and time from one output to a later one, in intervals.
+    private func greatestRise(of quantity: (Int, UInt64) -> Double) -> Double {
+        var (lowest, rise) = (Double.infinity, 0.0)
+        for (number, output) in outputs.enumerated() {
+            let value = quantity(number, output.time)
+            lowest = min(lowest, value)
+            rise = max(rise, value - lowest)
+        }
+        return max(0, rise - Self.rounding) / interval
+    }
+
+    /// Whether every picture left at most a quarter of an interval before its slot and three quarters after it.
+    var keepsSlots: Bool {
+        outputs.allSatisfy {
+            let lateness = Double($0.time) - Double($0.slot)
+            return lateness >= -interval / 4 - Self.rounding && lateness <= interval * 3 / 4 + Self.rounding
+        }
+    }
+
+    /// Whether each slot since the first picture's had one or was missed. True only of sessions that repeat.
+    var countsEverySlot: Bool {
+        guard let first = outputs.firstIndex(where: \.isPicture) else { return true }
+        var pictures: UInt64 = 0
+        return outputs[first...].allSatisfy { output in
+            defer { pictures += output.isPicture ? 1 : 0 }
+            let slot = (Double(output.slot - outputs[first].slot) / interval).rounded()
+            return UInt64(slot) == pictures + output.missed
+        }
+    }
+
+    /// The most and the fewest pictures in any window of `length` ns that begins with a picture and ends before the last.
+    func range(inWindowsOf length: UInt64) -> ClosedRange<Int>? {
+        var counts: [Int] = []
+        var end = 0
+        for (first, output) in outputs.enumerated() {
+            while end < outputs.count, outputs[end].time < output.time + length { end += 1 }
+            guard end < outputs.count else { break }
+            counts.append(end - first)
+        }
+        guard let fewest = counts.min(), let most = counts.max() else { return nil }
+        return fewest...most
+    }
+}
+
+extension SessionCounters {
+    /// Every frame is accounted for.
+    var addsUp: Bool { received == encodedLive + gated + latchedOver + poolDrops + errors + held && held <= 2 }
+}

@@ -1,0 +1,69 @@
+import Pacing
+import Testing
+
+@Suite("When frames are ready")
+struct DueTimeGateTests {
+    /// 10 slots a second; the next is due at 100 ms.
+    private static var clock: SlotClock {
+        var clock = SlotClock(fps: 10)
+        clock.begin(at: 0)
+        _ = clock.takeSlot()
+        return clock
+    }
+
+    /// A gate that knows a source by the gaps between its frames, ms.
+    private static func gate(gaps: [UInt64]) -> DueTimeGate {
+        var gate = DueTimeGate()
+        var arrival: UInt64 = 0
+        gate.frameArrived(at: arrival, clock: clock)
+        for gap in gaps {
+            arrival += gap * 1_000_000
+            gate.frameArrived(at: arrival, clock: clock)
+        }
+        return gate
+    }
+
+    private static func readyTime(_ gate: DueTimeGate, arrival milliseconds: UInt64) -> UInt64 {
+        gate.readyTime(arrival: milliseconds * 1_000_000, clock: clock) / 100_000
+    }
+
+    @Test("a frame at most a quarter of an interval early, or late, is ready at once")
+    func atOnce() {
+        let gate = DueTimeGate()
+        #expect(Self.readyTime(gate, arrival: 75) == 750)
+        #expect(Self.readyTime(gate, arrival: 130) == 1_300)
+        #expect(gate.readyTime(arrival: 7, clock: SlotClock(fps: 10)) == 7)
+    }
+
+    @Test(
+        "an earlier one waits an eighth of an interval beyond its slot where the source may send a fresher one by then"
+    )
+    func waits() {
+        #expect(Self.readyTime(DueTimeGate(), arrival: 50) == 1_125)
+        let gate = Self.gate(gaps: Array(repeating: 50, count: 100))
+        #expect(Self.readyTime(gate, arrival: 50) == 1_125)
+        #expect(Self.readyTime(gate, arrival: 70) == 1_000)
+    }
+
+    @Test("it waits for its slot only where the source is slower")
+    func doesNotWait() {
+        let gate = Self.gate(gaps: Array(repeating: 100, count: 100))
+        #expect(Self.readyTime(gate, arrival: 50) == 1_000)
+    }
+
+    @Test("a pause does not change what a source is taken for, and one short gap is enough to know it")
+    func pause() {
+        let paused = Self.gate(gaps: Array(repeating: 50, count: 100) + [60_000])
+        #expect(Self.readyTime(paused, arrival: 50) == 1_125)
+        let waking = Self.gate(gaps: Array(repeating: 500, count: 100) + [50])
+        #expect(Self.readyTime(waking, arrival: 50) == 1_125)
+    }
+
+    @Test("a frame is ready within 9/8 of an interval even where its slot is further away")
+    func farSlot() {
+        var clock = Self.clock
+        _ = clock.takeSlot()
+        // The picture of the slot at 100 ms left at 75 ms.
+        #expect(DueTimeGate().readyTime(arrival: 76_000_000, clock: clock) == 188_500_000)
+    }
+}

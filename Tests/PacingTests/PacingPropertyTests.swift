@@ -1,0 +1,229 @@
+import Media
+import Pacing
+import PacingSimulation
+import TestSupport
+import Testing
+
+/// The properties of docs/pacing.md, each held against thousands of random sources, encoders and threads.
+@Suite("A session's pace, at random")
+struct PacingPropertyTests {
+    private typealias Session = SimulatedSession<SessionPacer<Int>>
+
+    private static let rates = [1, 5, 10, 24, 25, 30, 50, 60, 90, 144, 240]
+    private static let seconds: UInt64 = 1_000_000_000
+
+    private static func interval(_ fps: Int) -> UInt64 { seconds / UInt64(fps) }
+
+    /// Offers all `arrivals`, numbered.
+    private static func play(
+        _ arrivals: [UInt64],
+        in session: inout Session,
+        atEach check: (Session) -> Void = { _ in }
+    ) {
+        for (frame, arrival) in arrivals.enumerated() {
+            session.offer(frame, at: arrival)
+            check(session)
+        }
+    }
+
+    /// An encoder that has a free day, a busy one, or one on which it fails.
+    private static func encoder(fps: Int, using generator: inout SeededGenerator) -> SimulatedEncoder {
+        let interval = interval(fps)
+        return SimulatedEncoder(
+            time: 0...UInt64.random(in: 0...interval * 3 / 2, using: &generator),
+            hiccup: 0...interval * 20,
+            hiccups: [0, 0.01, 0.1].randomElement(using: &generator) ?? 0,
+            failures: [0, 0.05, 0.5].randomElement(using: &generator) ?? 0,
+            seed: generator.next()
+        )
+    }
+
+    @Test(
+        "whatever source, encoder and thread do, no window holds more than a picture beyond the rate, PTS increase, and all is counted",
+        arguments: 0..<20
+    )
+    func anything(batch: UInt64) {
+        var generator = SeededGenerator(seed: batch)
+        for _ in 0..<100 {
+            let fps = Self.rates.randomElement(using: &generator) ?? 30
+            let repeats = Bool.random(using: &generator)
+            var session = Session(
+                pacer: SessionPacer(fps: fps, repeats: repeats),
+                encoder: Self.encoder(fps: fps, using: &generator),
+                delay: 0...([0, 100_000, 20_000_000].randomElement(using: &generator) ?? 0),
+                seed: generator.next()
+            )
+            let arrivals = Arrivals.mixed(duration: 6 * Self.seconds, using: &generator)
+            var addsUp = true
+            Self.play(arrivals, in: &session) { addsUp = addsUp && $0.pacer.counters.addsUp }
+            session.run(until: session.now + 2 * Self.seconds)
+            let cadence = Cadence(session.outputs, fps: fps)
+            #expect(addsUp && session.pacer.counters.addsUp)
+            #expect(cadence.slotsIncrease)
+            #expect(cadence.keepsSlots)
+            #expect(cadence.lead <= 1)
+            #expect(repeats ? cadence.countsEverySlot : session.pacer.counters.missed == 0)
+        }
+    }
+
+    @Test(
+        "while the encoder keeps up, a session that repeats holds its rate to the picture, whatever the source does",
+        arguments: 0..<20
+    )
+    func holdsRate(batch: UInt64) {
+        var generator = SeededGenerator(seed: 1_000 + batch)
+        for _ in 0..<10 {
+            let fps = Self.rates.randomElement(using: &generator) ?? 30
+            var session = Session(
+                pacer: SessionPacer(fps: fps, repeats: true),
+                encoder: SimulatedEncoder(time: 0...Self.interval(fps) - 10, seed: generator.next())
+            )
+            Self.play(Arrivals.mixed(duration: 25 * Self.seconds, using: &generator), in: &session)
+            session.run(until: session.now + 5 * Self.seconds)
+            let cadence = Cadence(session.outputs, fps: fps)
+            #expect(session.pacer.counters.missed == 0)
+            #expect(cadence.lag <= 1)
+            // Less than one in a hundred at 10 fps and above.
+            let range = cadence.range(inWindowsOf: 10 * Self.seconds)
+            #expect(range.map { $0.lowerBound >= 10 * fps - 1 && $0.upperBound <= 10 * fps + 1 } ?? false)
+        }
+    }
+
+    @Test(
+        "jitter of up to a quarter of an interval around the rate costs no frame, for every phase of the first",
+        arguments: rates
+    )
+    func jitter(fps: Int) {
+        var generator = SeededGenerator(seed: UInt64(fps))
+        let jitter = Self.interval(fps) / 4 - 2
+        for phase in 0...20 as ClosedRange<UInt64> {
+            for encode in [0, Self.interval(fps) / 8, Self.interval(fps) / 2] {
+                var arrivals = Arrivals.steady(
+                    rate: UInt64(fps),
+                    jitter: jitter,
+                    start: 0,
+                    duration: 60 * Self.seconds / UInt64(fps) + Self.seconds,
+                    using: &generator
+                )
+                arrivals[0] = 2 * jitter * phase / 20
+                var session = Session(
+                    pacer: SessionPacer(fps: fps, repeats: true),
+                    encoder: SimulatedEncoder(time: 0...encode)
+                )
+                Self.play(arrivals, in: &session)
+                session.run(until: session.now + Self.interval(fps) * 9 / 8)
+                #expect(session.outputs.compactMap(\.frame) == Array(arrivals.indices))
+                #expect(session.outputs.dropLast().allSatisfy { $0.frame != nil })
+            }
+        }
+    }
+
+    @Test("of twice the rate every other frame is shown, evenly", arguments: [10, 24, 25, 30, 48, 60])
+    func twiceTheRate(fps: Int) {
+        var generator = SeededGenerator(seed: UInt64(fps))
+        var (gaps, uneven) = (0, 0)
+        for _ in 0..<50 {
+            let arrivals = Arrivals.steady(
+                rate: 2 * UInt64(fps),
+                jitter: 2_000_000,
+                start: 0,
+                duration: 20 * Self.seconds,
+                using: &generator
+            )
+            var session = Session(pacer: SessionPacer(fps: fps, repeats: true))
+            Self.play(arrivals, in: &session)
+            let times = session.outputs.map { Int64($0.time) }
+            let interval = Int64(Self.interval(fps))
+            gaps += times.count - 1
+            uneven += zip(times, times.dropFirst()).count { abs($1 - $0 - interval) > interval / 4 }
+        }
+        #expect(uneven * 100 < gaps)
+    }
+
+    @Test(
+        "the last frame leaves within 9/8 of an interval, or when the encode that runs when it comes has ended",
+        arguments: 0..<20
+    )
+    func lastFrame(batch: UInt64) {
+        var generator = SeededGenerator(seed: 2_000 + batch)
+        for _ in 0..<100 {
+            let fps = Self.rates.randomElement(using: &generator) ?? 30
+            var session = Session(
+                pacer: SessionPacer(fps: fps, repeats: .random(using: &generator)),
+                encoder: Self.encoder(fps: fps, using: &generator)
+            )
+            let arrivals = Arrivals.mixed(duration: 3 * Self.seconds, using: &generator)
+            guard let last = arrivals.last else { continue }
+            Self.play(arrivals, in: &session)
+            let latest = max(last + Self.interval(fps) * 9 / 8 + 2, session.encodeEnd ?? 0)
+            session.run(until: latest)
+            #expect(session.outputs.last { $0.frame != nil }?.frame == arrivals.count - 1)
+        }
+    }
+
+    @Test("after a stall of the encoder the source's next frames come no faster than the rate", arguments: rates)
+    func stall(fps: Int) {
+        let interval = Self.interval(fps)
+        for repeats in [false, true] {
+            var session = Session(
+                pacer: SessionPacer(fps: fps, repeats: repeats),
+                encoder: SimulatedEncoder(time: 0...0)
+            )
+            // Frames at eight times the rate; the encode of the 11th picture takes ten intervals.
+            for frame in 0..<400 as Range<UInt64> {
+                let time = session.outputs.count == 10 ? 10 * interval : 0
+                session.encoder = SimulatedEncoder(time: time...time)
+                session.offer(Int(frame), at: frame * interval / 8)
+            }
+            let times = session.outputs.map(\.time)
+            let stalled = 10
+            // What is lost is not made up for.
+            #expect(times[stalled + 1] >= times[stalled] + 10 * interval)
+            #expect(times[stalled + 3] >= times[stalled + 1] + interval)
+            #expect(Cadence(session.outputs, fps: fps).lead <= 1)
+            #expect(repeats ? (8...9).contains(session.pacer.counters.missed) : session.pacer.counters.missed == 0)
+        }
+    }
+
+    @Test(
+        "through changes of the rate PTS increase, and each rate has its slots for as long as it is in force",
+        arguments: 0..<20
+    )
+    func rateChanges(batch: UInt64) {
+        var generator = SeededGenerator(seed: 3_000 + batch)
+        for _ in 0..<20 {
+            var fps = 30
+            var session = Session(
+                pacer: SessionPacer(fps: fps, repeats: true),
+                encoder: SimulatedEncoder(
+                    time: 0...4_000_000,
+                    hiccup: 0...300_000_000,
+                    hiccups: 0.02,
+                    seed: generator.next()
+                )
+            )
+            var (slots, changes, time) = (0.0, 0, UInt64(0))
+            let arrivals = Arrivals.mixed(duration: 10 * Self.seconds, using: &generator)
+            for (frame, arrival) in arrivals.enumerated() {
+                session.offer(frame, at: arrival)
+                guard frame == 0 || Int.random(in: 0..<50, using: &generator) == 0 else { continue }
+                // A picture may have left ahead of its slot, which is not given twice.
+                let change = max(session.now, session.outputs.last?.slot ?? 0)
+                if frame > 0 { slots += Double(change - time) * Double(fps) / 1e9 }
+                time = change
+                fps = Self.rates.randomElement(using: &generator) ?? 30
+                session.pacer.changeRate(fps: fps, at: session.now)
+                session.wake(at: session.now)
+                changes += 1
+            }
+            session.encoder = SimulatedEncoder(time: 0...0)
+            session.run(until: session.now + 3 * Self.seconds)
+            slots += Double(session.now - time) * Double(fps) / 1e9
+            let counters = session.pacer.counters
+            #expect(counters.addsUp)
+            #expect(Cadence(session.outputs, fps: fps).slotsIncrease)
+            // Each change may begin its slots anywhere between two of the former rate.
+            #expect(abs(Double(counters.pictures + counters.missed) - slots) <= Double(changes) + 2)
+        }
+    }
+}
