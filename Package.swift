@@ -149,6 +149,12 @@ let package = Package(
             path: "Benchmarks/PacingSimulation",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "PacingTableCommand",
+            dependencies: ["PacingSimulation"],
+            path: "Benchmarks/PacingTableCommand",
+            swiftSettings: swiftSettings
+        ),
 
         // Tests
         .target(
