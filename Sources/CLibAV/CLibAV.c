@@ -42,6 +42,14 @@ const char *clibav_load_filters(clibav_filter_functions *functions) {
     CLIBAV_FILTER_FUNCTIONS(CLIBAV_FIND)
     return NULL;
 }
+
+const char *clibav_load_scale(clibav_scale_functions *functions) {
+    void *library = dlopen("libswscale.so." CLIBAV_TEXT(LIBSWSCALE_VERSION_MAJOR), RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return dlerror();
+    CLIBAV_SCALE_FUNCTIONS(CLIBAV_FIND)
+    functions->av_log_set_callback(keep_message);
+    return NULL;
+}
 #undef CLIBAV_FIND
 
 #pragma GCC diagnostic push

@@ -72,6 +72,7 @@ struct EncoderTests {
         #expect(properties["refs"] == "1")
         #expect(properties["color_range"] == "tv")
         #expect(properties["color_space"] == "bt709")
+        #expect(properties["chroma_location"] == "center")
         #expect(properties["color_transfer"] == "bt709")
         #expect(properties["color_primaries"] == "bt709")
         #expect(properties["r_frame_rate"] == "30/1")

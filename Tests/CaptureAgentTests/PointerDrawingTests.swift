@@ -98,7 +98,9 @@ struct PointerDrawingTests {
         for y in 0..<output.height {
             for x in 0..<output.width {
                 let isInside = 4..<8 ~= x && 2..<6 ~= y
-                #expect(picture.y[y * picture.lumaStride + x] == (isInside ? 235 : 16))
+                // Edges ring a little.
+                let luma = picture.y[y * picture.lumaStride + x]
+                #expect(isInside ? luma > 200 : luma < 40)
             }
         }
     }

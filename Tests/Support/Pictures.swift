@@ -21,14 +21,20 @@ package enum Pictures {
         return value < 0 ? nil : Int(value)
     }
 
-    /// The luma in full range, BT.709, of the counter pattern that shows `value`: what a producer of that size sent.
-    package static func patternLuma(value: Int, size: PictureSize) -> [UInt8] {
+    /// The counter pattern that shows `value`: rows without gaps of blue, green, red and a byte that counts for nothing.
+    package static func pattern(value: Int, size: PictureSize) -> [UInt8] {
         let stride = size.width * 4
         var pixels = [UInt8](repeating: 0, count: stride * size.height)
         let (width, height) = (UInt32(size.width), UInt32(size.height))
         counter_pattern_draw_background(&pixels, UInt32(stride), width, height)
         counter_pattern_draw_motion(&pixels, UInt32(stride), width, height, UInt32(value))
         counter_pattern_draw(&pixels, UInt32(stride), width, height, UInt32(value))
+        return pixels
+    }
+
+    /// The luma in full range, BT.709, of the counter pattern that shows `value`: what a producer of that size sent.
+    package static func patternLuma(value: Int, size: PictureSize) -> [UInt8] {
+        let pixels = pattern(value: value, size: size)
         return Swift.stride(from: 0, to: pixels.count, by: 4).map { pixel in
             let (blue, green, red) = (Double(pixels[pixel]), Double(pixels[pixel + 1]), Double(pixels[pixel + 2]))
             return UInt8((0.2126 * red + 0.7152 * green + 0.0722 * blue).rounded())

@@ -16,7 +16,8 @@ struct ccolour_planes {
 };
 
 /// Converts `width` x `height` pixels of 4 bytes (both sides even) by ITU-R BT.709-6, 8-bit limited range: luma 16 to 235,
-/// chroma 16 to 240, chroma the mean of four pixels. Byte order B G R x when `blue_first`, else R G B x.
+/// chroma 16 to 240, chroma the mean of four pixels and thus sited in their
+/// middle. Byte order B G R x when `blue_first`, else R G B x.
 void ccolour_rgb_to_i420(const uint8_t *pixels, size_t stride, size_t width, size_t height, bool blue_first,
                          struct ccolour_planes planes);
 

@@ -1,4 +1,4 @@
-// libavcodec, libavutil and libavfilter, loaded when they are first needed instead of when the process starts. Swift has the types from
+// libavcodec, libavutil, libavfilter and libswscale, loaded when they are first needed instead of when the process starts. Swift has the types from
 // their headers, and the functions from a table: a direct call would need the linker. No policy.
 #ifndef CLIBAV_H
 #define CLIBAV_H
@@ -9,6 +9,7 @@
 #include <libavfilter/buffersrc.h>
 #include <libavutil/hwcontext.h>
 #include <libavutil/hwcontext_drm.h>
+#include <libswscale/swscale.h>
 #include <stdbool.h>
 
 #define CLIBAV_FUNCTIONS(function) \
@@ -51,7 +52,13 @@
     function(av_buffersrc_add_frame_flags) \
     function(av_buffersink_get_frame)
 
-/// The functions, by their own names: libavcodec's and libavutil's, and libavfilter's.
+#define CLIBAV_SCALE_FUNCTIONS(function) \
+    function(sws_getContext) \
+    function(sws_freeContext) \
+    function(sws_scale) \
+    function(av_log_set_callback)
+
+/// The functions, by their own names: libavcodec's and libavutil's, libavfilter's, and libswscale's.
 #define CLIBAV_FIELD(name) __typeof__(name) *name;
 typedef struct clibav_functions {
     CLIBAV_FUNCTIONS(CLIBAV_FIELD)
@@ -59,6 +66,9 @@ typedef struct clibav_functions {
 typedef struct clibav_filter_functions {
     CLIBAV_FILTER_FUNCTIONS(CLIBAV_FIELD)
 } clibav_filter_functions;
+typedef struct clibav_scale_functions {
+    CLIBAV_SCALE_FUNCTIONS(CLIBAV_FIELD)
+} clibav_scale_functions;
 #undef CLIBAV_FIELD
 
 /// Loads the libraries of the version that the headers describe, and keeps what they log from standard error. Called once.
@@ -66,6 +76,8 @@ typedef struct clibav_filter_functions {
 const char *clibav_load(clibav_functions *functions);
 /// The same for libavfilter, after the others.
 const char *clibav_load_filters(clibav_filter_functions *functions);
+/// The same for libswscale, which needs none of the others before it.
+const char *clibav_load_scale(clibav_scale_functions *functions);
 
 /// The last error that the libraries logged in this thread since the last call, without a line feed; "" for none. Valid
 /// until the next call in this thread. Log callbacks are variadic.

@@ -137,6 +137,8 @@ package final class X264Encoder: VideoEncoder {
         parameters.vui.i_colorprim = 1
         parameters.vui.i_transfer = 1
         parameters.vui.i_colmatrix = 1
+        // Figure E-1: chroma lies in the middle of its four luma samples.
+        parameters.vui.i_chroma_loc = 1
         return parameters
     }
 }

@@ -139,5 +139,9 @@ package final class X265Encoder: VideoEncoder {
         parameters.pointee.vui.colorPrimaries = 1
         parameters.pointee.vui.transferCharacteristics = 1
         parameters.pointee.vui.matrixCoeffs = 1
+        // ITU-T H.265 figure E.1: chroma lies in the middle of its four luma samples.
+        parameters.pointee.vui.bEnableChromaLocInfoPresentFlag = 1
+        parameters.pointee.vui.chromaSampleLocTypeTopField = 1
+        parameters.pointee.vui.chromaSampleLocTypeBottomField = 1
     }
 }

@@ -1,4 +1,4 @@
-import CColour
+package import CColour
 package import Media
 
 /// A planar 4:2:0 picture in memory: the luma plane, then the two chroma planes of half its width and height.
@@ -10,6 +10,9 @@ package final class I420Picture: @unchecked Sendable {
     package let lumaStride: Int
     package var chromaStride: Int { lumaStride / 2 }
 
+    /// Bytes behind each plane: libswscale's vector code reads and writes beyond the end of a row.
+    private static let gap = 64
+
     private let memory: UnsafeMutableRawBufferPointer
     private var chromaByteCount: Int { chromaStride * size.height / 2 }
 
@@ -17,7 +20,7 @@ package final class I420Picture: @unchecked Sendable {
     package init(size: PictureSize) {
         self.size = size
         lumaStride = (size.width + 63) & ~63
-        memory = .allocate(byteCount: lumaStride * size.height * 3 / 2, alignment: 64)
+        memory = .allocate(byteCount: lumaStride * size.height * 3 / 2 + 3 * Self.gap, alignment: 64)
     }
 
     deinit {
@@ -25,17 +28,47 @@ package final class I420Picture: @unchecked Sendable {
     }
 
     package var y: UnsafeMutablePointer<UInt8> { memory.baseAddress!.assumingMemoryBound(to: UInt8.self) }
-    package var u: UnsafeMutablePointer<UInt8> { y + lumaStride * size.height }
-    package var v: UnsafeMutablePointer<UInt8> { u + chromaByteCount }
+    package var u: UnsafeMutablePointer<UInt8> { y + lumaStride * size.height + Self.gap }
+    package var v: UnsafeMutablePointer<UInt8> { u + chromaByteCount + Self.gap }
 
     /// Fills the whole picture with black: luma 16, chroma 128 in limited range.
     package func clear() {
         y.update(repeating: 16, count: lumaStride * size.height)
-        u.update(repeating: 128, count: 2 * chromaByteCount)
+        u.update(repeating: 128, count: chromaByteCount)
+        v.update(repeating: 128, count: chromaByteCount)
+    }
+
+    /// Fills what the fit's content leaves free with black.
+    func clearBorders(of fit: PictureFit) {
+        Self.clear(y, stride: lumaStride, around: fit, per: 1, with: 16)
+        Self.clear(u, stride: chromaStride, around: fit, per: 2, with: 128)
+        Self.clear(v, stride: chromaStride, around: fit, per: 2, with: 128)
+    }
+
+    /// - Parameter scale: Pixels of the picture per sample of the plane.
+    private static func clear(
+        _ plane: UnsafeMutablePointer<UInt8>,
+        stride: Int,
+        around fit: PictureFit,
+        per scale: Int,
+        with black: UInt8
+    ) {
+        let (width, height) = (fit.output.width / scale, fit.output.height / scale)
+        let (left, top) = (fit.x / scale, fit.y / scale)
+        let (right, bottom) = (left + fit.content.width / scale, top + fit.content.height / scale)
+        for row in 0..<height {
+            let first = plane + row * stride
+            if row < top || row >= bottom {
+                first.update(repeating: black, count: width)
+            } else {
+                first.update(repeating: black, count: left)
+                (first + right).update(repeating: black, count: width - right)
+            }
+        }
     }
 
     /// The planes of the rectangle whose top left corner is at `x`, `y` (both even).
-    func planes(x: Int, y top: Int) -> ccolour_planes {
+    package func planes(x: Int, y top: Int) -> ccolour_planes {
         ccolour_planes(
             y: y + top * lumaStride + x,
             u: u + top / 2 * chromaStride + x / 2,

@@ -1,26 +1,35 @@
 import CColour
-import CYUV
 package import Media
 
 /// Brings frames of one size into pictures of another: scaled with the aspect ratio kept, black borders, BT.709 limited range.
 ///
-/// Colours are converted first and planes scaled after: libyuv scales planes exactly, where its scaler for packed pixels
-/// turns white (255) into 253. The pointer is drawn before both. Owned by one encoder thread.
+/// Colours are converted first and planes scaled after. The pointer is drawn before both. Owned by one encoder thread.
 package struct PictureScaler: ~Copyable {
     package let source: PictureSize
     package let fit: PictureFit
-    /// The whole source in 4:2:0, before it is scaled; nil where nothing is scaled.
-    private let unscaled: I420Picture?
+    /// The whole source in 4:2:0, before it is scaled, and what scales it; nil where nothing is scaled.
+    private let scaling: (unscaled: I420Picture, planes: any PlaneScaler)?
 
-    package init(source: PictureSize, output: PictureSize) {
+    /// - Parameter planeScaler: Makes what scales planes from one size to another.
+    package init(
+        source: PictureSize,
+        output: PictureSize,
+        planeScaler: (PictureSize, PictureSize) -> any PlaneScaler = PictureScaler.bestPlaneScaler
+    ) {
         self.source = source
-        fit = PictureFit(source: source, output: output)
-        unscaled = fit.isUnscaled ? nil : I420Picture(size: source.even)
+        let fit = PictureFit(source: source, output: output)
+        self.fit = fit
+        scaling = fit.isUnscaled ? nil : (I420Picture(size: source.even), planeScaler(source.even, fit.content))
+    }
+
+    /// libswscale where it can be loaded, else libyuv.
+    package static func bestPlaneScaler(source: PictureSize, output: PictureSize) -> any PlaneScaler {
+        BicubicScaler(source: source, output: output) ?? BoxScaler(source: source, output: output)
     }
 
     /// Fills `picture`, whose size is the output's, from `frame`, whose size is the source's, with `pointer` drawn over it.
     package func convert(_ frame: FramePixels, pointer: Pointer? = nil, into picture: I420Picture) {
-        let converted = unscaled ?? picture
+        let converted = scaling?.unscaled ?? picture
         frame.withFirst { pixels in
             let pixels = pixels.assumingMemoryBound(to: UInt8.self)
             let blueFirst = frame.description.format.blueFirst
@@ -42,28 +51,9 @@ package struct PictureScaler: ~Copyable {
                 converted.planes(x: patch.x, y: patch.y)
             )
         }
-        guard let unscaled else { return }
-        if fit.hasBorders { picture.clear() }
-        let planes = picture.planes(x: fit.x, y: fit.y)
-        // It refuses only null pointers and empty sizes.
-        _ = I420Scale(
-            unscaled.y,
-            Int32(unscaled.lumaStride),
-            unscaled.u,
-            Int32(unscaled.chromaStride),
-            unscaled.v,
-            Int32(unscaled.chromaStride),
-            Int32(unscaled.size.width),
-            Int32(unscaled.size.height),
-            planes.y,
-            Int32(planes.y_stride),
-            planes.u,
-            Int32(planes.chroma_stride),
-            planes.v,
-            Int32(planes.chroma_stride),
-            Int32(fit.content.width),
-            Int32(fit.content.height),
-            kFilterBox
-        )
+        guard let scaling else { return }
+        scaling.planes.scale(scaling.unscaled, into: picture.planes(x: fit.x, y: fit.y))
+        // After it, since a scaler may write beyond the content's right edge.
+        if fit.hasBorders { picture.clearBorders(of: fit) }
     }
 }

@@ -190,6 +190,7 @@ package final class LibavEncoder: VideoEncoder {
         context.pointee.color_primaries = AVCOL_PRI_BT709
         context.pointee.color_trc = AVCOL_TRC_BT709
         context.pointee.colorspace = AVCOL_SPC_BT709
+        context.pointee.chroma_sample_location = AVCHROMA_LOC_CENTER
     }
 
     private static func set(_ cap: RateCap, in context: UnsafeMutablePointer<AVCodecContext>) {
