@@ -30,12 +30,17 @@ final class Switchboard: AgentLinkOwner {
         for device in configuration.devices {
             var logger = logger
             logger[metadataKey: "device"] = "\(device.name)"
-            broadcasts[device.name] = Broadcast(
-                device: device,
-                configuration: configuration,
-                agentLink: { [unowned self] in agentLink },
-                logger: logger
-            )
+            broadcasts[device.name] = Broadcast(device: device) { role in
+                var logger = logger
+                if role != .broadcast { logger[metadataKey: "role"] = "\(role.rawValue)" }
+                return AgentSupervisor(
+                    device: device,
+                    role: role,
+                    configuration: configuration,
+                    agentLink: { [unowned self] in agentLink },
+                    logger: logger
+                )
+            }
         }
         ticks = MediaLoop.eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) {
             [weak self] task in
@@ -57,14 +62,19 @@ final class Switchboard: AgentLinkOwner {
     }
 
     func startSession(_ request: SessionRequest, on broadcast: Broadcast) async throws(SessionError) -> Session {
-        let session = try await sessions.start(request, of: broadcast.device) { [weak broadcast] in broadcast?.send($0)
+        let session = try await sessions.start(request, of: broadcast.device) { [weak broadcast] packet, role in
+            broadcast?.agent(role).send(packet)
         }
-        broadcast.send(.sessionAdd(session.id, session.parameters))
+        for role in AgentRole.allCases {
+            let agent = broadcast.agent(role)
+            if agent.link != nil { session.agentLinked(role, source: agent.machine.agent?.status?.state) }
+        }
         return session
     }
 
     func stopSession(_ session: Session) async {
-        broadcast(of: session.device.name)?.send(.sessionRemove(session.id))
+        let broadcast = broadcast(of: session.device.name)
+        for role in AgentRole.allCases { broadcast?.agent(role).send(.sessionRemove(session.id)) }
         await sessions.stop(session)
     }
 
@@ -93,7 +103,7 @@ final class Switchboard: AgentLinkOwner {
             let names = broadcasts.keys.sorted().joined(separator: ", ")
             return Reject(code: .unknownDevice, reason: "no device is called \(hello.device); there is: \(names)")
         }
-        return broadcast.objection()
+        return broadcast.agent(hello.role).objection()
     }
 
     func linkRefused(_ reject: Reject) {
@@ -102,38 +112,41 @@ final class Switchboard: AgentLinkOwner {
     }
 
     func linkAdmitted(_ link: AgentLink, hello: Hello) {
-        broadcasts[hello.device]?.connected(link, hello: hello)
-        for session in sessions.sessions(of: hello.device) {
-            link.send(.sessionAdd(session.id, session.parameters))
-        }
+        supervisor(of: hello)?.connected(link, hello: hello)
+        for session in sessions.sessions(of: hello.device) { session.agentLinked(hello.role, source: nil) }
     }
 
-    func link(_ link: AgentLink, received packet: Packet, device: String) {
+    func link(_ link: AgentLink, received packet: Packet, from agent: Hello) {
         switch packet {
         case .accessUnit(let id, let accessUnit):
-            session(id, of: device)?.accept(accessUnit)
+            session(id, of: agent)?.accept(accessUnit, from: agent.role)
         case .heartbeat(let heartbeat):
-            broadcasts[device]?.received(heartbeat)
+            supervisor(of: agent)?.received(heartbeat)
         case .status(let status):
-            broadcasts[device]?.received(status)
+            supervisor(of: agent)?.received(status)
+            for session in sessions.sessions(of: agent.device) { session.sourceReported(agent.role, status.state) }
         case .sessionError(let id, let failure):
-            if let session = session(id, of: device) { broadcasts[device]?.received(failure, of: session) }
+            if let session = session(id, of: agent) { supervisor(of: agent)?.received(failure, of: session) }
         case .encoders(let reports):
-            broadcasts[device]?.received(reports)
+            supervisor(of: agent)?.received(reports)
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stop:
             // The decoder and the link's state machine let none of them through.
             break
         }
     }
 
-    func link(_ link: AgentLink, lostBecause loss: LinkLoss, device: String) {
-        for session in sessions.sessions(of: device) { session.agentLost() }
-        broadcasts[device]?.lost(because: loss)
+    func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: Hello) {
+        let supervisor = supervisor(of: agent)
+        let cause = supervisor?.cause(of: loss)
+        for session in sessions.sessions(of: agent.device) { session.agentLost(agent.role, because: cause) }
+        supervisor?.lost(because: loss)
     }
 
-    /// The session, if it is one of this device: an agent feeds no other's.
-    private func session(_ id: SessionID, of device: String) -> Session? {
-        guard let session = sessions[id], session.device.name == device else { return nil }
+    private func supervisor(of agent: Hello) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }
+
+    /// The session, if it is one of the agent's device: an agent feeds no other's.
+    private func session(_ id: SessionID, of agent: Hello) -> Session? {
+        guard let session = sessions[id], session.device.name == agent.device else { return nil }
         return session
     }
 }

@@ -70,6 +70,15 @@ struct RelayOptions: ParsableArguments {
     var node: String?
 
     @Option(
+        help: ArgumentHelp(
+            "What a standby captures, to feed sessions while a broadcast's agent cannot: none or a kind of source. "
+                + "Default: screenshot beside a desktop's screencast, else none.",
+            valueName: "kind"
+        )
+    )
+    var fallback: String?
+
+    @Option(
         help: ArgumentHelp("Reads the secret that agents show from this file; see above.", valueName: "path")
     )
     var linkTokenFile: String?
@@ -151,6 +160,7 @@ struct RelayOptions: ParsableArguments {
         add("agent", agent.map(JSONValue.string))
         let node = node.map { [JSONValue.Member(name: "node", value: .string($0))] } ?? []
         add("source", source.map { .object([.init(name: "kind", value: .string($0))] + node) })
+        add("fallback", fallback.map(JSONValue.string))
         add("linkTokenFile", linkTokenFile.map(JSONValue.string))
         add("watchdog", watchdog.map(JSONValue.number))
         add("helloTimeout", helloTimeout.map(JSONValue.number))

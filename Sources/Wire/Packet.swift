@@ -70,7 +70,8 @@ package struct Reject: Sendable, Equatable, Codable {
     package enum Code: String, Sendable, Codable {
         case wrongToken = "wrong_token"
         case unknownDevice = "unknown_device"
-        case deviceTaken = "device_taken"
+        /// A newer agent of the same device and role has taken the place of this one.
+        case displaced
         case protocolError = "protocol_error"
         case helloTimeout = "hello_timeout"
         case draining
@@ -78,8 +79,8 @@ package struct Reject: Sendable, Equatable, Codable {
         /// Whether the same agent would be rejected again. The other causes pass by themselves: an agent tries again.
         package var isFinal: Bool {
             switch self {
-            case .wrongToken, .unknownDevice, .protocolError: true
-            case .deviceTaken, .helloTimeout, .draining: false
+            case .wrongToken, .unknownDevice, .protocolError, .displaced: true
+            case .helloTimeout, .draining: false
             }
         }
     }

@@ -8,6 +8,30 @@ package import Wire
 package final class LinkClient: Sendable {
     private struct Inbox {
         var decoder = PacketDecoder(accepting: .relayToAgent)
+        /// Packets that were read while another was waited for.
+        var kept: [Packet] = []
+        /// The request that each session's first keyframe answers.
+        var firstRequests: [SessionID: UInt32] = [:]
+        /// Sessions whose first keyframe was sent since they became active.
+        var begun: Set<SessionID> = []
+        var active: Set<SessionID> = []
+
+        /// Takes note of a packet about the beginning or the end of a session's pictures. Returns whether it is one.
+        mutating func note(_ packet: Packet) -> Bool {
+            switch packet {
+            case .keyframeRequest(let id, let request) where !begun.contains(id):
+                firstRequests[id] = request
+            case .sessionUpdate(let id, SessionUpdate(isActive: true)):
+                active.insert(id)
+            case .sessionUpdate(let id, SessionUpdate(isActive: false)):
+                active.remove(id)
+                begun.remove(id)
+                firstRequests[id] = nil
+            default:
+                return false
+            }
+            return true
+        }
     }
 
     private let connection: ByteClient
@@ -20,15 +44,45 @@ package final class LinkClient: Sendable {
         greeting relay: RunningRelay,
         device: String = "default",
         pid: Int32 = 4711,
+        role: AgentRole = .broadcast,
         streaming: Bool = true
     ) async throws {
         try await self.init(port: relay.ports.agentLink)
-        try await send(.hello(relay.hello(device: device, pid: pid)))
+        try await send(.hello(relay.hello(device: device, pid: pid, role: role)))
         guard case .welcome = try await next() else { throw NeverCame(description: "WELCOME did not come first") }
         if streaming { try await send(.status(.streaming)) }
     }
 
-    package func send(_ packet: Packet) async throws { try await connection.send(packet.encoded()) }
+    /// Sends a packet. A session's first keyframe waits for the request for it, and answers it.
+    package func send(_ packet: Packet) async throws {
+        guard case .accessUnit(let id, var unit) = packet, unit.flags.contains(.key), unit.keyframeRequest == 0,
+            inbox.withLock({ !$0.begun.contains(id) })
+        else { return try await connection.send(packet.encoded()) }
+        unit.keyframeRequest = try await firstRequest(of: id)
+        inbox.withLock { _ = $0.begun.insert(id) }
+        try await connection.send(Packet.accessUnit(id, unit).encoded())
+    }
+
+    /// The request that the session's first keyframe has to answer.
+    package func firstRequest(of id: SessionID) async throws -> UInt32 {
+        try await wait("a request for pictures of session \(id)") { $0.firstRequests[id] }
+    }
+
+    /// Waits until the session is active, or is not any more.
+    package func wait(for id: SessionID, isActive: Bool) async throws {
+        try await wait("session \(id) active: \(isActive)") { $0.active.contains(id) == isActive ? () : nil }
+    }
+
+    private func wait<Value>(_ what: String, _ condition: (Inbox) -> Value?) async throws -> Value {
+        while true {
+            if let value = inbox.withLock({ condition($0) }) { return value }
+            switch try await take() {
+            case .packet(let packet): inbox.withLock { $0.kept.append(packet) }
+            case .order: break
+            case .end: throw NeverCame(description: "\(what): the relay closed the link before")
+            }
+        }
+    }
 
     package func send(bytes: [UInt8]) async throws { try await connection.send(bytes) }
 
@@ -36,13 +90,33 @@ package final class LinkClient: Sendable {
         for accessUnit in accessUnits { try await send(.accessUnit(session, accessUnit)) }
     }
 
-    /// The relay's next packet, nil when it has closed the link.
+    /// The relay's next packet, nil when it has closed the link. Requests for a session's first keyframe, and what starts and ends the
+    /// session, are left out.
     package func next() async throws -> Packet? {
+        let kept = inbox.withLock { $0.kept.isEmpty ? nil : $0.kept.removeFirst() }
+        if let kept { return kept }
+        while true {
+            switch try await take() {
+            case .packet(let packet): return packet
+            case .order: break
+            case .end: return nil
+            }
+        }
+    }
+
+    private enum Taken {
+        case packet(Packet)
+        /// What belongs to the beginning or the end of a session's pictures.
+        case order
+        case end
+    }
+
+    private func take() async throws -> Taken {
         while true {
             if let packet = try inbox.withLock({ inbox throws(WireError) in try inbox.decoder.next() }) {
-                return packet
+                return inbox.withLock { $0.note(packet) } ? .order : .packet(packet)
             }
-            guard let bytes = try await connection.next() else { return nil }
+            guard let bytes = try await connection.next() else { return .end }
             inbox.withLock { $0.decoder.append(bytes) }
         }
     }

@@ -80,8 +80,8 @@ package struct RunningRelay: Sendable {
     /// Begins a graceful shutdown.
     package func shutDown() async { await group.triggerGracefulShutdown() }
 
-    package func hello(device: String = "default", pid: Int32 = 4711) -> Hello {
-        Hello(token: token.value, device: device, source: "test-pattern", pid: pid, release: "test")
+    package func hello(device: String = "default", pid: Int32 = 4711, role: AgentRole = .broadcast) -> Hello {
+        Hello(token: token.value, device: device, source: "test-pattern", pid: pid, release: "test", role: role)
     }
 
     // MARK: HTTP

@@ -64,6 +64,12 @@ package final class RelayProcess: @unchecked Sendable {
         try await call("PATCH", path, body)
     }
 
+    /// An answer that is no JSON.
+    package func text(_ path: String) async throws -> String {
+        let url = URL(string: "http://127.0.0.1:\(httpPort)\(path)")!
+        return String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
+    }
+
     /// Starts a session and returns its object.
     package func startSession(_ arguments: Object) async throws -> Object {
         try await post("/screencapture/start", arguments)

@@ -8,8 +8,8 @@ protocol AgentLinkOwner: AnyObject, Sendable {
     func objection(to hello: Hello) -> Reject?
     func linkRefused(_ reject: Reject)
     func linkAdmitted(_ link: AgentLink, hello: Hello)
-    func link(_ link: AgentLink, received packet: Packet, device: String)
-    func link(_ link: AgentLink, lostBecause loss: LinkLoss, device: String)
+    func link(_ link: AgentLink, received packet: Packet, from agent: Hello)
+    func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: Hello)
 }
 
 /// One agent's connection: performs what its state machine decides.
@@ -26,7 +26,8 @@ final class AgentLink {
     private let policy: LinkStateMachine.Policy
     private var machine: LinkStateMachine
     private var timer: Scheduled<Void>?
-    private var device: String?
+    /// What the agent said when it was admitted.
+    private var agent: Hello?
 
     private(set) var bytesReceived = 0
     private(set) var lastByte = NIODeadline.now()
@@ -42,7 +43,7 @@ final class AgentLink {
     /// Longest packet body that is accepted now, nil when nothing is any more.
     var maximumLength: Int? {
         guard machine.wake != nil else { return nil }
-        return device == nil ? AgentListener.maximumLengthBeforeHello : PacketHeader.maximumLength
+        return agent == nil ? AgentListener.maximumLengthBeforeHello : PacketHeader.maximumLength
     }
 
     /// Sends a packet. An agent that lets them pile up is lost: it reads nothing, and they would wait for ever.
@@ -50,6 +51,9 @@ final class AgentLink {
         guard channel.isWritable else { return perform(machine.stalled()) }
         channel.writeAndFlush(ByteBuffer(bytes: packet.encoded()), promise: nil)
     }
+
+    /// A newer agent has been admitted in its place.
+    func displace() { perform(machine.displaced()) }
 
     func close() { channel.close(promise: nil) }
 
@@ -73,7 +77,7 @@ final class AgentLink {
         case .nothing:
             break
         case .admit(let hello):
-            device = hello.device
+            agent = hello
             // From now on the watchdog's time counts, which may be shorter than HELLO's.
             arm()
             let heartbeat = min(Self.longestHeartbeat, .nanoseconds(policy.watchdog.nanoseconds / 3))
@@ -87,13 +91,13 @@ final class AgentLink {
             )
             owner.linkAdmitted(self, hello: hello)
         case .deliver(let packet):
-            if let device { owner.link(self, received: packet, device: device) }
+            if let agent { owner.link(self, received: packet, from: agent) }
         case .refuse(let reject):
             owner.linkRefused(reject)
             end(with: reject)
         case .lose(let loss, let reject):
             end(with: reject)
-            if let device { owner.link(self, lostBecause: loss, device: device) }
+            if let agent { owner.link(self, lostBecause: loss, of: agent) }
         }
     }
 

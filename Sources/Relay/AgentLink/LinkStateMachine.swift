@@ -8,6 +8,8 @@ package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
     case protocolError(String)
     /// It lets what it is sent pile up.
     case stalled
+    /// A newer agent took its place.
+    case displaced
 
     package var description: String {
         switch self {
@@ -15,6 +17,7 @@ package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
         case .silent(let time): "not a byte from the agent for \(time.seconds) s"
         case .protocolError(let reason): reason
         case .stalled: "the agent does not read what it is sent"
+        case .displaced: "a newer agent took its place"
         }
     }
 }
@@ -117,6 +120,14 @@ package struct LinkStateMachine: Sendable {
     package mutating func stalled() -> Action {
         defer { state = .ended }
         return state == .admitted ? .lose(.stalled, nil) : .nothing
+    }
+
+    /// A newer agent of the same device and role has been admitted.
+    package mutating func displaced() -> Action {
+        guard state == .admitted else { return .nothing }
+        state = .ended
+        let reason = "another agent of the same device and role has connected and takes this one's place"
+        return .lose(.displaced, Reject(code: .displaced, reason: reason))
     }
 
     /// The bytes are not the protocol.

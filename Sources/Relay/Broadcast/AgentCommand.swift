@@ -2,6 +2,7 @@ import FoundationEssentials
 import Media
 import Subprocess
 import SystemPackage
+import Wire
 
 /// How an agent is started.
 struct AgentCommand: Sendable {
@@ -13,9 +14,10 @@ struct AgentCommand: Sendable {
     /// What is set over the relay's own environment. It holds secrets, so it is never logged.
     var environment: [String: String]
 
-    init(device: DeviceConfiguration, link: Endpoint, source: SourceRequest, token: LinkToken) {
+    init(device: DeviceConfiguration, role: AgentRole, link: Endpoint, source: SourceRequest, token: LinkToken) {
         executable = device.agentExecutable.map { .path(FilePath($0)) } ?? Self.defaultExecutable()
         arguments = ["--relay", link.description, "--device", device.name] + source.agentArguments
+        if role != .broadcast { arguments += ["--role", role.rawValue] }
         if let directory = device.stateDirectory { arguments += ["--state-directory=\(directory)"] }
         if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
         environment = device.environment

@@ -1,188 +1,93 @@
-import Logging
 import NIOCore
 import Wire
 
-/// One device's broadcast: performs what its state machine decides, and answers those who wait for it.
+/// One device's broadcast: the agent that captures its screen, and the standby that feeds its sessions while that one cannot.
 @MediaLoop
 final class Broadcast {
+    /// How long a start may take before the standby is started beside it.
+    private static let standbyDelay = TimeAmount.seconds(1)
+
     let device: DeviceConfiguration
-    private let configuration: RelayConfiguration
-    private let logger: Logger
-    /// Where agents connect; known once the listener is bound.
-    private let agentLink: @MediaLoop () -> Endpoint
-
-    private(set) var machine: BroadcastMachine
-    private(set) var link: AgentLink?
-    private(set) var heartbeats = HeartbeatHistory()
-    /// The encoders that the agent has tried; nil until it has said so.
-    private(set) var encoders: [EncoderReport]?
-    /// Links admitted since the relay started.
-    private(set) var linksAdmitted = 0
-
-    private var process: Task<Void, Never>?
-    /// For what the agent says on its link.
-    private var linkLog = LogBudget()
-    private var timer: Scheduled<Void>?
-    private var startWaiters = Waiters<Result<StartTimings, BroadcastError>>()
-    private var stopWaiters = Waiters<Void>()
+    let agent: AgentSupervisor
+    let standby: AgentSupervisor
+    private var delay: Scheduled<Void>?
     private var draining = false
 
-    init(
-        device: DeviceConfiguration,
-        configuration: RelayConfiguration,
-        agentLink: @escaping @MediaLoop () -> Endpoint,
-        logger: Logger
-    ) {
+    /// - Parameter supervisor: Makes the supervisor of the device's agent of a role.
+    init(device: DeviceConfiguration, supervisor: (AgentRole) -> AgentSupervisor) {
         self.device = device
-        self.configuration = configuration
-        self.agentLink = agentLink
-        self.logger = logger
-        let policy = BroadcastMachine.Policy(
-            defaultSource: device.source,
-            returnGrace: configuration.agentReturnGrace,
-            stopGrace: configuration.agentStopGrace,
-            backoff: configuration.restartBackoff
-        )
-        machine = BroadcastMachine(policy: policy, now: .now())
+        agent = supervisor(.broadcast)
+        standby = supervisor(.standby)
+        agent.changed = { [weak self] in self?.keepStandby() }
+        standby.changed = { [weak self] in self?.keepStandby() }
     }
+
+    func agent(_ role: AgentRole) -> AgentSupervisor { role == .broadcast ? agent : standby }
 
     /// Starts it, or waits for the start that is under way.
     ///
     /// - Returns: The start's timings; nil when it was live already.
     func start(source: SourceRequest?, timeout: TimeAmount) async throws(BroadcastError) -> StartTimings? {
-        let deadline = NIODeadline.now() + timeout
-        while true {
-            guard !draining else { throw .draining }
-            switch machine.startRequested(source: source, timeout: deadline - .now(), now: .now()) {
-            case .alreadyRunning:
-                return nil
-            case .refuse(let error):
-                throw error
-            case .waitForStop:
-                guard await stopWaiters.wait(until: deadline) != nil else {
-                    throw .agentTimeout(after: timeout, saidHello: false)
-                }
-            case .lead(let actions):
-                let ticket = startWaiters.ticket()
-                perform(actions)
-                return try await outcome(ticket, until: .distantFuture, timeout: timeout)
-            case .join:
-                return try await outcome(startWaiters.ticket(), until: deadline, timeout: timeout)
-            }
-        }
+        try await agent.start(source: source, timeout: timeout)
     }
 
-    private func outcome(
-        _ ticket: Waiters<Result<StartTimings, BroadcastError>>.Ticket,
-        until deadline: NIODeadline,
-        timeout: TimeAmount
-    ) async throws(BroadcastError) -> StartTimings {
-        guard let result = await startWaiters.wait(ticket, until: deadline) else {
-            let agent = machine.agent
-            throw .agentTimeout(after: timeout, saidHello: agent != nil, detail: agent?.status?.detail)
-        }
-        return try result.get()
-    }
-
-    /// Stops it and returns when its agent is gone. Does nothing when it is idle.
+    /// Stops it and returns when its agents are gone.
     func stop(reason: String) async {
-        let ticket = stopWaiters.ticket()
-        perform(machine.stopRequested(reason: reason, now: .now()))
-        _ = await stopWaiters.wait(ticket, until: .distantFuture)
+        async let standbyStopped: Void = standby.stop(reason: reason)
+        await agent.stop(reason: reason)
+        await standbyStopped
     }
 
     /// Stops it for good.
     func drain() async {
         draining = true
-        await stop(reason: "the relay is shutting down")
+        async let standbyDrained: Void = standby.drain()
+        await agent.drain()
+        await standbyDrained
     }
 
-    func send(_ packet: Packet) { link?.send(packet) }
+    // MARK: The standby
 
-    // MARK: The link
-
-    func objection() -> Reject? {
-        if draining || machine.state == .stopping {
-            return Reject(code: .draining, reason: "the broadcast is being stopped: connect again later")
-        }
-        if machine.acceptsAgent { return nil }
-        return Reject(code: .deviceTaken, reason: "another agent already captures device \(device.name): stop it first")
-    }
-
-    func connected(_ link: AgentLink, hello: Hello) {
-        self.link = link
-        linksAdmitted += 1
-        logger.info("agent linked", metadata: ["pid": "\(hello.pid)", "source": "\(hello.source)"])
-        perform(machine.agentConnected(hello, now: .now()))
-    }
-
-    func received(_ status: SourceStatus) {
-        let known = machine.agent?.status
-        if known?.state != status.state || known?.cause != status.cause {
-            let detail = status.detail.map { ": \($0)" } ?? ""
-            linkLog.log(.info, to: logger, "source \(status.state.rawValue)\(detail)")
-        }
-        perform(machine.sourceReported(status, now: .now()))
-    }
-
-    func received(_ failure: SessionFailure, of session: Session) {
-        linkLog.log(.error, to: logger, "session \(session.id) failed in the agent: \(failure.reason)")
-        session.failure = failure.reason
-    }
-
-    func received(_ heartbeat: Heartbeat) { heartbeats.add(heartbeat, now: .now()) }
-
-    func received(_ reports: EncoderReports) { encoders = reports.encoders }
-
-    func lost(because loss: LinkLoss) {
-        link = nil
-        heartbeats = HeartbeatHistory()
-        encoders = nil
-        let isExpected = machine.state == .stopping
-        logger.log(level: isExpected ? .info : .warning, "agent link lost: \(loss)")
-        perform(machine.linkLost(now: .now()))
-    }
-
-    // MARK: Performing
-
-    private func perform(_ actions: [BroadcastMachine.Action]) {
-        for action in actions { perform(action) }
-        timer?.cancel()
-        timer = machine.wake.map { wake in
-            MediaLoop.schedule(at: wake) { [weak self] in
-                guard let self else { return }
-                perform(machine.timerFired(now: .now()))
+    /// What the standby captures; nil where the device has none, or needs none now.
+    private var fallback: SourceRequest? {
+        guard !draining, let source = runningSource else { return nil }
+        let isNeeded =
+            switch agent.machine.state {
+            case .idle, .stopping: false
+            case .starting: NIODeadline.now() - agent.machine.since >= Self.standbyDelay
+            case .live, .away: true
             }
-        }
+        return isNeeded ? device.fallback(for: source) : nil
     }
 
-    private func perform(_ action: BroadcastMachine.Action) {
-        switch action {
-        case .spawn(let source): spawn(source)
-        case .terminateProcess: process?.cancel()
-        case .sendStop(let reason): link?.send(.stop(Stop(reason: reason)))
-        case .closeLink: link?.close()
-        case .startSucceeded(let timings): startWaiters.resume(with: .success(timings))
-        case .startFailed(let error): startWaiters.resume(with: .failure(error))
-        case .stopped: stopWaiters.resume(with: ())
-        }
+    /// What the broadcast captures; of an agent that was started by hand no more than its kind is known.
+    private var runningSource: SourceRequest? {
+        if agent.machine.isSupervised { return agent.machine.source }
+        return SourceRequest.Kind(rawValue: agent.machine.runningSource).map { SourceRequest(kind: $0) }
     }
 
-    private func spawn(_ source: SourceRequest) {
-        let command = AgentCommand(
-            device: device,
-            link: agentLink(),
-            source: source,
-            token: configuration.linkToken
-        )
-        logger.info("starting an agent", metadata: ["arguments": "\(command.arguments.joined(separator: " "))"])
-        process = Task {
-            let exit = await AgentProcess.run(command, logger: logger) { [weak self] pid in
-                self?.machine.processStarted(pid: pid, now: .now())
-            }
-            logger.info("agent gone: \(exit)")
-            process = nil
-            perform(machine.processExited(exit, now: .now()))
+    /// Starts the standby when the broadcast has started, and ends it with the broadcast. One that was started by hand stays.
+    private func keepStandby() {
+        delay?.cancel()
+        delay = nil
+        if let fallback {
+            if standby.machine.state == .idle { standby.supervise(fallback) }
+        } else if agent.machine.state == .starting {
+            // A start that takes its time, such as one that asks a person, shows something else meanwhile; one that does not has the
+            // machine to itself.
+            let due = agent.machine.since + Self.standbyDelay
+            if due > .now() { delay = MediaLoop.schedule(at: due) { [weak self] in self?.keepStandby() } }
+        } else if standby.machine.isSupervised, standby.machine.state != .stopping {
+            Task { await standby.stop(reason: "the broadcast has ended") }
         }
     }
+}
+
+/// The broadcast is what its capturing agent is.
+extension Broadcast {
+    var machine: BroadcastMachine { agent.machine }
+    var link: AgentLink? { agent.link }
+    var heartbeats: HeartbeatHistory { agent.heartbeats }
+    var encoders: [EncoderReport]? { agent.encoders }
+    var linksAdmitted: Int { agent.linksAdmitted }
 }

@@ -45,17 +45,21 @@ extension BroadcastMachine {
         /// How long a restarted agent may take to say HELLO.
         package var restartTimeout = TimeAmount.seconds(15)
         package var backoff: RestartBackoff.Policy
+        /// Whether a broadcast of this source goes on, and keeps trying, when its start finds the source lost.
+        package var outlivesLostSource: @Sendable (SourceRequest) -> Bool
 
         package init(
             defaultSource: SourceRequest,
             returnGrace: TimeAmount,
             stopGrace: TimeAmount,
-            backoff: RestartBackoff.Policy
+            backoff: RestartBackoff.Policy,
+            outlivesLostSource: @escaping @Sendable (SourceRequest) -> Bool = { _ in false }
         ) {
             self.defaultSource = defaultSource
             self.returnGrace = returnGrace
             self.stopGrace = stopGrace
             self.backoff = backoff
+            self.outlivesLostSource = outlivesLostSource
         }
     }
 

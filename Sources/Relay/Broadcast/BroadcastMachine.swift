@@ -45,6 +45,7 @@ package struct BroadcastMachine: Sendable {
     private var processExists = false
     /// Whether an agent that vanishes is replaced: true from the first spawn to the stop.
     private var supervised = false
+    package var isSupervised: Bool { supervised }
 
     /// Since when ``state`` is what it is.
     package private(set) var since: NIODeadline
@@ -74,8 +75,8 @@ package struct BroadcastMachine: Sendable {
     /// Whether the agent is a process of this relay's.
     package var isManaged: Bool { processExists }
 
-    /// Whether an agent may link now.
-    package var acceptsAgent: Bool { agent == nil && state != .stopping }
+    /// Whether an agent may link now. One that is linked already has to be lost before.
+    package var acceptsAgent: Bool { state != .stopping }
 
     /// When ``timerFired(now:)`` is due next.
     package var wake: NIODeadline? {
@@ -120,6 +121,17 @@ package struct BroadcastMachine: Sendable {
             backoff = RestartBackoff(policy: policy.backoff)
             return .lead(begin(spawnAt: now, timeout: timeout, now: now))
         }
+    }
+
+    /// Begins to keep an agent running without anyone waiting for it. Nothing changes unless it is idle.
+    package mutating func superviseRequested(source requested: SourceRequest, now: NIODeadline) -> [Action] {
+        guard case .idle = phase else { return [] }
+        restarts = 0
+        lastExit = nil
+        backoff = RestartBackoff(policy: policy.backoff)
+        enter(.away(Absence(patience: now + policy.restartTimeout)), now: now)
+        source = requested
+        return [spawn()]
     }
 
     package mutating func stopRequested(reason: String, now: NIODeadline) -> [Action] {
@@ -324,6 +336,10 @@ extension BroadcastMachine {
             return [.startFailed(error)]
         }
         if supervised {
+            if case .sourceUnavailable = error, agent != nil, policy.outlivesLostSource(source) {
+                enter(.live, now: now)
+                return [.startFailed(error)]
+            }
             var actions = beginStopping(failure: error, reason: "the start failed", now: now)
             if processExists, agent != nil { actions.append(.terminateProcess) }
             return actions
@@ -354,5 +370,6 @@ extension BroadcastMachine {
         supervised || agent == nil ? requested != source : requested.kind.rawValue != runningSource
     }
 
-    private var runningSource: String { agent?.hello.source ?? source.kind.rawValue }
+    /// The kind of the source that is captured, or will be.
+    package var runningSource: String { agent?.hello.source ?? source.kind.rawValue }
 }

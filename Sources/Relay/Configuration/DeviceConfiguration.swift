@@ -9,6 +9,8 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package let name: String
     /// What a broadcast captures when its start names no source.
     package var source = SourceRequest(kind: .portal)
+    /// What its standby captures; nil where the source decides.
+    package var fallback: Fallback?
     /// The `capture-agent` to start; nil looks beside the relay's own executable, then in PATH.
     package var agentExecutable: String?
     /// What the agent's environment has over the relay's own. The link token is not among it. The values may be secrets.

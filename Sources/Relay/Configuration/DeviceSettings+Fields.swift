@@ -3,6 +3,7 @@ extension DeviceSettings {
     init(name: String, _ reader: inout ObjectReader) {
         self.init(name: name)
         source = reader.object("source", SourceRequest.init)
+        fallback = reader.fallback()
         agentExecutable = reader.path("agent")
         environment = reader.object("environment") { $0.environment() } ?? [:]
         stateDirectory = reader.path("stateDirectory")

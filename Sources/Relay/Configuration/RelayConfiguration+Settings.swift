@@ -29,6 +29,7 @@ extension DeviceConfiguration {
     fileprivate init(_ settings: DeviceSettings, within all: RelaySettings) {
         self.init(name: settings.name)
         source = settings.source ?? all.source ?? source
+        fallback = settings.fallback ?? all.fallback
         agentExecutable = settings.agentExecutable ?? all.agentExecutable
         environment = settings.environment
         stateDirectory = settings.stateDirectory

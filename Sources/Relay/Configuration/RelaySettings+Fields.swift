@@ -16,6 +16,7 @@ extension RelaySettings {
         maximumViewers = reader.maximumViewers()
         agentExecutable = reader.path("agent")
         source = reader.object("source", SourceRequest.init)
+        fallback = reader.fallback()
         linkTokenFile = reader.path("linkTokenFile")
         watchdog = reader.seconds("watchdog", in: 0.1...3600)
         helloTimeout = reader.seconds("helloTimeout", in: 0.1...3600)
@@ -55,6 +56,17 @@ extension ObjectReader {
     fileprivate mutating func endpoint(_ name: String) -> Endpoint? {
         word(name, oneOf: "127.0.0.1, ::1 in brackets or localhost with a port, such as 127.0.0.1:8420") { text in
             Endpoint(text).flatMap { $0.isLoopback ? $0 : nil }
+        }
+    }
+
+    /// A source's kind, as an object or as the word alone, or `none`.
+    mutating func fallback() -> Fallback? {
+        let kinds = SourceRequest.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        guard isString("fallback") else { return object("fallback", SourceRequest.init).map(Fallback.source) }
+        return word("fallback", oneOf: "none, \(kinds), or an object as for source") { text in
+            if text == "none" { return .nothing }
+            // Which node has to be said.
+            return SourceRequest.Kind(rawValue: text).flatMap { $0 == .node ? nil : .source(SourceRequest(kind: $0)) }
         }
     }
 

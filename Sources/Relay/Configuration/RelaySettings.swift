@@ -10,6 +10,7 @@ package struct RelaySettings: Sendable, Equatable {
     package var maximumViewers: Int?
     package var agentExecutable: String?
     package var source: SourceRequest?
+    package var fallback: Fallback?
     package var linkTokenFile: String?
     package var watchdog: TimeAmount?
     package var helloTimeout: TimeAmount?
@@ -34,6 +35,7 @@ package struct RelaySettings: Sendable, Equatable {
         put(\.maximumViewers)
         put(\.agentExecutable)
         put(\.source)
+        put(\.fallback)
         put(\.linkTokenFile)
         put(\.watchdog)
         put(\.helloTimeout)
@@ -50,6 +52,7 @@ package struct RelaySettings: Sendable, Equatable {
 package struct DeviceSettings: Sendable, Equatable, CustomStringConvertible {
     package let name: String
     package var source: SourceRequest?
+    package var fallback: Fallback?
     package var agentExecutable: String?
     package var environment: [String: String] = [:]
     package var stateDirectory: String?

@@ -31,6 +31,10 @@ package struct ObjectReader {
 
     package func has(_ name: String) -> Bool { members.contains { $0.name == name } }
 
+    package func isString(_ name: String) -> Bool {
+        if case .string = members.first(where: { $0.name == name })?.value { true } else { false }
+    }
+
     /// Notes those of `names` that are missing. To be called before they are taken.
     package mutating func require(_ names: String...) {
         for name in names where !has(name) { note(.missing, name, "is missing") }

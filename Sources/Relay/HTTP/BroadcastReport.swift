@@ -43,10 +43,27 @@ enum BroadcastReport {
             "source": source(machine),
             "encoders": JSONValue(broadcast.encoders?.map(json)),
             "heartbeat": heartbeat(broadcast.heartbeats),
-            "link": link(broadcast),
+            "link": link(broadcast.agent),
             "restarts": .integer(machine.restarts),
             "lastExit": machine.lastExit.map(json) ?? nil,
+            "standby": standby(broadcast.standby),
             "sessions": .array(sessions.map { SessionReport.json($0, of: broadcast) }),
+        ]
+    }
+
+    /// Null where none runs.
+    private static func standby(_ standby: AgentSupervisor) -> JSONValue {
+        let machine = standby.machine
+        guard machine.state != .idle else { return nil }
+        return [
+            "state": .string(machine.state.rawValue),
+            "since": .string(wallClock(of: machine.since)),
+            "agent": agent(machine),
+            "source": source(machine),
+            "heartbeat": heartbeat(standby.heartbeats),
+            "link": link(standby),
+            "restarts": .integer(machine.restarts),
+            "lastExit": machine.lastExit.map(json) ?? nil,
         ]
     }
 
@@ -106,13 +123,13 @@ enum BroadcastReport {
         ]
     }
 
-    private static func link(_ broadcast: Broadcast) -> JSONValue {
-        let link = broadcast.link
+    private static func link(_ agent: AgentSupervisor) -> JSONValue {
+        let link = agent.link
         return [
             "connected": .bool(link != nil),
             "bytes": JSONValue(link?.bytesReceived),
             "lastByteMsAgo": JSONValue(link.map { (NIODeadline.now() - $0.lastByte).milliseconds.rounded(places: 1) }),
-            "reconnects": .integer(max(0, broadcast.linksAdmitted - 1)),
+            "reconnects": .integer(max(0, agent.linksAdmitted - 1)),
         ]
     }
 
@@ -143,7 +160,7 @@ enum BroadcastReport {
         ]
     }
 
-    private static func wallClock(of instant: NIODeadline) -> String {
+    static func wallClock(of instant: NIODeadline) -> String {
         Date(timeIntervalSinceNow: (instant - .now()).seconds).apiText
     }
 }

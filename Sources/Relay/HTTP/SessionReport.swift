@@ -6,9 +6,11 @@ import Wire
 enum SessionReport {
     static func json(_ session: Session, of broadcast: Broadcast?) -> JSONValue {
         let request = session.request
-        let figures = broadcast?.heartbeats.figures(of: session.id)
+        let feeds = session.feed.feeds
+        let agent = broadcast?.agent(feeds.current ?? .broadcast)
+        let figures = agent?.heartbeats.figures(of: session.id)
         let size = session.feed.size
-        let source = broadcast?.machine.agent?.status?.size
+        let source = agent?.machine.agent?.status?.size
         return [
             "id": JSONValue(session.id),
             "device": .string(session.device.name),
@@ -34,11 +36,20 @@ enum SessionReport {
             "orientation": JSONValue(session.feed.orientation),
             "sourceWidth": JSONValue(source?.width),
             "sourceHeight": JSONValue(source?.height),
-            "source": session.feed.flows ? "pipewire" : "none",
+            "source": .string(feeds.source.rawValue),
+            "stale": .bool(feeds.staleSince != nil),
+            "staleSince": JSONValue(feeds.staleSince.map { BroadcastReport.wallClock(of: $0) }),
+            "switches": .integer(feeds.record.count),
+            "switchCauses": .object(
+                feeds.record.causes.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                    .init(name: $0.key.rawValue, value: .integer($0.value))
+                }
+            ),
+            "lastSwitchGapMs": JSONValue(feeds.record.lastGap?.milliseconds.rounded(places: 1)),
             "createdAt": .string(session.created.apiText),
             "error": JSONValue(session.failure),
             "counters": ["agent": figures.map(agentCounters) ?? nil, "relay": relayCounters(session)],
-            "rates": rates(broadcast?.heartbeats.rates(of: session.id)),
+            "rates": rates(agent?.heartbeats.rates(of: session.id)),
         ]
     }
 

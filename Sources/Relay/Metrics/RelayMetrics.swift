@@ -7,7 +7,9 @@ enum RelayMetrics {
     static func text(of switchboard: Switchboard) -> String {
         let broadcasts = switchboard.allBroadcasts
         let sessions = switchboard.sessions.all
-        let families = relay(switchboard) + broadcast(broadcasts) + agent(broadcasts) + session(sessions)
+        let families =
+            relay(switchboard) + broadcast(broadcasts) + failOver(broadcasts, sessions) + agent(broadcasts)
+            + session(sessions)
         return families.map(\.text).joined()
     }
 

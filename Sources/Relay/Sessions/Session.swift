@@ -20,8 +20,8 @@ final class Session {
     var failure: String?
 
     private let viewerLimits: ViewerQueue.Limits
-    /// Sends to the agent, if one is linked.
-    private let send: @MediaLoop (Packet) -> Void
+    /// Sends to the agent of a role, if one is linked.
+    private let send: @MediaLoop (Packet, AgentRole) -> Void
 
     private(set) var feed: SessionFeed
     private(set) var captureLatency: CaptureLatency
@@ -36,7 +36,7 @@ final class Session {
         device: DeviceConfiguration,
         request: SessionRequest,
         viewerLimits: ViewerQueue.Limits,
-        send: @escaping @MediaLoop (Packet) -> Void
+        send: @escaping @MediaLoop (Packet, AgentRole) -> Void
     ) {
         let now = NIODeadline.now()
         self.id = id
@@ -46,11 +46,16 @@ final class Session {
         epoch = now.uptimeNanoseconds
         captureLatency = CaptureLatency(since: now.uptimeNanoseconds)
         self.viewerLimits = viewerLimits
-        feed = SessionFeed(codec: request.codec, packetized: request.framing == .scrcpy)
+        feed = SessionFeed(
+            codec: request.codec,
+            packetized: request.framing == .scrcpy,
+            feeds: FeedSwitch.Policy(repeats: request.repeat, fps: request.fps)
+        )
         idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
     }
 
-    var parameters: SessionParameters {
+    /// What an agent is told when it gets to know the session.
+    private var parameters: SessionParameters {
         SessionParameters(
             codec: request.codec,
             encoder: request.encoder,
@@ -60,42 +65,68 @@ final class Session {
             repeat: request.repeat,
             keyframeInterval: Int((request.keyframeInterval * 1000).rounded()),
             stillKeyframeInterval: Int((request.stillKeyframeInterval * 1000).rounded()),
-            epoch: epoch
+            epoch: epoch,
+            isActive: false
         )
     }
 
-    /// Takes the change over, and tells the agent, if one is linked; the next one is told with the session.
+    /// Takes the change over, and tells the agents that are linked; the next one is told with the session.
     func change(_ change: SessionChange) {
         let former = request
         request = change.applied(to: former)
         guard let update = request.update(from: former) else { return }
         if update.size != nil { feed.sizeChanges() }
-        send(.sessionUpdate(id, update))
+        feed.feeds.policy.fps = request.fps
+        for role in AgentRole.allCases { send(.sessionUpdate(id, update), role) }
     }
 
-    // MARK: The agent's side
+    // MARK: The agents' side
 
-    func accept(_ accessUnit: AccessUnit) {
+    /// An agent is linked and is told of the session, which it may be to encode at once.
+    ///
+    /// - Parameter source: Its source's state as far as it is known.
+    func agentLinked(_ role: AgentRole, source: SourceStatus.State?) {
+        send(.sessionAdd(id, parameters), role)
+        feed.feeds.linked(role, now: .now())
+        if let source { feed.feeds.sourceReported(role, source, now: .now()) }
+        giveOrders()
+    }
+
+    func sourceReported(_ role: AgentRole, _ state: SourceStatus.State) {
+        feed.feeds.sourceReported(role, state, now: .now())
+        giveOrders()
+    }
+
+    func accept(_ accessUnit: AccessUnit, from role: AgentRole) {
         let now = NIODeadline.now()
-        guard let picture = feed.accept(accessUnit, now: now) else { return }
+        guard let picture = feed.accept(accessUnit, from: role, now: now) else { return }
         captureLatency.take(accessUnit, now: now.uptimeNanoseconds)
         failure = nil
         for viewer in viewers.values { viewer.offer(picture) }
-        sendDueRequest()
+        giveOrders()
     }
 
-    func agentLost() { feed.lost() }
+    /// - Parameter cause: nil when the agent had been told to stop.
+    func agentLost(_ role: AgentRole, because cause: FeedSwitch.Cause?) {
+        feed.lost(role, because: cause, now: .now())
+        giveOrders()
+    }
 
     /// Asks the agent for a keyframe and returns the id that it will carry.
     func requestKeyframe() throws(SessionError) -> UInt32 {
-        guard feed.flows else { throw .noSource }
-        let id = feed.requestKeyframe()
-        sendDueRequest()
+        guard let id = feed.feeds.requestKeyframe(now: .now()) else { throw .noSource }
+        giveOrders()
         return id
     }
 
-    private func sendDueRequest() {
-        if let request = feed.requestDue(now: .now()) { send(.keyframeRequest(id, request: request)) }
+    private func giveOrders() {
+        for order in feed.feeds.orders(now: .now()) {
+            switch order {
+            case .requestKeyframe(let role, let request): send(.keyframeRequest(id, request: request), role)
+            case .activate(let role): send(.sessionUpdate(id, SessionUpdate(isActive: true)), role)
+            case .deactivate(let role): send(.sessionUpdate(id, SessionUpdate(isActive: false)), role)
+            }
+        }
     }
 
     // MARK: Viewers
@@ -137,8 +168,8 @@ final class Session {
     /// Asks for a keyframe when a viewer can go on with nothing else. The first picture of an agent is one anyway.
     func refreshStarving() {
         guard feed.flows, viewers.values.contains(where: \.starves) else { return }
-        _ = feed.requestKeyframe()
-        sendDueRequest()
+        _ = feed.feeds.requestKeyframe(now: .now())
+        giveOrders()
     }
 
     // MARK: Life
@@ -146,10 +177,11 @@ final class Session {
     /// Someone asked about it.
     func touch() { idle.used(now: .now()) }
 
-    /// Whether it has been idle for its ttl. Called now and then; also repeats an unanswered keyframe request.
+    /// Whether it has been idle for its ttl. Called now and then; also repeats an unanswered keyframe request, and looks for pictures
+    /// that do not come.
     func tick() -> Bool {
         refreshStarving()
-        sendDueRequest()
+        giveOrders()
         guard viewers.isEmpty else {
             touch()
             return false

@@ -37,7 +37,7 @@ final class SessionTable {
     func start(
         _ request: SessionRequest,
         of device: DeviceConfiguration,
-        send: @escaping @MediaLoop (Packet) -> Void
+        send: @escaping @MediaLoop (Packet, AgentRole) -> Void
     ) async throws(SessionError) -> Session {
         guard !draining else { throw .draining }
         let count = sessions(of: device.name).count + opening[device.name, default: 0]

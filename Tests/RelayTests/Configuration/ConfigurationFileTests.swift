@@ -117,7 +117,7 @@ struct ConfigurationFileTests {
             ("devices:\n  a b: {}", "2:3: devices.a b is no device's name; allowed: 1 to 64 letters, digits, - and _"),
             (
                 "devices: {tv: {fps: 3}}",
-                "1:16: devices.tv.fps is no field here; there is: source, agent, environment, "
+                "1:16: devices.tv.fps is no field here; there is: source, fallback, agent, environment, "
             ),
             ("devices: {tv: {maxViewers: 0}}", "1:28: devices.tv.maxViewers is 0; allowed: 1 to 10000"),
             ("devices: {tv: {stateDirectory: x}}", "1:32: devices.tv.stateDirectory is x; allowed: absolute paths"),

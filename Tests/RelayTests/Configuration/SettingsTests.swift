@@ -37,6 +37,7 @@ struct SettingsTests {
             maxViewers: 5
             agent: /a
             source: {kind: node, node: x}
+            fallback: test-pattern
             linkTokenFile: /t
             watchdog: 6
             helloTimeout: 7
@@ -79,6 +80,29 @@ struct SettingsTests {
         #expect(configuration.devices.map(\.source.kind) == [.auto, .mutter])
         #expect(configuration.devices.map(\.agentExecutable) == ["/a", "/b"])
         #expect(configuration.devices.map(\.environment) == [[:], ["A": "x"]])
+    }
+
+    @Test("say what a standby captures; else the source does")
+    func fallbacks() throws {
+        let configuration = try RelayConfiguration(
+            settings(
+                "{fallback: none, devices: {one: {}, two: {fallback: test-pattern}, three: {fallback: {kind: node, node: x}}}}"
+            ),
+            linkToken: nil
+        )
+        let portal = SourceRequest(kind: .portal)
+        #expect(configuration.devices.map { $0.fallback(for: portal)?.kind } == [nil, .testPattern, .node])
+        let silent = DeviceConfiguration()
+        var hidden = portal
+        hidden.cursor = .hidden
+        #expect(silent.fallback(for: hidden)?.kind == .screenshot)
+        #expect(silent.fallback(for: hidden)?.cursor == .hidden)
+        for kind in [SourceRequest.Kind.node, .screenshot, .testPattern] {
+            #expect(silent.fallback(for: SourceRequest(kind: kind)) == nil)
+        }
+        for wrong in ["fallback: nothing", "fallback: node", "fallback: {node: x}", "fallback: 3"] {
+            #expect(throws: ConfigurationError.self) { try settings(wrong) }
+        }
     }
 
     @Test("keep their secrets when they are printed, as the service group prints the relay")

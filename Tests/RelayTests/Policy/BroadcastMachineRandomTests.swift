@@ -6,7 +6,7 @@ import Wire
 
 /// Drives a broadcast's state machine with whatever can happen, in any order, and keeps the world that its actions make.
 private struct World {
-    var machine = BroadcastMachine(policy: BroadcastMachineTests.policy, now: at(0))
+    var machine: BroadcastMachine
     var generator: SeededGenerator
     var now: Int64 = 0
     /// A spawned process that has not been reaped.
@@ -19,7 +19,13 @@ private struct World {
     var isGuest = false
     var stopWaits = false
 
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+        var policy = BroadcastMachineTests.policy
+        let outlives = Bool.random(using: &generator)
+        policy.outlivesLostSource = { _ in outlives }
+        machine = BroadcastMachine(policy: policy, now: at(0))
+    }
 
     mutating func perform(_ actions: [BroadcastMachine.Action]) {
         for action in actions {
@@ -50,8 +56,11 @@ private struct World {
 
     mutating func step() {
         now += .random(in: 0...2500, using: &generator)
-        switch Int.random(in: 0..<9, using: &generator) {
+        switch Int.random(in: 0..<10, using: &generator) {
         case 0: start()
+        case 9:
+            let source = SourceRequest(kind: .testPattern)
+            perform(machine.superviseRequested(source: source, now: at(now)))
         case 1: stop()
         case 2 where !link && machine.acceptsAgent: connect()
         case 3 where link:

@@ -302,4 +302,44 @@ struct BroadcastMachineTests {
         _ = machine.processExited(Self.exit, now: at(1000))
         #expect(start(at: 1010) == .lead([.spawn(Self.source)]))
     }
+
+    @Test("of an agent that nobody waits for begins with a spawn, and restarts it when it ends")
+    mutating func supervises() {
+        let source = SourceRequest(kind: .auto)
+        let actions = machine.superviseRequested(source: source, now: at(0))
+        #expect(actions == [.spawn(source)])
+        #expect(machine.state == .away)
+        #expect(machine.restarts == 0)
+        let again = machine.superviseRequested(source: source, now: at(1))
+        #expect(again.isEmpty)
+        _ = machine.agentConnected(Self.hello(), now: at(100))
+        #expect(machine.state == .live)
+        let lost = machine.sourceReported(SourceStatus(state: .lost), now: at(110))
+        #expect(lost.isEmpty)
+        _ = machine.processExited(AgentExit(cause: .signal(9)), now: at(200))
+        _ = machine.linkLost(now: at(201))
+        let restart = machine.timerFired(now: at(301))
+        #expect(restart == [.spawn(source)])
+        #expect(machine.restarts == 1)
+    }
+
+    @Test("whose start finds its source lost goes on where something else is shown meanwhile")
+    mutating func outlivesLostSource() {
+        var policy = Self.policy
+        policy.outlivesLostSource = { $0 == Self.source }
+        machine = BroadcastMachine(policy: policy, now: at(0))
+        _ = start(at: 0)
+        _ = machine.agentConnected(Self.hello(), now: at(100))
+        let lost = SourceStatus(state: .lost, cause: "portal_unavailable", detail: "install it")
+        let failure = BroadcastError.sourceUnavailable(cause: "portal_unavailable", detail: "install it")
+        let actions = machine.sourceReported(lost, now: at(200))
+        #expect(actions == [.startFailed(failure)])
+        #expect(machine.state == .live)
+        #expect(machine.isSupervised)
+        let again = start(at: 300)
+        #expect(again == .refuse(failure))
+        _ = machine.sourceReported(SourceStatus(state: .streaming), now: at(400))
+        let later = start(at: 500)
+        #expect(later == .alreadyRunning)
+    }
 }

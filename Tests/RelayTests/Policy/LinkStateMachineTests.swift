@@ -75,10 +75,26 @@ struct LinkStateMachineTests {
         #expect(action == .nothing)
     }
 
+    @Test("tells an agent whose place a newer one takes, once, and only an admitted one")
+    func tellsADisplacedAgent() {
+        var link = admitted()
+        guard case .lose(.displaced, let reject?) = link.displaced() else {
+            Issue.record("a REJECT is expected")
+            return
+        }
+        #expect(reject.code == .displaced)
+        let (again, closed) = (link.displaced(), link.closed())
+        #expect(again == .nothing)
+        #expect(closed == .nothing)
+        var stranger = LinkStateMachine(policy: Self.policy, now: at(0))
+        let action = stranger.displaced()
+        #expect(action == .nothing)
+    }
+
     @Test("refuses what speaks against an agent")
     func refusesOnAnObjection() {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
-        let objection = Reject(code: .deviceTaken, reason: "taken")
+        let objection = Reject(code: .unknownDevice, reason: "none such")
         #expect(link.received(.hello(Self.hello())) { _ in objection } == .refuse(objection))
     }
 

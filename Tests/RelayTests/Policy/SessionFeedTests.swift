@@ -4,13 +4,28 @@ import Relay
 import RelayTestSupport
 import TestSupport
 import Testing
+import Wire
 
 @Suite("A session's feed")
 struct SessionFeedTests {
     private static func feed(cachedBytes: Int = 8 << 20) -> SessionFeed {
         var limits = SessionFeed.Limits()
         limits.cachedBytes = cachedBytes
-        return SessionFeed(codec: .h264, packetized: false, limits: limits)
+        let policy = FeedSwitch.Policy(repeats: true, fps: 30)
+        var feed = SessionFeed(codec: .h264, packetized: false, feeds: policy, limits: limits)
+        link(&feed)
+        return feed
+    }
+
+    /// An agent is linked, and asked for a keyframe.
+    private static func link(_ feed: inout SessionFeed, at now: Int64 = 0) {
+        feed.feeds.linked(.broadcast, now: at(now))
+        _ = feed.feeds.orders(now: at(now))
+    }
+
+    private static func relink(_ feed: inout SessionFeed, at now: Int64 = 0) {
+        feed.lost(.broadcast, because: .linkClosed, now: at(now))
+        link(&feed, at: now)
     }
 
     private func accept(
@@ -18,10 +33,12 @@ struct SessionFeedTests {
         _ number: Int,
         key: Bool,
         at now: Int64,
-        size: Int = 32,
-        request: UInt32 = 0
+        size: Int = 32
     ) -> Picture? {
-        feed.accept(SampleStream.accessUnit(number, key: key, size: size, request: request), now: at(now))
+        // As an agent does it: a keyframe answers the last request.
+        let request = key ? feed.feeds.lastRequestID : 0
+        let unit = SampleStream.accessUnit(number, key: key, size: size, request: request)
+        return feed.accept(unit, from: .broadcast, now: at(now))
     }
 
     @Test("discards what comes before the first keyframe")
@@ -63,10 +80,10 @@ struct SessionFeedTests {
         let sent: [Int64] = [-5, -5, 100, 100, 99, .min, 200, largest - 1, 300, .max]
         var given: [Int64] = []
         for (index, pts) in sent.enumerated() {
-            if index == 6 { feed.lost() }
-            var unit = SampleStream.accessUnit(index, key: index % 6 == 0)
+            if index == 6 { Self.relink(&feed) }
+            var unit = SampleStream.accessUnit(index, key: index % 6 == 0, request: feed.feeds.lastRequestID)
             unit.pts = pts
-            if let picture = feed.accept(unit, now: at(0)) { given.append(picture.pts) }
+            if let picture = feed.accept(unit, from: .broadcast, now: at(0)) { given.append(picture.pts) }
         }
         #expect(given == [0, 1, 100, 101, 102, 103, 200, largest - 1, largest, largest])
     }
@@ -75,36 +92,10 @@ struct SessionFeedTests {
     func startsOverWithTheNextAgent() {
         var feed = Self.feed()
         _ = accept(&feed, 0, key: true, at: 0)
-        feed.lost()
+        Self.relink(&feed)
         #expect(feed.join(now: at(1)).isEmpty)
         #expect(accept(&feed, 1, key: false, at: 2) == nil)
         #expect(accept(&feed, 2, key: true, at: 3) != nil)
-    }
-
-    @Test("has one keyframe request in flight, whoever asks")
-    func hasOneRequestInFlight() {
-        var feed = Self.feed()
-        let first = feed.requestKeyframe()
-        #expect(feed.requestKeyframe() == first)
-        #expect(feed.requestDue(now: at(0)) == first)
-        #expect(feed.requestDue(now: at(499)) == nil)
-        #expect(feed.requestDue(now: at(500)) == first, "unanswered, it is repeated")
-        _ = accept(&feed, 0, key: true, at: 520)
-        #expect(feed.requestKeyframe() == first, "another keyframe does not answer it")
-        _ = accept(&feed, 1, key: true, at: 540, request: first)
-        let second = feed.requestKeyframe()
-        #expect(second == first + 1)
-        #expect(feed.requestDue(now: at(999)) == nil, "at most one in half a second")
-        #expect(feed.requestDue(now: at(1000)) == second)
-    }
-
-    @Test("gives an unanswered request up in the end")
-    func givesARequestUp() {
-        var feed = Self.feed()
-        let first = feed.requestKeyframe()
-        let sent = (0..<100).compactMap { feed.requestDue(now: at($0 * 500)) }
-        #expect(sent == Array(repeating: first, count: 10))
-        #expect(feed.requestKeyframe() == first + 1)
     }
 
     @Test("never gives a viewer a picture without its reference, whatever happens", arguments: 0..<20)
@@ -118,7 +109,7 @@ struct SessionFeedTests {
         for _ in 0..<3000 {
             now += .random(in: 0...100, using: &generator)
             switch Int.random(in: 0..<10, using: &generator) {
-            case 0: feed.lost()
+            case 0: Self.relink(&feed, at: now)
             case 1:
                 queue = ViewerQueue(limits: .init(bytes: 800, pictures: 8))
                 lastTaken = nil

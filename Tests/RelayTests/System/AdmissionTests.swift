@@ -97,23 +97,6 @@ struct AdmissionTests {
         }
     }
 
-    @Test("when another has its device, which is not disturbed")
-    func deviceTaken() async throws {
-        try await RunningRelay.run { relay in
-            let first = try await LinkClient(greeting: relay, pid: 1)
-            let second = try await LinkClient(port: relay.ports.agentLink)
-            try await second.send(.hello(relay.hello(pid: 2)))
-            let reject = try await second.first { packet in
-                if case .reject(let reject) = packet { reject } else { nil }
-            }
-            #expect(reject.code == .deviceTaken)
-            #expect(try await relay.broadcast()["agent"]?["pid"] == 1)
-            try await first.close()
-            try await relay.waitForState("away")
-            _ = try await LinkClient(greeting: relay, pid: 3)
-            #expect(try await relay.broadcast()["agent"]?["pid"] == 3)
-        }
-    }
 }
 
 @Suite("An admitted link")
@@ -181,11 +164,38 @@ struct AdmittedLinkTests {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
             let link = try await LinkClient(greeting: relay)
-            try await link.send([SampleStream.accessUnit(0, key: true)], session: 999)
+            try await link.send([SampleStream.accessUnit(0, key: true, request: 1)], session: 999)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("pictures") {
                 try await relay.session(session.id)["source"] == "pipewire" ? true : nil
             }
+        }
+    }
+
+    @Test("makes way for a newer one of its role, once that has shown its token, and is told so for good")
+    func isDisplaced() async throws {
+        try await RunningRelay.run { relay in
+            let first = try await LinkClient(greeting: relay, pid: 1)
+            let standby = try await LinkClient(greeting: relay, pid: 2, role: .standby)
+            let stranger = try await LinkClient(port: relay.ports.agentLink)
+            var hello = relay.hello(pid: 3)
+            hello.token = "wrong"
+            try await stranger.send(.hello(hello))
+            try await stranger.waitForEnd()
+            #expect(try await relay.broadcast()["agent"]?["pid"] == 1)
+            let second = try await LinkClient(greeting: relay, pid: 4)
+            let reject = try await first.first { if case .reject(let reject) = $0 { reject } else { nil } }
+            #expect(reject.code == .displaced)
+            #expect(reject.code.isFinal, "it does not come back and displace in turn")
+            try await first.waitForEnd()
+            let status = try await eventually("the newer agent") {
+                let status = try await relay.broadcast()
+                return status["agent"]?["pid"] == 4 ? status : nil
+            }
+            #expect(status["state"] == "live")
+            #expect(status["standby"]?["agent"]?["pid"] == 2)
+            try await second.close()
+            try await standby.close()
         }
     }
 }

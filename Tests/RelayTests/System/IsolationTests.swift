@@ -111,8 +111,10 @@ struct IsolationTests {
             _ = try await relay.startSession(["device": "bad"])
             return try await LinkClient(greeting: relay, device: "bad", pid: 2)
         } misbehave: { _, link in
-            let own = Packet.accessUnit(2, SampleStream.accessUnit(0, key: true, size: 100_000)).encoded()
-            let others = Packet.accessUnit(1, SampleStream.accessUnit(0, key: true)).encoded()
+            guard let request = try await link?.firstRequest(of: 2) else { return }
+            let own = Packet.accessUnit(2, SampleStream.accessUnit(0, key: true, size: 100_000, request: request))
+                .encoded()
+            let others = Packet.accessUnit(1, SampleStream.accessUnit(0, key: true, request: 1)).encoded()
             while !Task.isCancelled { try await link?.send(bytes: own + others) }
         } check: { relay in
             _ = try await eventually("the flood") {

@@ -134,13 +134,13 @@ struct SessionTests {
             }
             let answer = try await relay.post("/screencapture/\(session.id)/keyframe")
             #expect(answer.status == 202)
-            #expect(answer.json == ["id": 1, "request": 1])
+            #expect(answer.json == ["id": 1, "request": 2], "the first asked for the session's first picture")
             let request = try await link.first { if case .keyframeRequest(session.id, let id) = $0 { id } else { nil } }
-            #expect(request == 1)
-            #expect(try await relay.post("/screencapture/\(session.id)/keyframe").json["request"] == 1)
-            try await link.send([SampleStream.accessUnit(1, key: true, request: 1)], session: session.id)
+            #expect(request == 2)
+            #expect(try await relay.post("/screencapture/\(session.id)/keyframe").json["request"] == 2)
+            try await link.send([SampleStream.accessUnit(1, key: true, request: 2)], session: session.id)
             _ = try await eventually("the next request") {
-                try await relay.post("/screencapture/\(session.id)/keyframe").json["request"] == 2 ? true : nil
+                try await relay.post("/screencapture/\(session.id)/keyframe").json["request"] == 3 ? true : nil
             }
         }
     }

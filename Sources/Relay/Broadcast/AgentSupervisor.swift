@@ -1,0 +1,220 @@
+import Logging
+import NIOCore
+import Wire
+
+/// A device's agent of one role, its process and its link: performs what their state machine decides, and answers those who wait for it.
+@MediaLoop
+final class AgentSupervisor {
+    let device: DeviceConfiguration
+    let role: AgentRole
+    private let configuration: RelayConfiguration
+    private let logger: Logger
+    /// Where agents connect; known once the listener is bound.
+    private let agentLink: @MediaLoop () -> Endpoint
+
+    private(set) var machine: BroadcastMachine
+    private(set) var link: AgentLink?
+    private(set) var heartbeats = HeartbeatHistory()
+    /// The encoders that the agent has tried; nil until it has said so.
+    private(set) var encoders: [EncoderReport]?
+    /// Links admitted since the relay started.
+    private(set) var linksAdmitted = 0
+    /// Links lost since the relay started, by cause, stops aside.
+    private(set) var losses: [FeedSwitch.Cause: Int] = [:]
+
+    private var process: Task<Void, Never>?
+    /// For what the agent says on its link.
+    private var linkLog = LogBudget()
+    private var timer: Scheduled<Void>?
+    private var startWaiters = Waiters<Result<StartTimings, BroadcastError>>()
+    private var stopWaiters = Waiters<Void>()
+    private var draining = false
+    /// Called after every change of ``machine``.
+    var changed: @MediaLoop () -> Void = {}
+
+    init(
+        device: DeviceConfiguration,
+        role: AgentRole,
+        configuration: RelayConfiguration,
+        agentLink: @escaping @MediaLoop () -> Endpoint,
+        logger: Logger
+    ) {
+        self.device = device
+        self.role = role
+        self.configuration = configuration
+        self.agentLink = agentLink
+        self.logger = logger
+        let policy = BroadcastMachine.Policy(
+            defaultSource: device.source,
+            returnGrace: configuration.agentReturnGrace,
+            stopGrace: configuration.agentStopGrace,
+            backoff: configuration.restartBackoff,
+            outlivesLostSource: { role == .broadcast && device.fallback(for: $0) != nil }
+        )
+        machine = BroadcastMachine(policy: policy, now: .now())
+    }
+
+    /// Starts it, or waits for the start that is under way.
+    ///
+    /// - Returns: The start's timings; nil when it was live already.
+    func start(source: SourceRequest?, timeout: TimeAmount) async throws(BroadcastError) -> StartTimings? {
+        let deadline = NIODeadline.now() + timeout
+        while true {
+            guard !draining else { throw .draining }
+            switch machine.startRequested(source: source, timeout: deadline - .now(), now: .now()) {
+            case .alreadyRunning:
+                return nil
+            case .refuse(let error):
+                throw error
+            case .waitForStop:
+                guard await stopWaiters.wait(until: deadline) != nil else {
+                    throw .agentTimeout(after: timeout, saidHello: false)
+                }
+            case .lead(let actions):
+                let ticket = startWaiters.ticket()
+                perform(actions)
+                return try await outcome(ticket, until: .distantFuture, timeout: timeout)
+            case .join:
+                return try await outcome(startWaiters.ticket(), until: deadline, timeout: timeout)
+            }
+        }
+    }
+
+    /// Keeps an agent running from now on, without anyone waiting for it. Does nothing unless it is idle.
+    func supervise(_ source: SourceRequest) {
+        guard !draining else { return }
+        perform(machine.superviseRequested(source: source, now: .now()))
+    }
+
+    private func outcome(
+        _ ticket: Waiters<Result<StartTimings, BroadcastError>>.Ticket,
+        until deadline: NIODeadline,
+        timeout: TimeAmount
+    ) async throws(BroadcastError) -> StartTimings {
+        guard let result = await startWaiters.wait(ticket, until: deadline) else {
+            let agent = machine.agent
+            throw .agentTimeout(after: timeout, saidHello: agent != nil, detail: agent?.status?.detail)
+        }
+        return try result.get()
+    }
+
+    /// Stops it and returns when its agent is gone. Does nothing when it is idle.
+    func stop(reason: String) async {
+        let ticket = stopWaiters.ticket()
+        perform(machine.stopRequested(reason: reason, now: .now()))
+        _ = await stopWaiters.wait(ticket, until: .distantFuture)
+    }
+
+    /// Stops it for good.
+    func drain() async {
+        draining = true
+        await stop(reason: "the relay is shutting down")
+    }
+
+    func send(_ packet: Packet) { link?.send(packet) }
+
+    // MARK: The link
+
+    func objection() -> Reject? {
+        if draining || !machine.acceptsAgent {
+            return Reject(code: .draining, reason: "the broadcast is being stopped: connect again later")
+        }
+        return nil
+    }
+
+    /// - Parameter link: It takes the place of the former one, if there is one.
+    func connected(_ link: AgentLink, hello: Hello) {
+        self.link?.displace()
+        self.link = link
+        linksAdmitted += 1
+        logger.info("agent linked", metadata: ["pid": "\(hello.pid)", "source": "\(hello.source)"])
+        perform(machine.agentConnected(hello, now: .now()))
+    }
+
+    func received(_ status: SourceStatus) {
+        let known = machine.agent?.status
+        if known?.state != status.state || known?.cause != status.cause {
+            let detail = status.detail.map { ": \($0)" } ?? ""
+            linkLog.log(.info, to: logger, "source \(status.state.rawValue)\(detail)")
+        }
+        perform(machine.sourceReported(status, now: .now()))
+    }
+
+    func received(_ failure: SessionFailure, of session: Session) {
+        linkLog.log(.error, to: logger, "session \(session.id) failed in the agent: \(failure.reason)")
+        session.failure = failure.reason
+    }
+
+    func received(_ heartbeat: Heartbeat) { heartbeats.add(heartbeat, now: .now()) }
+
+    func received(_ reports: EncoderReports) { encoders = reports.encoders }
+
+    /// Why sessions lose this agent; nil when it has been told to leave.
+    func cause(of loss: LinkLoss) -> FeedSwitch.Cause? { machine.state == .stopping ? nil : loss.cause }
+
+    func lost(because loss: LinkLoss) {
+        let cause = cause(of: loss)
+        if let cause { losses[cause, default: 0] += 1 }
+        link = nil
+        heartbeats = HeartbeatHistory()
+        encoders = nil
+        logger.log(level: cause == nil ? .info : .warning, "agent link lost: \(loss)")
+        perform(machine.linkLost(now: .now()))
+    }
+
+    // MARK: Performing
+
+    private func perform(_ actions: [BroadcastMachine.Action]) {
+        for action in actions { perform(action) }
+        timer?.cancel()
+        timer = machine.wake.map { wake in
+            MediaLoop.schedule(at: wake) { [weak self] in
+                guard let self else { return }
+                perform(machine.timerFired(now: .now()))
+            }
+        }
+        changed()
+    }
+
+    private func perform(_ action: BroadcastMachine.Action) {
+        switch action {
+        case .spawn(let source): spawn(source)
+        case .terminateProcess: process?.cancel()
+        case .sendStop(let reason): link?.send(.stop(Stop(reason: reason)))
+        case .closeLink: link?.close()
+        case .startSucceeded(let timings): startWaiters.resume(with: .success(timings))
+        case .startFailed(let error): startWaiters.resume(with: .failure(error))
+        case .stopped: stopWaiters.resume(with: ())
+        }
+    }
+
+    private func spawn(_ source: SourceRequest) {
+        let command = AgentCommand(
+            device: device,
+            role: role,
+            link: agentLink(),
+            source: source,
+            token: configuration.linkToken
+        )
+        logger.info("starting an agent", metadata: ["arguments": "\(command.arguments.joined(separator: " "))"])
+        process = Task {
+            let exit = await AgentProcess.run(command, logger: logger) { [weak self] pid in
+                self?.machine.processStarted(pid: pid, now: .now())
+            }
+            logger.info("agent gone: \(exit)")
+            process = nil
+            perform(machine.processExited(exit, now: .now()))
+        }
+    }
+}
+
+extension LinkLoss {
+    fileprivate var cause: FeedSwitch.Cause {
+        switch self {
+        case .closed: .linkClosed
+        case .silent: .linkSilent
+        case .protocolError, .stalled: .linkFailed
+        case .displaced: .displaced
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package import NIOCore
+package import Wire
+
+/// Which of a device's agents a session's pictures come from.
+///
+/// Its mutators take what happened; ``orders(now:)`` returns what the agents are to be told then. Pictures come from one agent at a time,
+/// the *current* one. Another becomes it only with a keyframe that answers a request which it was sent for the purpose, so no viewer gets a
+/// picture without its reference, nor one that had been queued before.
+///
+/// The broadcast's agent is preferred. The standby's session is active only while that agent does not deliver, and until it does again.
+package struct FeedSwitch: Sendable {
+    private struct Agent: Sendable {
+        var isLinked = false
+        /// Whether it encodes the session.
+        var isActive = false
+        var source: SourceStatus.State?
+        /// Frames captured before are older than its source's last loss. Monotonic ns.
+        var lostSource: UInt64 = 0
+        var request = KeyframeRequest()
+    }
+
+    package var policy: Policy
+    private var broadcast = Agent()
+    private var standby = Agent()
+    package private(set) var current: AgentRole?
+    /// Why the last current agent is to be left, or is gone; nil at the beginning, and when it was told to stop.
+    private var loss: Cause?
+    /// Whether the broadcast's agent owes pictures that do not come.
+    private var isStalled = false
+    /// Since when agents are linked and nothing has come from any.
+    private var waitingSince: NIODeadline?
+    private var lastPicture: NIODeadline?
+    private var lastSwitch: NIODeadline?
+    /// Of all agents.
+    package private(set) var lastRequestID: UInt32 = 0
+
+    package private(set) var record = Record()
+    /// Since when viewers see a picture that is no longer the screen's; nil when they do not, or saw none yet.
+    package private(set) var staleSince: NIODeadline?
+
+    package init(policy: Policy) { self.policy = policy }
+
+    package var source: Source {
+        switch current {
+        case .broadcast where broadcast.source == .streaming && !isStalled: .pipewire
+        case .standby where standby.source == .streaming: .screenshot
+        case .broadcast, .standby, nil: .none
+        }
+    }
+
+    // MARK: What happens to agents
+
+    /// An agent is linked, and knows the session as one that is not active.
+    package mutating func linked(_ role: AgentRole, now: NIODeadline) {
+        self[role] = Agent(isLinked: true)
+        if role == .broadcast { isStalled = false }
+        if current == nil { waitingSince = waitingSince ?? now }
+    }
+
+    /// - Parameter cause: nil when the agent had been told to stop.
+    package mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) {
+        self[role] = Agent()
+        if role == .broadcast { isStalled = false }
+        if role == current || current == nil && role == .broadcast {
+            current = nil
+            loss = cause
+        }
+        if current == nil { waitingSince = broadcast.isLinked || standby.isLinked ? now : nil }
+    }
+
+    package mutating func sourceReported(_ role: AgentRole, _ state: SourceStatus.State, now: NIODeadline) {
+        self[role].source = state
+        switch state {
+        case .opening:
+            break
+        case .streaming:
+            if role == .broadcast, current == .broadcast { loss = nil }
+        case .paused, .lost:
+            self[role].lostSource = now.uptimeNanoseconds
+            if role == .broadcast, current != .standby { loss = state == .lost ? .sourceLost : .sourcePaused }
+        }
+    }
+
+    // MARK: Pictures
+
+    /// Whether an access unit is for the viewers. It may make its agent the current one.
+    ///
+    /// - Parameter captured: Monotonic ns.
+    package mutating func takes(
+        _ role: AgentRole,
+        isKey: Bool,
+        request: UInt32,
+        captured: UInt64,
+        now: NIODeadline
+    ) -> Bool {
+        let isAnswer = isKey && self[role].request.answered(by: request)
+        if role != current {
+            guard isAnswer, self[role].isActive, accepts(role, captured: captured) else { return false }
+            change(to: role, now: now)
+        }
+        if role == .broadcast, isStalled {
+            isStalled = false
+            if loss == .noPictures { loss = nil }
+        }
+        lastPicture = now
+        return true
+    }
+
+    private func accepts(_ role: AgentRole, captured: UInt64) -> Bool {
+        switch (current, role) {
+        case (nil, _): true
+        case (_, .standby): !isBroadcastWell
+        // After its source was lost an agent may still repeat what it showed before.
+        case (_, .broadcast): broadcast.source == .streaming && captured >= broadcast.lostSource
+        }
+    }
+
+    private mutating func change(to role: AgentRole, now: NIODeadline) {
+        let cause = current == .standby ? .returned : loss
+        if let lastPicture, let cause { record.add(cause, gap: now - lastPicture) }
+        lastSwitch = now
+        current = role
+        loss = nil
+        waitingSince = nil
+    }
+
+    // MARK: Keyframe requests
+
+    /// Asks the current agent for a keyframe: one that is asked for already serves everyone.
+    ///
+    /// - Returns: The id that the keyframe will carry; nil when there is no current agent.
+    package mutating func requestKeyframe(now: NIODeadline) -> UInt32? { current.map { request(from: $0, now: now) } }
+
+    private mutating func request(from role: AgentRole, now: NIODeadline) -> UInt32 {
+        if let pending = self[role].request.pending { return pending }
+        lastRequestID += 1
+        self[role].request.ask(lastRequestID, now: now)
+        return lastRequestID
+    }
+
+    // MARK: Orders
+
+    /// What is to be sent to the agents by now, in this order.
+    package mutating func orders(now: NIODeadline) -> [Order] {
+        lookForStall(now: now)
+        var orders: [Order] = []
+        for role in AgentRole.allCases {
+            let isWanted = isWanted(role, now: now)
+            if isWanted, role != current { _ = request(from: role, now: now) }
+            if !isWanted, self[role].isActive {
+                self[role].isActive = false
+                self[role].request.reset()
+                orders.append(.deactivate(role))
+            }
+            guard isWanted else { continue }
+            if let id = self[role].request.due(now: now) { orders.append(.requestKeyframe(role, id)) }
+            if !self[role].isActive {
+                self[role].isActive = true
+                orders.append(.activate(role))
+            }
+        }
+        staleSince = source == .none && lastPicture != nil ? staleSince ?? now : nil
+        return orders
+    }
+
+    /// Whether an agent is to encode the session.
+    private func isWanted(_ role: AgentRole, now: NIODeadline) -> Bool {
+        guard self[role].isLinked else { return false }
+        if role == current { return true }
+        switch role {
+        case .broadcast:
+            // A session that has stalled stays as it is, and goes on being asked: ending it could wait for what hangs.
+            return current == nil || isStalled || broadcast.source == .streaming && isFree(now: now)
+        case .standby:
+            return !isBroadcastWell && (current == nil || isFree(now: now))
+        }
+    }
+
+    /// Whether the last switch is long enough ago.
+    private func isFree(now: NIODeadline) -> Bool { lastSwitch.map { now - $0 >= policy.hold } ?? true }
+
+    /// Whether the broadcast's agent delivers or, at the beginning, may be about to.
+    private var isBroadcastWell: Bool {
+        guard !isStalled else { return false }
+        return current == nil ? loss == nil : broadcast.isLinked && broadcast.source == .streaming
+    }
+
+    private mutating func lookForStall(now: NIODeadline) {
+        guard !isStalled, let since = owesSince, now - since >= policy.silence else { return }
+        isStalled = true
+        loss = loss ?? .noPictures
+    }
+
+    /// Since when a picture of the broadcast's agent is due.
+    private var owesSince: NIODeadline? {
+        switch current {
+        case .broadcast:
+            policy.repeats ? lastPicture : broadcast.request.since.map { max($0, lastPicture ?? $0) }
+        case nil: waitingSince
+        case .standby: nil
+        }
+    }
+
+    private subscript(role: AgentRole) -> Agent {
+        get { role == .broadcast ? broadcast : standby }
+        set { if role == .broadcast { broadcast = newValue } else { standby = newValue } }
+    }
+}
