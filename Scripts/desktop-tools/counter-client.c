@@ -1,9 +1,10 @@
 // A fullscreen Wayland client that shows the counter pattern, one step on with each frame it draws.
 //
-//     counter-client [--fps N] [--stop-at N] [--state FILE] [--dump FILE]
+//     counter-client [--fps N] [--stop-at N] [--turns MS] [--state FILE] [--dump FILE]
 //
 // --fps N      at most N frames a second, by default 60; 0: with every frame callback
 // --stop-at N  draws no more once the counter has reached N
+// --turns MS   moves for that long and stands still for as long, in turns; --state says running all the while
 // --state FILE holds one line, STATE VALUE, replaced whenever the state changes, when the value
 //              is on the screen. STATE is running, paused or stopped (by --stop-at); VALUE is the
 //              last one committed, hence what a paused or stopped screen shows.
@@ -44,6 +45,7 @@ static struct {
     // Arguments
     int64_t interval;  // ns, 0: none
     int64_t stop_at;   // -1: never
+    int64_t turn;      // ns, 0: moves all the time
     const char *state_file, *dump_file;
     // Wayland
     struct wl_display *display;
@@ -195,6 +197,12 @@ static bool draw(int64_t value) {
     return true;
 }
 
+// How long the screen is still to stand still in its present turn, in ns.
+static int64_t rest(int64_t time) {
+    if (client.turn == 0 || time / client.turn % 2 == 0) return 0;
+    return client.turn - time % client.turn;
+}
+
 // Does what is to be done now. Returns how long there is nothing more to do, in ns; -1: until an event.
 static int64_t step(void) {
     if (!client.configured) return -1;
@@ -207,6 +215,7 @@ static int64_t step(void) {
     if (is_still()) return -1;
     // An output that is a little faster than the pace is followed without a beat.
     int64_t time = now(), slack = client.interval / 8;
+    if (rest(time) > 0) return rest(time);
     if (time < client.due - slack) return client.due - slack - time;
     if (draw((client.value + 1) & COUNTER_PATTERN_MASK)) {
         client.due = time > client.due + client.interval ? time + client.interval : client.due + client.interval;
@@ -360,6 +369,7 @@ static void parse_arguments(int argc, char **argv) {
     static const struct option options[] = {
         {"fps", required_argument, NULL, 'f'},
         {"stop-at", required_argument, NULL, 's'},
+        {"turns", required_argument, NULL, 'm'},
         {"state", required_argument, NULL, 't'},
         {"dump", required_argument, NULL, 'd'},
         {0},
@@ -373,6 +383,7 @@ static void parse_arguments(int argc, char **argv) {
             client.interval = fps > 0 ? 1000000000 / fps : 0;
             break;
         case 's': client.stop_at = parse(optarg, COUNTER_PATTERN_MASK); break;
+        case 'm': client.turn = parse(optarg, 60000) * 1000000; break;
         case 't': client.state_file = optarg; break;
         case 'd': client.dump_file = optarg; break;
         default: exit(EXIT_USAGE);

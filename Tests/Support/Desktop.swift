@@ -85,6 +85,12 @@ package final class Desktop: @unchecked Sendable {
     /// Starts the counter client again, which a compositor takes along when it dies.
     package func startClient() throws { try command("client", "start") }
 
+    /// From now on the counter moves for a second and stands still for a second, in turns. It begins again at 0.
+    package func moveInTurns() throws {
+        try command("client", "stop")
+        try command("client", "start", "--turns", "1000")
+    }
+
     /// Starts a GStreamer pipeline that offers the counter as the PipeWire node `name`.
     package func startProducer(_ name: String, size: String, format: String = "BGRx", holdAt: Int? = nil) throws {
         let hold = holdAt.map { ["--hold-at", String($0)] } ?? []

@@ -67,8 +67,20 @@ package enum FFmpeg {
         return Dictionary(pairs) { first, _ in first }
     }
 
+    /// How many pictures a stream decodes to. Throws when the decoder finds the least fault or utters a warning.
+    package static func pictureCount(_ stream: some Collection<UInt8>, codec: Codec) throws -> Int {
+        let lines = try run(
+            [
+                "-v", "warning", "-threads", "1", "-xerror", "-err_detect", "explode", "-f", demuxer(codec), "-i",
+                "pipe:0", "-fps_mode", "passthrough", "-f", "framecrc", "pipe:1",
+            ],
+            input: Data(stream)
+        )
+        return String(decoding: lines, as: UTF8.self).split(separator: "\n").count { !$0.hasPrefix("#") }
+    }
+
     /// ffmpeg's name of the codec's byte stream format.
-    private static func demuxer(_ codec: Codec) -> String {
+    static func demuxer(_ codec: Codec) -> String {
         switch codec {
         case .h264: "h264"
         case .h265: "hevc"

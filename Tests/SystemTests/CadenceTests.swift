@@ -1,0 +1,126 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+extension SystemTests {
+    /// What a viewer gets of a screen that is drawn 60 times a second.
+    @Suite("Cadence and the last picture")
+    struct CadenceTests {
+        private static let fps = 30.0
+        /// Large enough for the counter.
+        private static let decodedSize = PictureSize(width: 320, height: 180)
+
+        enum Motion: CaseIterable {
+            case moving, still, turns
+        }
+
+        /// The pictures of some seconds.
+        private struct Window {
+            var pictures: ArraySlice<ScrcpyViewer.Picture>
+            /// The counter that each shows.
+            var values: ArraySlice<Int>
+
+            private var duration: Double { Double(pictures.last!.pts - pictures.first!.pts) / 1e6 }
+
+            /// Pictures a second, by their own time stamps.
+            var rate: Double { Double(pictures.count - 1) / duration }
+
+            /// Different values a second.
+            var distinctRate: Double { Double(Set(values).count - 1) / duration }
+
+            /// 99 of 100 gaps between time stamps are no longer, s.
+            var gap: Double { Self.percentile99(pictures.map { Double($0.pts) / 1e6 }) }
+
+            /// The same between arrivals, s.
+            var arrivalGap: Double { Self.percentile99(pictures.map { Double($0.arrived) / 1e9 }) }
+
+            private static func percentile99(_ times: [Double]) -> Double {
+                let gaps = zip(times, times.dropFirst()).map { $1 - $0 }.sorted()
+                return gaps[gaps.count * 99 / 100]
+            }
+
+            func holdsCadence(_ motion: Motion) -> Bool {
+                rate >= 0.99 * fps && gap <= 1.5 / fps && (motion != .moving || distinctRate >= 0.99 * fps)
+            }
+        }
+
+        /// Waits for the pictures of a window and decodes them.
+        private func window(at viewer: ScrcpyViewer) async throws -> Window {
+            let first = viewer.pictures.count
+            try await SystemTests.waitForPictures(Effort.choose(300, whole: 600), at: viewer)
+            let pictures = viewer.pictures
+            let keyframe = pictures[...first].lastIndex { $0.isKeyframe } ?? 0
+            let decoded = try FFmpeg.decodeLuma(h264: pictures[keyframe...].flatMap(\.bytes), size: Self.decodedSize)
+            let values = decoded.map { Pictures.counter(luma: $0, size: Self.decodedSize) ?? -1 }
+            #expect(values.count == pictures.count - keyframe)
+            return Window(pictures: pictures[first...], values: values[(first - keyframe)...])
+        }
+
+        @Test(
+            "a session of 30 fps has 30 pictures a second, and as many different ones as it can",
+            arguments: Motion.allCases
+        )
+        func cadence(_ motion: Motion) async throws {
+            try await SystemTests.withBroadcast { desktop, relay in
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                switch motion {
+                case .moving: break
+                case .still: try desktop.pause()
+                case .turns: try desktop.moveInTurns()
+                }
+                try await SystemTests.waitForPictures(30, at: viewer)
+                var window = try await window(at: viewer)
+                // A machine that others use too may take a session's slots away. None can give it more, or another
+                // time stamp, so what it does by itself shows in the best of a few windows.
+                for _ in 0..<Effort.choose(3, whole: 0) where !window.holdsCadence(motion) {
+                    window = try await self.window(at: viewer)
+                }
+                #expect(window.rate >= 29.7 && window.rate <= 30.3)
+                #expect(window.gap <= 1.5 / Self.fps)
+                #expect(!window.values.contains(-1))
+                #expect(Array(window.values) == window.values.sorted(), "the screen never goes back")
+                switch motion {
+                case .moving: #expect(window.distinctRate >= 29.7)
+                case .still: #expect(Set(window.values).count == 1)
+                case .turns: #expect(Set(window.values).count > window.values.count / 3)
+                }
+                if Effort.isWhole { #expect(window.arrivalGap <= 1.5 / Self.fps) }
+                let pictures = viewer.pictures
+                let steps = zip(pictures, pictures.dropFirst()).map { $1.pts - $0.pts }
+                // Time stamps are whole µs.
+                #expect(steps.allSatisfy { $0 >= 33_332 }, "two pictures are never closer than a slot")
+            }
+        }
+
+        @Test("whenever the screen stops, the last decoded picture is what it shows")
+        func lastPicture() async throws {
+            try await SystemTests.withBroadcast { desktop, relay in
+                // One as large as the screen, and a slow one that leaves out most of what is drawn.
+                let sessions = [
+                    try await relay.startSession(["fps": 30, "framing": "scrcpy"]),
+                    try await relay.startSession(["fps": 12, "width": 320, "height": 180, "framing": "scrcpy"]),
+                ]
+                let viewers = try sessions.map(SystemTests.viewer)
+                let decoders = try sessions.map { _ in try LiveDecoder(.h264) }
+                defer { decoders.forEach { $0.end() } }
+                for viewer in viewers { try await SystemTests.waitForPictures(5, at: viewer) }
+                var generator = SeededGenerator(seed: 4)
+                for trial in 0..<Effort.choose(20, whole: 200) {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 20...150, using: &generator)))
+                    try desktop.pause()
+                    let value = try desktop.shownValue()
+                    for (viewer, decoder) in zip(viewers, decoders) {
+                        // Nothing comes after it: a picture that is stale now stays so.
+                        _ = try await eventually("the picture of \(value) in trial \(trial)", limit: .seconds(10)) {
+                            try decoder.feed(viewer.pictures)
+                            return decoder.value == value ? true : nil
+                        }
+                    }
+                    try desktop.resume()
+                }
+            }
+        }
+    }
+}
