@@ -8,8 +8,11 @@ import Wire
 @Suite("An agent on its link")
 struct AgentTests {
     /// Runs an agent with the test pattern against a relay that `body` plays.
-    private static func withAgent(_ body: (LinkServer) async throws -> Void) async throws {
-        let server = try LinkServer()
+    private static func withAgent(
+        server: LinkServer? = nil,
+        _ body: (LinkServer) async throws -> Void
+    ) async throws {
+        let server = try server ?? LinkServer()
         let agent = Agent(
             configuration: AgentConfiguration(
                 relayHost: "127.0.0.1",
@@ -123,6 +126,31 @@ struct AgentTests {
                 if case .heartbeat(let heartbeat) = packet { heartbeat } else { nil }
             }
             #expect(heartbeat.sessions.isEmpty)
+        }
+    }
+
+    @Test(
+        "access units of several sessions come whole and in order, and so do they when the relay has not read for a second"
+    )
+    func stalledRelay() async throws {
+        try await Self.withAgent(server: LinkServer(receiveBuffer: 4096)) { server in
+            let sessions: ClosedRange<SessionID> = 1...6
+            for id in sessions { server.send(.sessionAdd(id, Self.parameters())) }
+            let _: AccessUnit = try server.next("a picture") { $0.accessUnit }
+            try await Task.sleep(for: .seconds(1))
+            var last: [SessionID: Int64] = [:]
+            var counts: [SessionID: Int] = [:]
+            var hasQueued = false
+            // What is cut or mixed up is a protocol error, which `next` throws.
+            let _: Bool = try server.next("150 pictures of each") { packet in
+                if case .heartbeat(let heartbeat) = packet, heartbeat.linkQueuedBytes > 0 { hasQueued = true }
+                guard case .accessUnit(let id, let unit) = packet else { return nil }
+                #expect(unit.pts > last[id] ?? .min)
+                last[id] = unit.pts
+                counts[id, default: 0] += 1
+                return sessions.allSatisfy { counts[$0, default: 0] >= 150 } ? true : nil
+            }
+            #expect(hasQueued, "the link was full")
         }
     }
 

@@ -14,8 +14,12 @@ final class LinkServer {
         var code = errno
     }
 
-    init() throws {
+    /// - Parameter receiveBuffer: How many bytes the system takes in before they are read; nil for its own choice.
+    init(receiveBuffer: Int32? = nil) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian

@@ -43,10 +43,14 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
 
     /// Runs `body` alone with the state and wakes the waiting threads.
     func update<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        try withLock { state in
-            defer { pthread_cond_broadcast(condition) }
-            return try body(&state)
-        }
+        // Behind the lock: a thread that wakes while it is held would go to sleep again at once.
+        defer { wake() }
+        return try withLock(body)
+    }
+
+    /// Wakes the waiting threads, to look at the state again.
+    func wake() {
+        pthread_cond_broadcast(condition)
     }
 
     /// Runs `body` alone with the state, again after every wake-up, until it is done.

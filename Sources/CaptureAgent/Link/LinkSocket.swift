@@ -79,6 +79,15 @@ final class LinkSocket: Sendable {
 
     /// Sends all of `bytes`.
     func write(_ bytes: [UInt8], stop: Event) throws(Failure) {
+        var sent = try writeAvailable(bytes[...])
+        while sent < bytes.count {
+            try waitReady(for: POLLOUT, until: nil, stop: stop)
+            sent += try writeAvailable(bytes[sent...])
+        }
+    }
+
+    /// Sends as much of `bytes` as the connection takes without waiting, and returns how many that were.
+    func writeAvailable(_ bytes: ArraySlice<UInt8>) throws(Failure) -> Int {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { memory in
@@ -92,11 +101,12 @@ final class LinkSocket: Sendable {
             if count >= 0 {
                 sent += count
             } else if errno == EAGAIN {
-                try waitReady(for: POLLOUT, until: nil, stop: stop)
+                break
             } else if errno != EINTR {
                 throw .broken(String(cString: strerror(errno)))
             }
         }
+        return sent
     }
 
     /// Ends the connection; a blocked `read` returns.

@@ -3,12 +3,28 @@ import Wire
 
 /// One established connection to the relay: HELLO was accepted.
 ///
-/// The caller's thread reads; a thread of the link writes, and sends a heartbeat at the relay's interval.
+/// The caller's thread reads. Access units are written by the thread that sends them, as far as the connection takes them at once:
+/// waking another thread for each would cost more than the writing. A thread of the link writes the rest, control packets, and a
+/// heartbeat at the relay's interval.
 final class RelayLink: Sendable {
     private struct State: Sendable {
         var queue: SendQueue
+        /// What a sender could not write at once, from the byte on that is next. Goes before the queue.
+        var unsent: [[UInt8]] = []
         var nextHeartbeat: UInt64
+        /// Whether a thread is writing; others leave it what they have.
+        var isWriting = false
+        /// Whether the link's thread waits for a sender to end its writing.
+        var isThreadWaiting = false
         var isClosing = false
+
+        /// Everything that waits, for the caller to write, nil when another thread is writing already.
+        mutating func beginWriting() -> [[UInt8]]? {
+            guard !isWriting else { return nil }
+            isWriting = true
+            defer { unsent = [] }
+            return unsent + queue.takeAll()
+        }
     }
 
     private static let readSize = 64 << 10
@@ -65,9 +81,34 @@ final class RelayLink: Sendable {
         state.update { $0.queue.append(packet) }
     }
 
-    /// Queues an access unit. Returns false when the session lost pictures and needs a keyframe.
+    /// Sends an access unit, or queues it. Returns false when the session lost pictures and needs a keyframe.
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
-        state.update { $0.queue.append(accessUnit, session: session) }
+        let (isGoingOn, pieces) = state.withLock { state in
+            let isGoingOn = state.queue.append(accessUnit, session: session)
+            // A connection that took no more is the link's thread's to wait for.
+            return (isGoingOn, state.unsent.isEmpty ? state.beginWriting() : nil)
+        }
+        if let pieces { endWriting(unsent: writeAvailable(pieces)) }
+        return isGoingOn
+    }
+
+    /// Writes what the connection takes at once and returns the rest.
+    private func writeAvailable(_ pieces: [[UInt8]]) -> [[UInt8]] {
+        for (index, piece) in pieces.enumerated() {
+            // Where it is broken, the link's thread meets the same error and closes it.
+            let sent = (try? socket.writeAvailable(piece[...])) ?? 0
+            if sent < piece.count { return [Array(piece[sent...])] + pieces[(index + 1)...] }
+        }
+        return []
+    }
+
+    private func endWriting(unsent: [[UInt8]]) {
+        let isThreadNeeded = state.withLock { state in
+            state.isWriting = false
+            state.unsent = unsent
+            return !unsent.isEmpty || !state.queue.isEmpty || state.isThreadWaiting
+        }
+        if isThreadNeeded { state.wake() }
     }
 
     /// Forgets what the link remembers of a session that was removed.
@@ -88,6 +129,7 @@ final class RelayLink: Sendable {
                 // The reading side sees the end too and says so.
                 return close()
             }
+            state.withLock { $0.isWriting = false }
         }
     }
 
@@ -106,14 +148,16 @@ final class RelayLink: Sendable {
     private func nextWork() -> Work? {
         state.wait { state in
             if state.isClosing { return .done(nil) }
+            state.isThreadWaiting = state.isWriting
+            if state.isWriting { return .wait(until: nil) }
             let now = MonotonicClock.now
-            guard now < state.nextHeartbeat else {
-                state.nextHeartbeat = now + heartbeatInterval
-                let due = (state.queue.byteCount, state.queue.drops)
-                return .done(Work(pieces: state.queue.takeAll(), heartbeatDue: due))
-            }
-            if state.queue.isEmpty { return .wait(until: state.nextHeartbeat) }
-            return .done(Work(pieces: state.queue.takeAll()))
+            let isHeartbeatDue = now >= state.nextHeartbeat
+            if !isHeartbeatDue, state.unsent.isEmpty, state.queue.isEmpty { return .wait(until: state.nextHeartbeat) }
+            let figures = (state.queue.byteCount, state.queue.drops)
+            if isHeartbeatDue { state.nextHeartbeat = now + heartbeatInterval }
+            return .done(
+                Work(pieces: state.beginWriting() ?? [], heartbeatDue: isHeartbeatDue ? figures : nil)
+            )
         }
     }
 
