@@ -120,6 +120,8 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
             missSlot()
         case .failed:
             tally.errors += encoder == .busyLive ? 1 : 0
+            // What failed is tried again, or the screen would have changed unseen.
+            repeater.hasPicture = true
             missSlot()
         }
         encoder = .free

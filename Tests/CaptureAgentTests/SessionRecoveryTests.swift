@@ -1,5 +1,6 @@
 import CaptureAgent
 import Media
+import Synchronization
 import TestSupport
 import Testing
 import Wire
@@ -41,6 +42,43 @@ struct SessionRecoveryTests {
         #expect(pipeline.figures.counters.encoderRestarts == 1)
         #expect(pipeline.figures.counters.errors == 0)
         #expect(try Self.shownCounters(recorder, codec: base.codec) == recorder.units.map { _ in 3 })
+    }
+
+    @Test("shows in the end what came while no encoder worked", arguments: [true, false])
+    func frameDuringFailure(repeats: Bool) async throws {
+        let failures = Mutex(0)
+        let plan = FailurePlan(fails: { _ in
+            failures.withLock { left in
+                defer { left = max(0, left - 1) }
+                return left > 0
+            }
+        })
+        let catalogue = EncoderCatalogue(entries: [plan.entry(name: "flaky", kind: .software)])
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(repeats: repeats, catalogue: catalogue, output: recorder)
+        pipeline.offer(Self.frame(3))
+        try await recorder.wait("the first picture") { !$0.isEmpty }
+        // The second failure is followed by a pause.
+        failures.withLock { $0 = 2 }
+        pipeline.offer(Self.frame(4))
+        _ = try await eventually("the failure") { pipeline.figures.counters.errors > 0 ? true : nil }
+        pipeline.offer(Self.frame(5))
+        _ = try await eventually("the last frame") { try Self.shownCounters(recorder).last == 5 ? true : nil }
+        pipeline.shutDown()
+        #expect(recorder.failures.isEmpty)
+    }
+
+    @Test("shows a still screen's picture though its first encoding failed", arguments: [true, false])
+    func firstFrameFails(repeats: Bool) async throws {
+        let plan = FailurePlan(fails: { $0 < 2 })
+        let catalogue = EncoderCatalogue(entries: [plan.entry(name: "flaky", kind: .software)])
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(repeats: repeats, catalogue: catalogue, output: recorder)
+        pipeline.offer(Self.frame(3))
+        try await recorder.wait("a picture") { !$0.isEmpty }
+        pipeline.shutDown()
+        #expect(try Self.shownCounters(recorder).first == 3)
+        #expect(pipeline.figures.counters.errors == 1)
     }
 
     @Test("falls back from hardware that keeps failing to software, and says so")

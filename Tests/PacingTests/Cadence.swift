@@ -53,7 +53,7 @@ struct Cadence {
         return outputs[first...].allSatisfy { output in
             defer { pictures += output.isPicture ? 1 : 0 }
             let slot = (Double(output.slot - outputs[first].slot) / interval).rounded()
-            return UInt64(slot) == pictures + output.missed
+            return UInt64(slot) == pictures + output.missed - outputs[first].missed
         }
     }
 

@@ -151,7 +151,11 @@ struct EncoderLoop: ~Copyable {
         switch failure {
         case .noFreePicture:
             return .poolDrop
-        case .nothingToRepeat, .unreadable, .encoder(.pausing):
+        case .nothingToRepeat, .unreadable:
+            return .failed
+        case .encoder(.pausing):
+            // The picture is wanted as soon as it can be encoded, whether or not the session repeats.
+            state.withLock { $0.keyframes.restart() }
             return .failed
         case .encoder(.stopped(let error)):
             reportOnce(error)

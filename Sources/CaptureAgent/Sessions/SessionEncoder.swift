@@ -76,30 +76,29 @@ struct SessionEncoder: ~Copyable {
         defer { ability.set(takesDMABuf) }
         // Nobody draws into a DMA-BUF.
         if frame.pointer != nil { takesMemoryOnly = true }
-        let isNewSize = try prepare(for: frame.description.size, isKeyframe: forceKeyframe)
+        let size = parameters.size.resolved(source: frame.description.size)
+        // Before anything else, so that a session without an encoder costs no scaling.
+        let pause = try prepareOrPause(size: size, isKeyframe: forceKeyframe)
+        let isNewSize = prepareScaler(source: frame.description.size, output: size)
         let forceKeyframe = forceKeyframe || isNewSize
         switch frame.contents {
-        case .memory(let pixels): return try encode(pixels, frame.pointer, forceKeyframe: forceKeyframe)
-        case .dmaBuf(let buffer): return try encode(buffer, forceKeyframe: forceKeyframe)
+        case .memory(let pixels):
+            let picture = try keep(pixels, frame.pointer)
+            if let pause { throw pause }
+            return try encode(picture, forceKeyframe: forceKeyframe)
+        case .dmaBuf(let buffer):
+            if let pause { throw pause }
+            return try encode(buffer, forceKeyframe: forceKeyframe)
         }
     }
 
-    private mutating func encode(
-        _ pixels: FramePixels,
-        _ pointer: Pointer?,
-        forceKeyframe: Bool
-    ) throws(Failure) -> EncodedPicture {
+    /// Makes the frame the last picture, whatever becomes of its encoding: it is what the screen shows, and what repeats are made of.
+    private mutating func keep(_ pixels: FramePixels, _ pointer: Pointer?) throws(Failure) -> I420Picture {
         guard let picture = pool?.take() else { throw .noFreePicture }
         scaler?.convert(pixels, pointer: pointer, into: picture)
-        do throws(Failure) {
-            let encoded = try encode(picture, forceKeyframe: forceKeyframe)
-            setLastPicture(.inMemory(picture))
-            settling.pictureEncoded()
-            return encoded
-        } catch {
-            pool?.giveBack(picture)
-            throw error
-        }
+        setLastPicture(.inMemory(picture))
+        settling.pictureEncoded()
+        return picture
     }
 
     /// How a repeat was made.
@@ -195,11 +194,8 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    /// Makes scaler, pool and encoder fit a source of size `source`. Returns whether source or picture had another size.
-    private mutating func prepare(for source: PictureSize, isKeyframe: Bool) throws(Failure) -> Bool {
-        let output = parameters.size.resolved(source: source)
-        // Before anything else, so that a session without an encoder costs no scaling.
-        try prepareEncoder(size: output, isKeyframe: isKeyframe)
+    /// Makes scaler and pool fit. Returns whether source or picture had another size.
+    private mutating func prepareScaler(source: PictureSize, output: PictureSize) -> Bool {
         if scaler?.source == source, scaler?.fit.output == output { return false }
         if pool?.size != output {
             lastPicture = nil
@@ -212,6 +208,17 @@ struct SessionEncoder: ~Copyable {
     private mutating func setLastPicture(_ picture: LastPicture) {
         if case .inMemory(let former) = lastPicture { pool?.giveBack(former) }
         lastPicture = picture
+    }
+
+    /// Returns the failure that passes by itself, when the encoder is about to be tried again.
+    private mutating func prepareOrPause(size: PictureSize, isKeyframe: Bool) throws(Failure) -> Failure? {
+        do throws(Failure) {
+            try prepareEncoder(size: size, isKeyframe: isKeyframe)
+            return nil
+        } catch {
+            guard case .encoder(.pausing) = error else { throw error }
+            return error
+        }
     }
 
     private mutating func prepareEncoder(size: PictureSize, isKeyframe: Bool) throws(Failure) {
