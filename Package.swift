@@ -77,7 +77,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Media", "Wire",
+                "Media", "Packaging", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -229,7 +229,7 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "Media", "Relay", "RelayTestSupport", "TestSupport", "Wire",
+                "Media", "Packaging", "Relay", "RelayTestSupport", "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

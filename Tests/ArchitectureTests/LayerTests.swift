@@ -19,7 +19,7 @@ struct LayerTests {
         "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Media", "Wire"],
         "Relay": [
             "FoundationEssentials", "HTTPTypes", "Hummingbird", "Logging", "Media", "NIOCore", "NIOPosix",
-            "ServiceLifecycle", "Subprocess", "SystemPackage", "Wire", "Yams",
+            "Packaging", "ServiceLifecycle", "Subprocess", "SystemPackage", "Wire", "Yams",
         ],
         "RelayCommand": [
             "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "Relay", "ServiceLifecycle",

@@ -25,6 +25,13 @@ package struct FragmentedMP4: Sendable {
         let kind: NALUnitKind
     }
 
+    /// What a fragment says of its picture.
+    private struct Head {
+        let time: UInt64
+        let size: UInt32
+        let isKey: Bool
+    }
+
     /// Units of decode times and durations a second: those of ``AccessUnit/pts``, which thus stays exact.
     static let timescale: UInt32 = 1_000_000
     /// Bytes of a NAL unit's length.
@@ -36,8 +43,11 @@ package struct FragmentedMP4: Sendable {
 
     /// The initialization segment of the last keyframe, nil before the first.
     package private(set) var initialization: InitializationSegment?
-    /// The duration that each picture is given, in µs.
-    private let duration: UInt32
+    /// Pictures a second, 1 to 240: each picture is given the duration 1/fps, since the real one is known only when the next picture comes;
+    /// that one's decode time then corrects it (ISO/IEC 14496-12, 8.8.12.1).
+    package var fps: Int {
+        didSet { precondition(fps > 0) }
+    }
     private let codec: Codec
     private let place: ParameterSetPlace
     private let origin: Int64
@@ -47,8 +57,7 @@ package struct FragmentedMP4: Sendable {
     private var needsKeyframe = true
 
     /// - Parameters:
-    ///   - fps: Pictures a second, 1 to 240. Each picture is given the duration 1/fps, since the real one is known only when the next
-    ///     picture comes; that one's decode time then corrects it (ISO/IEC 14496-12, 8.8.12.1).
+    ///   - fps: As ``fps``.
     ///   - origin: The PTS that becomes time 0, in µs, not negative.
     package init(codec: Codec, fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
         self.init(codec: codec, fps: fps, place: place, origin: origin, reservesDuration: false)
@@ -60,26 +69,31 @@ package struct FragmentedMP4: Sendable {
         self.codec = codec
         self.place = place
         self.origin = origin
-        duration = (Self.timescale + UInt32(fps) / 2) / UInt32(fps)
+        self.fps = fps
     }
 
     /// Packages the session's next access unit.
     package mutating func fragment(_ accessUnit: AccessUnit) throws(PackagingError) -> Fragment {
-        guard accessUnit.pts >= origin else { throw .beforeOrigin }
-        let isKey = accessUnit.flags.contains(.key)
+        try fragment(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.flags.contains(.key))
+    }
+
+    /// Packages the session's next access unit, of which these are the Annex B bytes, the PTS in µs, and whether it is a keyframe.
+    package mutating func fragment(_ picture: [UInt8], pts: Int64, isKey: Bool) throws(PackagingError) -> Fragment {
+        guard pts >= origin else { throw .beforeOrigin }
         guard isKey || !needsKeyframe else { throw .noKeyframe }
-        var units = self.units(of: accessUnit.bytes)
+        var units = self.units(of: picture)
         guard units.contains(where: { $0.kind == .slice }) else { throw .noPicture }
         needsKeyframe = true
-        let changes = isKey ? try takeParameterSets(units, of: accessUnit.bytes) : false
+        let changes = isKey ? try takeParameterSets(units, of: picture) : false
         if place == .sampleEntry {
-            guard isKey || units.allSatisfy({ isKnown($0, of: accessUnit.bytes) }) else { throw .lateParameterSet }
+            guard isKey || units.allSatisfy({ isKnown($0, of: picture) }) else { throw .lateParameterSet }
             units.removeAll { $0.kind.isParameterSet }
         }
         let size = units.reduce(0) { $0 + Self.lengthSize + $1.range.count }
         guard size <= Int(UInt32.max) - Self.dataHeaderSize else { throw .tooLarge }
         needsKeyframe = false
-        return Fragment(bytes: write(accessUnit, units: units, size: size), changesInitialization: changes)
+        let head = Head(time: UInt64(pts - origin), size: UInt32(size), isKey: isKey)
+        return Fragment(bytes: write(head, units, of: picture), changesInitialization: changes)
     }
 
     private func units(of bytes: [UInt8]) -> [Unit] {
@@ -108,29 +122,30 @@ package struct FragmentedMP4: Sendable {
         !unit.kind.isParameterSet || sets.contains(bytes[unit.range], kind: unit.kind)
     }
 
-    private mutating func write(_ accessUnit: AccessUnit, units: [Unit], size: Int) -> [UInt8] {
+    private mutating func write(_ head: Head, _ units: [Unit], of picture: [UInt8]) -> [UInt8] {
         sequenceNumber &+= 1
-        var writer = BoxWriter(capacity: Self.movieFragmentSize + Self.dataHeaderSize + size)
+        let duration = (Self.timescale + UInt32(fps) / 2) / UInt32(fps)
+        var writer = BoxWriter(capacity: Self.movieFragmentSize + Self.dataHeaderSize + Int(head.size))
         writer.box("moof") { fragment in
             fragment.fullBox("mfhd") { $0.put(sequenceNumber) }
             fragment.box("traf") { track in
                 // Flag: default-base-is-moof.
                 track.fullBox("tfhd", flags: 0x02_0000) { $0.put(InitializationSegment.trackID) }
-                track.fullBox("tfdt", version: 1) { $0.put(UInt64(accessUnit.pts - origin)) }
+                track.fullBox("tfdt", version: 1) { $0.put(head.time) }
                 // Flags: data offset, then duration, size and flags of each sample.
                 track.fullBox("trun", flags: 0x701) { run in
                     run.put(UInt32(1))
                     run.put(UInt32(Self.movieFragmentSize + Self.dataHeaderSize))
                     run.put(duration)
-                    run.put(UInt32(size))
-                    run.put(Self.sampleFlags(isKey: accessUnit.flags.contains(.key)))
+                    run.put(head.size)
+                    run.put(Self.sampleFlags(isKey: head.isKey))
                 }
             }
         }
         writer.box("mdat") { data in
             for unit in units {
                 data.put(UInt32(unit.range.count))
-                data.put(accessUnit.bytes[unit.range])
+                data.put(picture[unit.range])
             }
         }
         return writer.bytes

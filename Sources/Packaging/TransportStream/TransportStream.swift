@@ -22,25 +22,29 @@ package struct TransportStream: Sendable {
 
     /// Packages the session's next access unit.
     package mutating func packets(_ accessUnit: AccessUnit) throws(PackagingError) -> [UInt8] {
-        guard let header = Self.leadingHeader(of: accessUnit.bytes) else { throw .noPicture }
-        let isKey = accessUnit.flags.contains(.key)
-        let time = TransportTime(pts: accessUnit.pts)
+        try packets(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.flags.contains(.key))
+    }
+
+    /// Packages the session's next access unit, of which these are the Annex B bytes, the PTS in µs, and whether it is a keyframe.
+    package mutating func packets(_ picture: [UInt8], pts: Int64, isKey: Bool) throws(PackagingError) -> [UInt8] {
+        guard let header = Self.leadingHeader(of: picture) else { throw .noPicture }
+        let time = TransportTime(pts: pts)
         let hasDelimiter = NALUnitKind(header: header, codec: codec) == .delimiter
         let delimiter = hasDelimiter ? [] : codec.delimiter
-        let size = Self.elementaryHeaderSize + delimiter.count + accessUnit.bytes.count
+        let size = Self.elementaryHeaderSize + delimiter.count + picture.count
 
         let firstRoom = TransportPacket.bodySize - Self.clockFieldSize
         let packetCount = 1 + (max(0, size - firstRoom) + TransportPacket.bodySize - 1) / TransportPacket.bodySize
-        let sendsTables = isKey || areTablesDue(at: accessUnit.pts)
+        let sendsTables = isKey || areTablesDue(at: pts)
         var bytes: [UInt8] = []
         bytes.reserveCapacity((packetCount + (sendsTables ? 2 : 0)) * TransportPacket.size)
         if sendsTables {
             appendTables(to: &bytes)
-            lastTables = accessUnit.pts
+            lastTables = pts
         }
 
         // The first packet has the clock, the headers, and what fits of the picture.
-        var taken = min(accessUnit.bytes.count, firstRoom - Self.elementaryHeaderSize - delimiter.count)
+        var taken = min(picture.count, firstRoom - Self.elementaryHeaderSize - delimiter.count)
         let filling = firstRoom - Self.elementaryHeaderSize - delimiter.count - taken
         appendVideoHeader(startsUnit: true, content: .both, to: &bytes)
         bytes.append(UInt8(Self.clockFieldSize - 1 + filling))
@@ -49,10 +53,10 @@ package struct TransportStream: Sendable {
         bytes += repeatElement(TransportPacket.padding, count: filling)
         Self.appendElementaryHeader(size: size, time, to: &bytes)
         bytes += delimiter
-        bytes += accessUnit.bytes[..<taken]
-        while taken < accessUnit.bytes.count {
-            let count = min(accessUnit.bytes.count - taken, TransportPacket.bodySize)
-            appendVideoPacket(accessUnit.bytes[taken..<(taken + count)], to: &bytes)
+        bytes += picture[..<taken]
+        while taken < picture.count {
+            let count = min(picture.count - taken, TransportPacket.bodySize)
+            appendVideoPacket(picture[taken..<(taken + count)], to: &bytes)
             taken += count
         }
         return bytes
@@ -61,12 +65,13 @@ package struct TransportStream: Sendable {
     /// What a player that was not given some packets gets before the packets of a keyframe: the discontinuity of each counter is told.
     ///
     /// - Parameter packets: A keyframe's, as made by ``packets(_:)``.
-    package static func discontinuity(before packets: [UInt8]) -> [UInt8] {
+    package static func discontinuity(before packets: some RandomAccessCollection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(3 * TransportPacket.size)
         // A packet without payload repeats the counter of the one before it.
         for (place, pid) in [ProgramTables.associationPID, ProgramTables.mapPID, ProgramTables.videoPID].enumerated() {
-            let next = packets[place * TransportPacket.size + TransportPacket.headerSize - 1]
+            let offset = place * TransportPacket.size + TransportPacket.headerSize - 1
+            let next = packets[packets.index(packets.startIndex, offsetBy: offset)]
             TransportPacket.appendHeader(
                 pid: pid,
                 startsUnit: false,

@@ -8,30 +8,47 @@ extension API {
         for codec in Codec.allCases {
             routes.add(.get, codec.streamPath(of: "{id}")) { try await stream($0, $1, codec: codec) }
         }
+        for container in Container.allCases {
+            routes.add(.get, container.streamPath(of: "{id}")) { request, context in
+                let session = try await session(context)
+                return try await stream(session, in: container, type: container.mediaType, request, context)
+            }
+        }
     }
 
-    /// A session's Annex B stream, for as long as session and client live.
+    /// A session's Annex B stream.
     private func stream(_ request: Request, _ context: RelayRequestContext, codec: Codec) async throws -> Response {
         let session = try await session(context)
         let actual = await session.request.codec
         guard actual == codec else { throw Problem(SessionError.otherCodec(session.id, actual)) }
+        // The media types of H.264 and H.265 are registered for RTP; players of bare streams use the same.
+        return try await stream(session, in: nil, type: "video/\(codec.rawValue)", request, context)
+    }
+
+    /// A session's stream, for as long as session and client live.
+    ///
+    /// - Parameter container: Nil for the bare stream.
+    private func stream(
+        _ session: Session,
+        in container: Container?,
+        type: String,
+        _ request: Request,
+        _ context: RelayRequestContext
+    ) async throws -> Response {
         guard await session.hasRoom else {
             throw Problem(SessionError.tooManyViewers(limit: session.device.maximumViewers))
         }
         let body = ResponseBody { writer in
             // Joins here and not before, since this runs only when the response's head could be written.
-            if let viewer = await session.makeHTTPViewer(on: context.channel) {
+            if let viewer = await session.makeHTTPViewer(on: context.channel, container: container) {
                 try await serve(viewer, of: session, to: request, writer: &writer)
             }
             try await writer.finish(nil)
             // Behind what is still to be sent. A client that does not close in turn is closed by its viewer's end.
             context.channel.close(mode: .output, promise: nil)
         }
-        // The connection ends with the stream, so that what ends the one never meets a later request on the other. The media types of
-        // H.264 and H.265 are registered for RTP; players of bare streams use the same.
-        let headers: HTTPFields = [
-            .contentType: "video/\(codec.rawValue)", .cacheControl: "no-store", .connection: "close",
-        ]
+        // The connection ends with the stream, so that what ends the one never meets a later request on the other.
+        let headers: HTTPFields = [.contentType: type, .cacheControl: "no-store", .connection: "close"]
         return Response(status: .ok, headers: headers, body: body)
     }
 

@@ -25,6 +25,7 @@ final class Session {
 
     private(set) var feed: SessionFeed
     private(set) var captureLatency: CaptureLatency
+    private var containers: ContainerStreams
     private var idle: IdleLimit
     private var viewers: [ObjectIdentifier: any Viewer] = [:]
     private var departed = DeliveryCounters()
@@ -51,6 +52,7 @@ final class Session {
             packetized: request.framing == .scrcpy,
             feeds: FeedSwitch.Policy(repeats: request.repeat, fps: request.fps)
         )
+        containers = ContainerStreams(codec: request.codec, fps: request.fps)
         idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
     }
 
@@ -74,6 +76,7 @@ final class Session {
     func change(_ change: SessionChange) {
         let former = request
         request = change.applied(to: former)
+        containers.fps = request.fps
         guard let update = request.update(from: former) else { return }
         if update.size != nil { feed.sizeChanges() }
         feed.feeds.policy.fps = request.fps
@@ -102,6 +105,7 @@ final class Session {
         guard let picture = feed.accept(accessUnit, from: role, now: now) else { return }
         captureLatency.take(accessUnit, now: now.uptimeNanoseconds)
         failure = nil
+        containers.package(picture)
         for viewer in viewers.values { viewer.offer(picture) }
         giveOrders()
     }
@@ -148,20 +152,23 @@ final class Session {
         viewers[ObjectIdentifier(viewer)] = viewer
         viewersAdmitted += 1
         touch()
-        for picture in feed.join(now: .now()) { viewer.offer(picture) }
+        let pictures = feed.join(now: .now())
+        if let container = viewer.container { containers.begin(container, with: pictures) }
+        for picture in pictures { viewer.offer(picture) }
         refreshStarving()
         return true
     }
 
     /// A new viewer, nil when there is no room for it.
-    func makeHTTPViewer(on channel: any Channel) -> HTTPViewer? {
-        let viewer = HTTPViewer(channel: channel, limits: viewerLimits)
+    func makeHTTPViewer(on channel: any Channel, container: Container?) -> HTTPViewer? {
+        let viewer = HTTPViewer(channel: channel, container: container, limits: viewerLimits)
         return admit(viewer) ? viewer : nil
     }
 
     func remove(_ viewer: any Viewer) {
         guard let viewer = viewers.removeValue(forKey: ObjectIdentifier(viewer)) else { return }
         departed += viewer.queue.counters
+        containers.end(allBut: Set(viewers.values.compactMap(\.container)))
         touch()
     }
 

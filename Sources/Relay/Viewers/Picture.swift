@@ -7,6 +7,8 @@ package struct Picture: Sendable, Equatable {
     package let isKey: Bool
     private let annexB: ByteBuffer
     private let scrcpy: ByteBuffer?
+    /// The same picture in containers.
+    package let packaged = PackagedPicture()
 
     /// - Parameter packetized: whether a viewer may ask for ``Framing/scrcpy``.
     package init(_ accessUnit: AccessUnit, codec: Codec, packetized: Bool) {
@@ -14,6 +16,11 @@ package struct Picture: Sendable, Equatable {
         isKey = accessUnit.flags.contains(.key)
         annexB = ByteBuffer(bytes: accessUnit.bytes)
         scrcpy = packetized ? ScrcpyFraming.packets(of: accessUnit, codec: codec) : nil
+    }
+
+    /// Whether they are the same; what is packaged of them then is too.
+    package static func == (one: Picture, other: Picture) -> Bool {
+        one.pts == other.pts && one.isKey == other.isKey && one.annexB == other.annexB && one.scrcpy == other.scrcpy
     }
 
     package var byteCount: Int { annexB.readableBytes }

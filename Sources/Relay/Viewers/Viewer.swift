@@ -2,10 +2,16 @@
 @MediaLoop
 protocol Viewer: AnyObject {
     var queue: ViewerQueue { get }
+    /// The container that it watches in, nil for the bare stream.
+    var container: Container? { get }
     /// Whether it has sent all that it had and can go on with a keyframe alone: the moment to ask for one.
     var starves: Bool { get }
     /// Takes the picture over, or drops it by the queue's rules.
     func offer(_ picture: Picture)
     /// Ends the stream in good order.
     func finish()
+}
+
+extension Viewer {
+    var container: Container? { nil }
 }

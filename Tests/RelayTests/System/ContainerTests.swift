@@ -1,0 +1,201 @@
+import Foundation
+import Media
+import Packaging
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+import Wire
+
+@Suite("A viewer of a container", .serialized)
+struct ContainerTests {
+    /// Reads an HTTP response and undoes its chunked coding.
+    private struct Download {
+        private var rest: [UInt8]
+
+        init(_ response: [UInt8]) throws {
+            let end = try #require(Array(response).firstRange(of: Array("\r\n\r\n".utf8)))
+            rest = Array(response[end.upperBound...])
+        }
+
+        /// The body as far as it has come.
+        mutating func body() -> [UInt8] {
+            var body: [UInt8] = []
+            while let line = rest.firstRange(of: Array("\r\n".utf8)),
+                let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), size > 0
+            {
+                body += rest[line.upperBound...].prefix(size)
+                rest = Array(rest[line.upperBound...].dropFirst(size + 2))
+            }
+            return body
+        }
+    }
+
+    /// Runs a program without keeping one of the threads that the relay runs on as well.
+    private func run(_ program: String, _ arguments: [String]) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try Tool.run(program, arguments, deadline: 60) })
+            }
+        }
+    }
+
+    /// Joins over HTTP, and is there when this returns.
+    private func join(_ relay: RunningRelay, _ id: SessionID, _ container: String, as count: Int) async throws
+        -> ByteClient
+    {
+        let client = try await ByteClient(port: relay.ports.http)
+        let request = "GET /screencapture/\(id)/stream.\(container) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        try await client.send(Array(request.utf8))
+        try await relay.waitForViewers(count, of: id)
+        return client
+    }
+
+    private static func accessUnits() throws -> [AccessUnit] {
+        let source = try SourceStream(SourceSettings(name: "x264", keyframes: [0, 20], pictures: 30))
+        return source.accessUnits.enumerated().map { index, bytes in
+            var unit = SampleStream.accessUnit(index, key: source.keyframes.contains(index))
+            unit.bytes = bytes
+            return unit
+        }
+    }
+
+    @Test("gets each picture's chunk, the same for all, beginning at a keyframe", arguments: ["ts", "mp4"])
+    func sharedChunks(_ container: String) async throws {
+        let units = try Self.accessUnits()
+        var packets = TransportStream(codec: .h264)
+        var fragments = FragmentedMP4(codec: .h264, fps: 30)
+        let chunks = try units.map {
+            container == "ts" ? try packets.packets($0) : try fragments.fragment($0).bytes
+        }
+        let beginning = container == "ts" ? [] : try #require(fragments.initialization).bytes
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let early = try await join(relay, session.id, container, as: 1)
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(Array(units[..<10]), session: session.id)
+            let tcp = try await ByteClient(port: session.port)
+            try await relay.waitForViewers(2, of: session.id)
+            // From the cache or, on a machine that is too slow for that, from the second keyframe.
+            let late = try await join(relay, session.id, container, as: 3)
+            try await link.send(Array(units[10...]), session: session.id)
+            _ = try await eventually("all pictures") {
+                try await relay.session(session.id)["counters"]?["relay"]?["pictures"] == .integer(units.count)
+                    ? true : nil
+            }
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            var download = try Download(try await early.readToEnd())
+            let all = beginning + chunks.flatMap(\.self)
+            let body = download.body()
+            #expect(body == all)
+            download = try Download(try await late.readToEnd())
+            let lateBody = download.body()
+            #expect(lateBody == all || lateBody == beginning + chunks[20...].flatMap(\.self))
+            _ = try await tcp.readToEnd()
+        }
+    }
+
+    @Test("has a stream of its own time: it begins when somebody watches, from what is cached")
+    func beginsWithItsFirstViewer() async throws {
+        let units = try Self.accessUnits()
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(Array(units[..<10]), session: session.id)
+            for _ in 0..<2 {
+                let viewer = try await join(relay, session.id, "ts", as: 1)
+                try await link.send(Array(units[20...]), session: session.id)
+                var stream = TransportStream(codec: .h264)
+                let packet = try await viewer.read(1000)
+                var download = try Download(packet)
+                // The first packet is the tables', its counter 0.
+                #expect(Array(download.body().prefix(4)) == Array(try stream.packets(units[20]).prefix(4)))
+                try await viewer.close()
+                try await relay.waitForViewers(0, of: session.id)
+            }
+        }
+    }
+
+    @Test("that is slow is told of the gap and goes on at a keyframe", arguments: ["ts", "mp4"])
+    func slow(_ container: String) async throws {
+        let source = try Self.accessUnits()
+        // Large, so that sockets hold few of them.
+        let padding: [UInt8] = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 0xFF, count: 64 << 10) + [0x80]
+        let groupSize = 20
+        try await RunningRelay.run {
+            $0.viewerQueueLimits = .init(bytes: 256 << 10, pictures: 1000)
+        } _: { relay in
+            let session = try await relay.startSession()
+            let slow = try await ByteClient(port: relay.ports.http, autoRead: false)
+            let request = "GET /screencapture/\(session.id)/stream.\(container) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            try await slow.send(Array(request.utf8))
+            let quick = try await ByteClient(port: session.port)
+            try await relay.waitForViewers(2, of: session.id)
+            let link = try await LinkClient(greeting: relay)
+            var number = 0
+            /// Sends a group of pictures and returns how many the slow viewer has lost by then.
+            func dropped() async throws -> JSONValue? {
+                for index in 0..<groupSize {
+                    var unit = SampleStream.accessUnit(number, key: index == 0)
+                    unit.bytes = source[index].bytes + padding
+                    number += 1
+                    try await link.send([unit], session: session.id)
+                    #expect(try await quick.read(unit.bytes.count) == unit.bytes)
+                }
+                return try await relay.session(session.id)["counters"]?["relay"]?["dropped"]
+            }
+            _ = try await eventually("a group that is dropped") {
+                let before = try await dropped()
+                return try await dropped() != before ? true : nil
+            }
+            try await slow.startReading()
+            _ = try await eventually("a group that is not") {
+                let before = try await dropped()
+                return try await dropped() == before ? true : nil
+            }
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            var download = try Download(try await slow.readToEnd())
+            let body = download.body()
+            if container == "ts" {
+                // Packets without payload, whose adaptation field says discontinuity.
+                let marks = stride(from: 0, to: body.count, by: 188).filter { place in
+                    body[place + 3] & 0x30 == 0x20 && body[place + 5] & 0x80 != 0
+                }
+                #expect(!marks.isEmpty && marks.count % 3 == 0)
+            }
+            let scratch = try Scratch()
+            let file = try scratch.write(body, to: "slow.\(container)")
+            let arguments = ["-v", "warning", "-show_entries", "packet=pts", "-of", "csv=p=0", file.path]
+            let times = try await run("/usr/bin/ffprobe", arguments).split(separator: "\n")
+            #expect(times.count >= groupSize && times.count < number)
+        }
+    }
+
+    @Test("of the real agent's stream plays in ffmpeg and ffprobe without a warning", arguments: Codec.allCases)
+    func realAgent(_ codec: Codec) async throws {
+        try await RunningRelay.run {
+            $0.devices[0].agentExecutable = Programs.product("capture-agent").path
+        } _: { relay in
+            let started = try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
+            #expect(started.status == 200, "\(started.text)")
+            let session = try await relay.startSession(["codec": .string(codec.rawValue), "width": 320, "height": 180])
+            for container in ["ts", "mp4"] {
+                let url = relay.url("/screencapture/\(session.id)/stream.\(container)")
+                let hashes = try await run(
+                    "/usr/bin/ffmpeg",
+                    ["-v", "warning", "-nostdin", "-xerror", "-err_detect", "explode", "-i", url]
+                        + ["-frames:v", "45", "-fps_mode", "passthrough", "-f", "framemd5", "-"]
+                )
+                #expect(hashes.split(separator: "\n").count { !$0.hasPrefix("#") } == 45)
+                let packets = try await run(
+                    "/usr/bin/ffprobe",
+                    ["-v", "warning", "-read_intervals", "%+#45", "-show_entries", "packet=pts_time,flags"]
+                        + ["-of", "csv=p=0", url]
+                )
+                let lines = packets.split(separator: "\n")
+                #expect(lines.count == 45)
+                #expect(lines.first?.contains(",K") == true)
+            }
+        }
+    }
+}
