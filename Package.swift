@@ -40,8 +40,10 @@ let package = Package(
             pkgConfig: "libpipewire-0.3",
             providers: [.apt(["libpipewire-0.3-dev"])]
         ),
+        .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
+        .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(
             name: "CXCB",
             providers: [.apt(["libxcb1-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev"])]
@@ -66,8 +68,8 @@ let package = Package(
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CWayland", "CX264", "CX265",
-                "CXCB", "CYUV", "Media",
+                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CSystemd", "CTurboJPEG",
+                "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Media",
                 "Pacing",
                 "Wire",
                 .product(name: "Logging", package: "swift-log"),

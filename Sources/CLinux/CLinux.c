@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int clinux_eventfd(void) {
@@ -28,4 +29,18 @@ int clinux_memfd(const char *name, int64_t size) {
     close(descriptor);
     errno = reason;
     return -1;
+}
+
+int clinux_pipe(int ends[2]) {
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0) return 0;
+    int reason = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = reason;
+    return -1;
+}
+
+int clinux_pidfd(pid_t process) {
+    return (int)syscall(SYS_pidfd_open, process, 0);
 }

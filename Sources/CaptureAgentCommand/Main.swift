@@ -62,6 +62,21 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "Frames per second of the test pattern, 1 to 240.")
     var fps = 60
 
+    @Option(
+        parsing: .remaining,
+        help: ArgumentHelp(
+            """
+            With screenshot, the program that writes a picture to its standard output (PNG, JPEG or PPM), and its \
+            arguments: all that follows, so this is the last option. Default: what the desktop offers.
+            """,
+            valueName: "program argument"
+        )
+    )
+    var command: [String] = []
+
+    @Option(help: "Seconds that the command may take for a picture.")
+    var commandTimeout = 5.0
+
     @Option(help: "Where the portal's restore token is kept. Default: $XDG_STATE_HOME/heliograph.")
     var stateDirectory: String?
 
@@ -139,7 +154,12 @@ struct CaptureAgentCommand: ParsableCommand {
             guard let node else { throw ValidationError("--source node needs --node.") }
             return .node(node)
         case .screenshot:
-            return .screenshot(ScreenshotTarget(output: output, cursor: cursor))
+            guard 0.1...60 ~= commandTimeout else {
+                throw ValidationError("--command-timeout takes 0.1 to 60 seconds.")
+            }
+            let command =
+                command.isEmpty ? nil : ScreenshotCommand(words: command, timeout: UInt64(commandTimeout * 1e9))
+            return .screenshot(ScreenshotTarget(output: output, cursor: cursor, command: command))
         case .testPattern:
             guard 1...240 ~= fps else { throw ValidationError("--fps takes 1 to 240.") }
             return .testPattern(try pictureSize() ?? PictureSize(width: 1280, height: 720), fps: fps)

@@ -13,8 +13,8 @@ struct LayerTests {
         "Pacing": ["Media"],
         "Wire": ["FoundationEssentials", "Media"],
         "CaptureAgent": [
-            "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPipeWire", "CSystemd", "CWayland", "CX264", "CX265",
-            "CXCB", "CYUV", "Glibc", "Logging", "Media", "Pacing", "Wire",
+            "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CSystemd", "CTurboJPEG",
+            "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Glibc", "Logging", "Media", "Pacing", "Wire",
         ],
         "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Media", "Wire"],
         "Relay": [

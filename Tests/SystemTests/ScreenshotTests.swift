@@ -125,6 +125,45 @@ extension SystemTests {
             }
         }
 
+        @Test(
+            "programs that write PPM, PNG and JPEG are screenshots' source",
+            arguments: [
+                ["grim", "-t", "ppm", "-"], ["grim", "-t", "png", "-l", "1", "-"],
+                [
+                    "sh", "-c",
+                    "grim -t ppm - | ffmpeg -v error -f image2pipe -c:v ppm -i - -f image2pipe -c:v mjpeg -q:v 2 -",
+                ],
+            ]
+        )
+        func command(words: [String]) async throws {
+            let desktop = try Desktop()
+            defer { desktop.end() }
+            let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
+            let file = desktop.directory.appendingPathComponent("relay.yaml")
+            try "devices: {default: {screenshotCommand: [\(list)]}}".write(to: file, atomically: true, encoding: .utf8)
+            let relay = try await RelayProcess(in: desktop, arguments: ["--config", file.path])
+            defer { relay.terminate() }
+            let start: RelayProcess.Object = ["timeout": 60, "source": ["kind": "screenshot"] as RelayProcess.Object]
+            let started = try await relay.post("/screencapture/broadcast/start", start)
+            #expect(started.object("source").string("kind") == "command")
+            let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+            let viewer = try SystemTests.viewer(of: session)
+            try await SystemTests.waitForPictures(60, at: viewer)
+            let values = try SystemTests.counters(viewer, size: Self.size, source: Self.size)
+            #expect(!values.contains(-1) && values == values.sorted() && Set(values).count > 3)
+            try desktop.pause()
+            let value = try desktop.shownValue()
+            // The slowest takes some tenths of a second for a shot: the screen stands still for several.
+            let before = try await agentCounters(relay)
+            _ = try await eventually("repeats without the encoder") {
+                try await agentCounters(relay).integer("skipped") > before.integer("skipped") + 60 ? true : nil
+            }
+            let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
+            #expect(Pictures.counter(luma: last, size: Self.size) == value)
+            let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
+            #expect(Pictures.psnr(last, screenshot) > 30)
+        }
+
         @Test("a compositor that dies is found again, and a monitor that does not exist is answered with those that do")
         func recovery() async throws {
             try await SystemTests.withBroadcast(source: ["kind": "screenshot"]) { desktop, relay in

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 /// A non-blocking, close-on-exec eventfd with count 0; -1 and errno on failure. eventfd(2).
@@ -19,5 +20,11 @@ void clinux_set_thread_name(pthread_t thread, const char *name);
 /// A close-on-exec memory file of `size` bytes that can never shrink, so that whoever it is shared with cannot take mapped
 /// memory away; -1 and errno on failure. memfd_create(2).
 int clinux_memfd(const char *name, int64_t size);
+
+/// A close-on-exec pipe whose reading end, the first, does not block; -1 and errno on failure. pipe2(2).
+int clinux_pipe(int ends[2]);
+
+/// A close-on-exec descriptor that is readable when the process has ended; -1 and errno on failure. pidfd_open(2).
+int clinux_pidfd(pid_t process);
 
 #endif

@@ -20,6 +20,11 @@ struct AgentCommand: Sendable {
         if role != .broadcast { arguments += ["--role", role.rawValue] }
         if let directory = device.stateDirectory { arguments += ["--state-directory=\(directory)"] }
         if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
+        if source.kind == .screenshot, let command = device.screenshotCommand {
+            if let timeout = device.screenshotTimeout { arguments += ["--command-timeout", "\(timeout.seconds)"] }
+            // Takes all that follows.
+            arguments += ["--command"] + command
+        }
         environment = device.environment
         environment[LinkToken.environmentKey] = token.value
     }

@@ -19,6 +19,10 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var stateDirectory: String?
     /// How long a person has to answer the desktop's dialog; nil for the agent's own choice.
     package var consentTimeout: TimeAmount?
+    /// The program that takes screenshots, and its arguments; nil for what the desktop offers.
+    package var screenshotCommand: [String]?
+    /// How long it may take for one; nil for the agent's own choice.
+    package var screenshotTimeout: TimeAmount?
     /// Most sessions at a time.
     package var maximumSessions = 8
     /// Most viewers of one session.

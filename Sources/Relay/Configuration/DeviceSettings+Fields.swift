@@ -11,6 +11,8 @@ extension DeviceSettings {
             reader.note(.outOfRange, "stateDirectory", "is \(directory); allowed: absolute paths")
         }
         consentTimeout = reader.seconds("consentTimeout", in: 1...3600)
+        screenshotCommand = reader.strings("screenshotCommand", count: 1...100, length: 0...4096)
+        screenshotTimeout = reader.seconds("screenshotTimeout", in: 0.1...60)
         maximumSessions = reader.maximumSessions()
         maximumViewers = reader.maximumViewers()
         reader.finish()

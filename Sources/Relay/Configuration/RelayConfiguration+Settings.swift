@@ -34,6 +34,8 @@ extension DeviceConfiguration {
         environment = settings.environment
         stateDirectory = settings.stateDirectory
         consentTimeout = settings.consentTimeout
+        screenshotCommand = settings.screenshotCommand
+        screenshotTimeout = settings.screenshotTimeout
         maximumSessions = settings.maximumSessions ?? all.maximumSessions ?? maximumSessions
         maximumViewers = settings.maximumViewers ?? all.maximumViewers ?? maximumViewers
     }

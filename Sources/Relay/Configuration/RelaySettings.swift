@@ -57,6 +57,8 @@ package struct DeviceSettings: Sendable, Equatable, CustomStringConvertible {
     package var environment: [String: String] = [:]
     package var stateDirectory: String?
     package var consentTimeout: TimeAmount?
+    package var screenshotCommand: [String]?
+    package var screenshotTimeout: TimeAmount?
     package var maximumSessions: Int?
     package var maximumViewers: Int?
 

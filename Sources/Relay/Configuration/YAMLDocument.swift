@@ -5,7 +5,7 @@ import Yams
 /// YAML is read as its core schema has it (YAML 1.2.2, section 10.3), numbers in decimal only: `yes`, `1:30` and dates are strings. Anchors,
 /// aliases and tags are refused: a document means what stands at its place.
 struct YAMLDocument {
-    /// How many objects deep fields are looked at. No setting lies deeper, and a file of nothing but depth costs nothing.
+    /// How many objects and arrays deep fields are looked at. No setting lies deeper, and a file of nothing but depth costs nothing.
     private static let depth = 8
 
     private(set) var root = JSONValue.null
@@ -53,9 +53,8 @@ struct YAMLDocument {
         // The parser gives what is quoted this tag.
         case .scalar(let scalar) where scalar.tag == Tag(.str): return .string(scalar.string)
         case .mapping(let mapping) where mapping.tag == .implicit: return object(mapping, path: path)
-        // Nothing in a configuration is a list; that it is one is all that an error says.
-        case .sequence: return .array([])
-        case .scalar, .mapping, .alias: return refuse(node, "tags are not read: write the value without one")
+        case .sequence(let sequence) where sequence.tag == .implicit: return array(sequence, path: path)
+        case .scalar, .mapping, .sequence, .alias: return refuse(node, "tags are not read: write the value without one")
         }
     }
 
@@ -78,6 +77,13 @@ struct YAMLDocument {
             members.append(.init(name: name.string, value: value))
         }
         return .object(members)
+    }
+
+    private mutating func array(_ sequence: Node.Sequence, path: [String]) -> JSONValue {
+        guard path.count < Self.depth else { return .array([]) }
+        return .array(
+            sequence.enumerated().compactMap { number, node in value(of: node, path: path + [String(number)]) }
+        )
     }
 
     private mutating func refuse(_ node: Node, _ statement: String) -> JSONValue? {

@@ -117,6 +117,31 @@ package struct ObjectReader {
         }
     }
 
+    /// Strings, as many as `count` says, each with a number of characters in `length` and no NUL.
+    package mutating func strings(_ name: String, count: ClosedRange<Int>, length: ClosedRange<Int>) -> [String]? {
+        let elements: [JSONValue]
+        switch take(name) {
+        case nil: return nil
+        case .array(let array): elements = array
+        case let value?: return wrongType(name, "an array of strings", is: value.kind)
+        }
+        guard count.contains(elements.count) else {
+            return outOfRange(name, "\(count.lowerBound) to \(count.upperBound) strings", is: "\(elements.count) long")
+        }
+        var strings: [String] = []
+        for element in elements {
+            guard case .string(let string) = element else {
+                return wrongType(name, "an array of strings", is: "with \(element.kind) in it")
+            }
+            guard length.contains(string.count), !string.utf8.contains(0) else {
+                let allowed = "\(length.lowerBound) to \(length.upperBound) characters each, no NUL"
+                return outOfRange(name, allowed, is: "with a string of \(string.count) characters in it")
+            }
+            strings.append(string)
+        }
+        return strings
+    }
+
     /// What `parse` makes of a word, of which `words` says which there are.
     package mutating func word<Value>(
         _ name: String,

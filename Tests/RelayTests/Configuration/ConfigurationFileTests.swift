@@ -42,6 +42,8 @@ struct ConfigurationFileTests {
         tv.environment = ["WAYLAND_DISPLAY": "wayland-1", "EMPTY": "", "YES": "yes"]
         tv.stateDirectory = "/var/lib/tv"
         tv.consentTimeout = .seconds(90)
+        tv.screenshotCommand = ["adb", "-s", "0123", "exec-out", "screencap", "-p"]
+        tv.screenshotTimeout = .milliseconds(2500)
         tv.maximumSessions = 1
         tv.maximumViewers = 2
         expected.devices = [tv, DeviceSettings(name: "Wall_2-b")]
@@ -78,6 +80,8 @@ struct ConfigurationFileTests {
               YES: yes
             stateDirectory: /var/lib/tv
             consentTimeout: 90
+            screenshotCommand: [adb, -s, "0123", exec-out, screencap, -p]
+            screenshotTimeout: 2.5
             maxSessions: 1
             maxViewers: 2
           Wall_2-b: {}
@@ -121,6 +125,23 @@ struct ConfigurationFileTests {
             ),
             ("devices: {tv: {maxViewers: 0}}", "1:28: devices.tv.maxViewers is 0; allowed: 1 to 10000"),
             ("devices: {tv: {stateDirectory: x}}", "1:32: devices.tv.stateDirectory is x; allowed: absolute paths"),
+            (
+                "devices: {tv: {screenshotCommand: grim}}",
+                "1:35: devices.tv.screenshotCommand is a string; an array of strings is expected"
+            ),
+            (
+                "devices: {tv: {screenshotCommand: []}}",
+                "1:35: devices.tv.screenshotCommand is 0 long; allowed: 1 to 100 strings"
+            ),
+            (
+                "devices: {tv: {screenshotCommand: [grim, 3]}}",
+                "1:35: devices.tv.screenshotCommand is with a number in it; an array of strings is expected"
+            ),
+            (
+                "devices: {tv: {screenshotCommand: [grim, \"a\\0b\"]}}",
+                "1:35: devices.tv.screenshotCommand is with a string of 3 characters in it; allowed: "
+            ),
+            ("devices: {tv: {screenshotCommand: [&a grim]}}", "1:36: anchors are not read: "),
             (
                 "devices: {tv: {environment: {A: 1}}}",
                 "1:33: devices.tv.environment.A is a number; a string is expected"

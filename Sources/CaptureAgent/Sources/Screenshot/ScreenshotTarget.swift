@@ -5,14 +5,18 @@ package struct ScreenshotTarget: Sendable, Equatable {
     /// The monitor's name, such as `DP-1`; the first one when nil.
     package var output: String?
     package var cursor: CursorDrawing
+    /// What takes the screenshots, whatever the desktop; nil for what that offers.
+    package var command: ScreenshotCommand?
 
-    package init(output: String? = nil, cursor: CursorDrawing = .embedded) {
+    package init(output: String? = nil, cursor: CursorDrawing = .embedded, command: ScreenshotCommand? = nil) {
         self.output = output
         self.cursor = cursor
+        self.command = command
     }
 
-    /// Opens what the desktop offers: that of its Wayland compositor, else of its X server.
+    /// Opens the command where there is one, else what the desktop offers: that of its Wayland compositor, else of its X server.
     func open() throws(SourceError) -> any ScreenshotBackend {
+        if let command { return CommandBackend(command) }
         switch (Self.isSet("WAYLAND_DISPLAY"), Self.isSet("DISPLAY")) {
         case (true, _):
             // An X server beside a Wayland compositor shows its own windows at most.
@@ -22,7 +26,8 @@ package struct ScreenshotTarget: Sendable, Equatable {
         case (false, false):
             throw .unavailable(
                 cause: "screenshot_unavailable",
-                detail: "There is no desktop to take screenshots of: neither WAYLAND_DISPLAY nor DISPLAY is set."
+                detail: "There is no desktop to take screenshots of: neither WAYLAND_DISPLAY nor DISPLAY is set. "
+                    + "Start the agent inside the desktop's session, or give it a command that takes them."
             )
         }
     }

@@ -1,0 +1,52 @@
+import Media
+
+/// Screenshots by a program that is run for each of them.
+final class CommandBackend: ScreenshotBackend {
+    let kind = "command"
+    let descriptor: Int32? = nil
+    /// No more than half of the time is spent in programs.
+    let restPerShot = 1.0
+
+    private let command: ScreenshotCommand
+    private let output = CommandOutput(limit: CommandRun.largestOutput)
+    private var pool = ShotPool<Void>(attach: { _ in }, detach: { _ in })
+
+    init(_ command: ScreenshotCommand) {
+        self.command = command
+    }
+
+    func processEvents() {}
+
+    func take(stop: Event) throws(ShotError) -> Shot? {
+        do throws(CommandError) {
+            guard try CommandRun.run(command, into: output, stop: stop) else { return nil }
+        } catch {
+            throw failed(error.cause, error.reason)
+        }
+        let captured = MonotonicClock.now
+        let picture = try readable { () throws(StillPictureError) in try StillPictures.read(output.bytes) }
+        let description = FrameDescription(
+            size: picture.size,
+            stride: picture.size.width * PixelFormat.bytesPerPixel,
+            format: .bgrx
+        )
+        let memory = try pool.take(description).memory
+        try readable { () throws(StillPictureError) in try picture.draw(into: memory.first, stride: description.stride)
+        }
+        return Shot(memory: memory, captured: captured)
+    }
+
+    private func readable<Value>(_ body: () throws(StillPictureError) -> Value) throws(ShotError) -> Value {
+        do throws(StillPictureError) {
+            return try body()
+        } catch {
+            throw failed("command_failed", "its output is \(error.reason)")
+        }
+    }
+
+    func close() {}
+
+    private func failed(_ cause: String, _ reason: String) -> ShotError {
+        .failed(cause: cause, detail: "The screenshot command \(command.words.first ?? "") failed: \(reason).")
+    }
+}

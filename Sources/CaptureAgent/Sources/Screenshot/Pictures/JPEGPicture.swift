@@ -1,0 +1,54 @@
+import CTurboJPEG
+package import Media
+
+/// A JPEG picture.
+package final class JPEGPicture: StillPicture {
+    static let beginning: [UInt8] = [0xFF, 0xD8, 0xFF]
+    /// `TJFLAG_STOPONWARNING`: a damaged picture is not shown; `TJFLAG_LIMITSCANS`: nor one that is made to take for ever.
+    private static let flags = Int32(TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS)
+
+    package let size: PictureSize
+    private let bytes: UnsafeRawBufferPointer
+    private let decoder: tjhandle
+
+    package init(_ bytes: UnsafeRawBufferPointer) throws(StillPictureError) {
+        guard let decoder = tjInitDecompress() else {
+            throw StillPictureError(reason: "a picture, and no memory for it")
+        }
+        var (width, height, subsampling, colours) = (Int32(0), Int32(0), Int32(0), Int32(0))
+        let data = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let result =
+            tjDecompressHeader3(decoder, data, UInt(bytes.count), &width, &height, &subsampling, &colours)
+        guard result == 0 else {
+            let error = Self.error(decoder)
+            tjDestroy(decoder)
+            throw error
+        }
+        size = PictureSize(width: Int(width), height: Int(height))
+        self.bytes = bytes
+        self.decoder = decoder
+    }
+
+    deinit {
+        tjDestroy(decoder)
+    }
+
+    package func draw(into first: UnsafeMutableRawPointer, stride: Int) throws(StillPictureError) {
+        let result = tjDecompress2(
+            decoder,
+            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+            UInt(bytes.count),
+            first.assumingMemoryBound(to: UInt8.self),
+            Int32(size.width),
+            Int32(stride),
+            Int32(size.height),
+            Int32(TJPF_BGRX.rawValue),
+            Self.flags
+        )
+        guard result == 0 else { throw Self.error(decoder) }
+    }
+
+    private static func error(_ decoder: tjhandle) -> StillPictureError {
+        StillPictureError(reason: "a broken JPEG picture (\(String(cString: tjGetErrorStr2(decoder))))")
+    }
+}
