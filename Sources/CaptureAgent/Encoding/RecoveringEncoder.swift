@@ -19,7 +19,12 @@ struct RecoveringEncoder: ~Copyable {
     /// Why the encoder that was asked for cannot be used at all.
     let unavailability: EncoderError?
     private var choice = EncoderChoice()
-    private var encoder: (any VideoEncoder)?
+    private var encoder: (any VideoEncoder)? {
+        // Asked for every picture, and a search among conformances.
+        didSet { imports = encoder is any ImportingEncoder }
+    }
+    /// Whether the open encoder takes frames in DMA-BUFs.
+    private(set) var imports = false
     /// What the open encoder has made, with what was put between.
     private var stream: RepeatableStream
     /// What the next encoder is opened for.
@@ -168,9 +173,6 @@ struct RecoveringEncoder: ~Copyable {
     }
 
     // MARK: - DMA-BUF
-
-    /// Whether the open encoder takes frames in DMA-BUFs.
-    var imports: Bool { encoder is any ImportingEncoder }
 
     /// Encodes a frame in a DMA-BUF, nil where the open encoder takes none. If that fails, the picture is lost: a replacement, which the next one
     /// opens, may be unable to read it.

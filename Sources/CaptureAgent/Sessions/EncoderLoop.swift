@@ -89,7 +89,7 @@ struct EncoderLoop: ~Copyable {
                 outcome = .encoded(byteCount: picture.bytes.count, isKeyframe: picture.isKeyframe)
             case .repeat:
                 let (picture, kind) = try encoder.makeRepeat(isKeyframe: job.forceKeyframe)
-                let flags: AccessUnit.Flags = kind == .skipped ? [.repeat, .skip] : .repeat
+                let flags = kind == .skipped ? AccessUnit.Flags.repeat.union(.skip) : .repeat
                 deliver(picture, slot: job.slot, started: started, flags: flags)
                 outcome = Self.outcome(of: kind, picture)
             }
