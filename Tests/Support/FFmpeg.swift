@@ -13,7 +13,7 @@ package enum FFmpeg {
         try decodeLuma(stream, codec: .h264, size: size)
     }
 
-    /// The luma planes of every picture of a stream, in full range; pictures of another size than `size` are scaled to it.
+    /// The luma planes of every picture of a stream, in full range and not turned; pictures of another size than `size` are scaled to it.
     ///
     /// Throws when the decoder finds the least fault.
     package static func decodeLuma(
@@ -23,7 +23,8 @@ package enum FFmpeg {
     ) throws -> [[UInt8]] {
         let raw = try run(
             [
-                "-v", "error", "-err_detect", "explode", "-f", demuxer(codec), "-i", "pipe:0", "-fps_mode",
+                "-v", "error", "-err_detect", "explode", "-noautorotate", "-f", demuxer(codec), "-i", "pipe:0",
+                "-fps_mode",
                 "passthrough",
                 "-vf", "scale=\(size.width):\(size.height):flags=area:in_range=tv:out_range=pc",
                 "-f", "rawvideo", "-pix_fmt", "gray", "pipe:1",
@@ -77,6 +78,22 @@ package enum FFmpeg {
             input: Data(stream)
         )
         return String(decoding: lines, as: UTF8.self).split(separator: "\n").count { !$0.hasPrefix("#") }
+    }
+
+    /// The clockwise quarter turns that ffprobe reads from each picture of a stream.
+    package static func orientations(_ stream: some Collection<UInt8>, codec: Codec) throws -> [Int] {
+        let frames = try run(
+            ["-v", "error", "-f", demuxer(codec), "-show_frames", "-of", "json", "pipe:0"],
+            input: Data(stream),
+            program: "/usr/bin/ffprobe"
+        )
+        let answer = try JSONSerialization.jsonObject(with: frames) as? [String: Any]
+        return (answer?["frames"] as? [[String: Any]] ?? []).map { frame in
+            let data = frame["side_data_list"] as? [[String: Any]] ?? []
+            let rotation = data.compactMap { $0["rotation"] as? Int }.first ?? 0
+            // ffprobe counts degrees anticlockwise, from -180.
+            return (-rotation / 90 + 4) % 4
+        }
     }
 
     /// ffmpeg's name of the codec's byte stream format.

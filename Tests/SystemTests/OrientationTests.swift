@@ -12,7 +12,7 @@ extension SystemTests {
             return (status.object("source").integer("orientation"), session.integer("orientation"))
         }
 
-        @Test("what a producer says of its pictures' turn reaches the status", arguments: 0...7)
+        @Test("what a producer says of its pictures' turn reaches the status", arguments: [0, 3, 5, 6])
         func producer(transform: Int) async throws {
             let desktop = try Desktop(.none)
             try desktop.startNode("screen", size: "64x32", buffers: ["--transform", String(transform)])
@@ -22,6 +22,26 @@ extension SystemTests {
                 let told = try await Self.orientation(relay)
                 // Four to seven are the mirrored ones.
                 #expect(told.source == transform % 4 && told.session == transform % 4)
+            }
+        }
+
+        @Test(
+            "the stream itself says how its pictures are turned, and repeats do",
+            arguments: [(Codec.h264, 1), (.h264, 3), (.h265, 2), (.h265, 0)]
+        )
+        func inBand(codec: Codec, transform: Int) async throws {
+            let desktop = try Desktop(.none)
+            try desktop.startNode("screen", size: "64x32", holdAt: 10, buffers: ["--transform", String(transform)])
+            try await SystemTests.withBroadcast(of: desktop, source: ["kind": "node", "node": "screen"]) { _, relay in
+                let arguments: RelayProcess.Object = [
+                    "framing": "scrcpy", "codec": codec.rawValue, "stillKeyframeInterval": 2,
+                ]
+                let viewer = try SystemTests.viewer(of: try await relay.startSession(arguments))
+                _ = try await eventually("keyframes") {
+                    viewer.pictures.count { $0.isKeyframe } >= 3 ? true : nil
+                }
+                let orientations = try FFmpeg.orientations(viewer.stream, codec: codec)
+                #expect(orientations.count >= 60 && Set(orientations) == [transform])
             }
         }
 
@@ -55,7 +75,9 @@ extension SystemTests {
                 #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })
                 // Throws at the least fault of the stream.
                 let decoded = try FFmpeg.decodeLuma(h264: pictures.flatMap(\.bytes), size: size)
+                let told = try FFmpeg.orientations(pictures.flatMap(\.bytes), codec: .h264)
                 for stop in stops {
+                    #expect(told[stop.picture] == stop.orientation)
                     let upright = Pictures.turned(decoded[stop.picture], size: size, quarterTurns: stop.orientation)
                     let turnedSize = stop.orientation % 2 == 0 ? size : PictureSize(width: 720, height: 1280)
                     #expect(Pictures.counter(luma: upright, size: turnedSize) == stop.value, "\(stop)")

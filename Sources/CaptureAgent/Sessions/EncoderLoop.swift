@@ -83,12 +83,17 @@ struct EncoderLoop: ~Copyable {
             switch job.work {
             case .encode(let frame):
                 captured = frame.captured
+                let isTurned = frame.orientation != orientation
                 orientation = frame.orientation
-                let picture = try encoder.encode(frame, forceKeyframe: job.forceKeyframe)
+                let picture = upright(
+                    try encoder.encode(frame, forceKeyframe: job.forceKeyframe || isTurned),
+                    job.parameters.codec
+                )
                 deliver(picture, slot: job.slot, started: started, flags: [])
                 outcome = .encoded(byteCount: picture.bytes.count, isKeyframe: picture.isKeyframe)
             case .repeat:
-                let (picture, kind) = try encoder.makeRepeat(isKeyframe: job.forceKeyframe)
+                let (repeated, kind) = try encoder.makeRepeat(isKeyframe: job.forceKeyframe)
+                let picture = upright(repeated, job.parameters.codec)
                 let flags = kind == .skipped ? AccessUnit.Flags.repeat.union(.skip) : .repeat
                 deliver(picture, slot: job.slot, started: started, flags: flags)
                 outcome = Self.outcome(of: kind, picture)
@@ -98,6 +103,13 @@ struct EncoderLoop: ~Copyable {
             outcome = report(error)
         }
         finish(outcome, started: started)
+    }
+
+    /// The picture, which tells its orientation.
+    private func upright(_ picture: EncodedPicture, _ codec: Codec) -> EncodedPicture {
+        var picture = picture
+        picture.bytes = DisplayOrientation.added(orientation, to: picture.bytes, codec: codec)
+        return picture
     }
 
     private func deliver(
