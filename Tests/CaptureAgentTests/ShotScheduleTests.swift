@@ -6,15 +6,15 @@ struct ShotScheduleTests {
     private static func ms(_ count: Int) -> UInt64 { UInt64(count) * 1_000_000 }
 
     /// A schedule that has been wanted at 20 a second since 1000 ms.
-    private static func wanted(restPerShot: Double = 0) -> ShotSchedule {
-        var schedule = ShotSchedule(restPerShot: restPerShot)
+    private static func wanted(_ pace: ShotSchedule.Pace = .clock) -> ShotSchedule {
+        var schedule = ShotSchedule(pace: pace)
         schedule.follow(fps: 20, now: ms(1000))
         return schedule
     }
 
     @Test("none without a session, the first at once")
     func demand() {
-        var schedule = ShotSchedule(restPerShot: 0)
+        var schedule = ShotSchedule(pace: .clock)
         #expect(schedule.due == nil)
         schedule.follow(fps: 20, now: Self.ms(1000))
         #expect(schedule.due == Self.ms(1000))
@@ -44,13 +44,23 @@ struct ShotScheduleTests {
         #expect(schedule.due == Self.ms(1370))
     }
 
-    @Test("a rest after each shot, as a part of what it took")
+    @Test("a rest after each program, as long as it took")
     func rest() {
-        var schedule = Self.wanted(restPerShot: 1)
+        var schedule = Self.wanted(.halfTime)
         schedule.taken(began: Self.ms(1000), ended: Self.ms(1020))
         #expect(schedule.due == Self.ms(1050))
         schedule.taken(began: Self.ms(1050), ended: Self.ms(1350))
         #expect(schedule.due == Self.ms(1650))
+    }
+
+    @Test("where the screen's refresh paces shots, one is asked for early enough for the refresh that it is wanted for")
+    func refresh() {
+        var schedule = Self.wanted(.refresh)
+        for refresh in [1010, 1060, 1110] {
+            let began = schedule.due!
+            schedule.taken(began: began, ended: Self.ms(refresh))
+            #expect(schedule.due == Self.ms(refresh) + 37_500_000)
+        }
     }
 
     @Test("another rate counts from the last shot")

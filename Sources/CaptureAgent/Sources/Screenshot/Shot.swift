@@ -23,8 +23,8 @@ protocol ScreenshotBackend: AnyObject {
     var kind: String { get }
     /// Readable when ``processEvents()`` has something to do; nil where nothing comes without being asked for.
     var descriptor: Int32? { get }
-    /// How long it rests after a shot, as a part of what the shot took.
-    var restPerShot: Double { get }
+    /// What decides how soon after a shot the next one may be taken.
+    var pace: ShotSchedule.Pace { get }
 
     /// Takes notice of what has become of the screen between shots.
     func processEvents() throws(SourceError)

@@ -13,7 +13,7 @@ struct ShotLoop {
     init(backend: any ScreenshotBackend, sink: any FrameSink) {
         self.backend = backend
         self.sink = sink
-        schedule = ShotSchedule(restPerShot: backend.restPerShot)
+        schedule = ShotSchedule(pace: backend.pace)
     }
 
     /// Takes the one shot that nobody has asked for: it tells whether there are any to be had, and how large they are.

@@ -7,8 +7,18 @@ package struct ShotSchedule: Sendable {
     private static let firstPause: UInt64 = .milliseconds(100)
     private static let longestPause: UInt64 = .milliseconds(2_000)
 
-    /// How long to rest after a shot, as a part of what it took.
-    private let restPerShot: Double
+    /// What decides how soon after a shot the next one may be taken.
+    package enum Pace: Sendable {
+        /// The sessions' rate.
+        case clock
+        /// The same, where a shot is done with a refresh of the screen. The next one is asked for a quarter of the interval early, as
+        /// one that is asked for a hair too late waits for one more refresh.
+        case refresh
+        /// The same, and no more than half of the time is spent on shots.
+        case halfTime
+    }
+
+    private let pace: Pace
     /// From one shot to the next; nil while nobody wants any.
     private var interval: UInt64?
     /// The next shot is due an interval after it.
@@ -17,8 +27,8 @@ package struct ShotSchedule: Sendable {
     private var notBefore: UInt64 = 0
     private var failures = 0
 
-    package init(restPerShot: Double) {
-        self.restPerShot = restPerShot
+    package init(pace: Pace) {
+        self.pace = pace
     }
 
     /// When to take the next shot; nil while nobody wants any.
@@ -30,7 +40,8 @@ package struct ShotSchedule: Sendable {
     /// - Parameter fps: Shots per second; nil for none. After none, the first is due at once.
     package mutating func follow(fps: Int?, now: UInt64) {
         let wasWanted = interval != nil
-        interval = fps.map { 1_000_000_000 / UInt64($0) }
+        let whole: UInt64 = pace == .refresh ? 750_000_000 : 1_000_000_000
+        interval = fps.map { whole / UInt64($0) }
         if !wasWanted, let interval { base = now - min(now, interval) }
     }
 
@@ -48,8 +59,9 @@ package struct ShotSchedule: Sendable {
     }
 
     private mutating func rest(after began: UInt64, _ ended: UInt64, _ pause: UInt64) {
-        notBefore = ended + max(pause, UInt64(Double(ended - began) * restPerShot))
+        notBefore = ended + max(pause, pace == .halfTime ? ended - began : 0)
+        guard let interval else { return }
         // One that comes late, or takes long, begins anew: what was missed is not caught up on.
-        if let interval { base = max(base + interval, ended - min(ended, interval)) }
+        base = pace == .refresh ? ended : max(base + interval, ended - min(ended, interval))
     }
 }

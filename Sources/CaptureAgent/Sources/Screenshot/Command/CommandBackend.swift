@@ -4,8 +4,7 @@ import Media
 final class CommandBackend: ScreenshotBackend {
     let kind = "command"
     let descriptor: Int32? = nil
-    /// No more than half of the time is spent in programs.
-    let restPerShot = 1.0
+    let pace = ShotSchedule.Pace.halfTime
 
     private let command: ScreenshotCommand
     private let output = CommandOutput(limit: CommandRun.largestOutput)

@@ -4,8 +4,7 @@ import Media
 /// Screenshots from a compositor of wlroots' kind, by zwlr_screencopy_manager_v1: it copies its next picture into our memory.
 final class ScreencopyBackend: ScreenshotBackend {
     let kind = "wlr-screencopy"
-    /// The compositor does the work, and at most once for each refresh of its screen.
-    let restPerShot = 0.0
+    let pace = ShotSchedule.Pace.refresh
 
     /// How long the compositor may take for a shot, ns. It waits for the screen's next refresh.
     private static let shotTimeout: UInt64 = .milliseconds(2_000)

@@ -5,8 +5,7 @@ import Media
 /// Screenshots from an X server, by MIT-SHM: it copies its screen into our memory.
 final class X11Backend: ScreenshotBackend {
     let kind = "x11"
-    /// The server does the work, and is quick.
-    let restPerShot = 0.0
+    let pace = ShotSchedule.Pace.clock
 
     private let connection: X11Connection
     private let screen: X11Screen
