@@ -29,10 +29,15 @@ package struct SettlingPolicy: Sendable, Equatable {
         self.isCapped = isCapped
     }
 
-    /// Notes that the picture was encoded again as a keyframe. One that is worse than what it replaces is refined anew.
+    /// Notes that the picture was encoded again as a keyframe. One that is worse than a settled picture that it replaces is refined anew;
+    /// before that it is a step like any other, or keyframes in quick succession would keep a picture from ever settling.
     ///
     /// - Parameter isCapped: Whether the rate cap has lowered its quality.
     package mutating func keyframeEncoded(isCapped: Bool) {
-        if isCapped || !isSettled { pictureEncoded() }
+        if !isSettled {
+            repeatEncoded(isCapped: isCapped)
+        } else if isCapped {
+            pictureEncoded()
+        }
     }
 }

@@ -132,6 +132,15 @@ struct StillScreenTests {
         #expect(units.reduce(0) { $0 + $1.bytes.count } <= most)
     }
 
+    @Test("settles though keyframes are due more often than it takes to refine it")
+    func frequentKeyframes() async throws {
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(fps: 30, keyframeInterval: 100, output: recorder)
+        pipeline.offer(Self.frame(5))
+        try await wait(recorder, skips: 10)
+        pipeline.shutDown()
+    }
+
     @Test("is repeated by the encoder where its stream takes no other pictures, and the figures say why")
     func refused() async throws {
         let recorder = SessionRecorder()
