@@ -111,12 +111,28 @@ extension SystemTests {
                     try await Task.sleep(for: .milliseconds(Int.random(in: 20...150, using: &generator)))
                     try desktop.pause()
                     let value = try desktop.shownValue()
-                    for (viewer, decoder) in zip(viewers, decoders) {
-                        // Nothing comes after it: a picture that is stale now stays so.
-                        _ = try await eventually("the picture of \(value) in trial \(trial)", limit: .seconds(10)) {
-                            try decoder.feed(viewer.pictures)
-                            return decoder.value == value ? true : nil
+                    do {
+                        for (viewer, decoder) in zip(viewers, decoders) {
+                            // Nothing comes after it: a picture that is stale now stays so.
+                            _ = try await eventually("the picture of \(value) in trial \(trial)", limit: .seconds(10)) {
+                                try decoder.feed(viewer.pictures)
+                                return decoder.value == value ? true : nil
+                            }
                         }
+                    } catch {
+                        try zip(viewers, decoders).forEach { try $1.feed($0.pictures) }
+                        // Made from the newest frame that the agent has: tells whose fault it is.
+                        let fresh = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                        let newest = try SystemTests.viewer(of: fresh)
+                        try await SystemTests.waitForPictures(5, at: newest)
+                        let size = Self.decodedSize
+                        let captured = try FFmpeg.decodeLuma(h264: newest.stream, size: size).last.flatMap {
+                            Pictures.counter(luma: $0, size: size)
+                        }
+                        Issue.record(
+                            "\(error); shown \(decoders.map(\.value)), the agent's newest frame \(captured ?? -1)"
+                        )
+                        return
                     }
                     try desktop.resume()
                 }
