@@ -20,8 +20,16 @@ package final class RelayProcess: @unchecked Sendable {
 
     /// Starts a relay and waits until it listens.
     ///
-    /// - Parameter linkToken: The token for agents that are started by hand.
-    package init(in desktop: Desktop, arguments: [String] = [], linkToken: String? = nil) async throws {
+    /// - Parameters:
+    ///   - linkToken: The token for agents that are started by hand.
+    ///   - fallback: What its standbys capture; nil for its own choice. Most tests are about one agent.
+    package init(
+        in desktop: Desktop,
+        arguments: [String] = [],
+        linkToken: String? = nil,
+        fallback: String? = "none"
+    ) async throws {
+        let arguments = arguments + (fallback.map { ["--fallback", $0] } ?? [])
         let portsFile = desktop.directory.appendingPathComponent("run/ports-\(UUID().uuidString).json")
         process = desktop.process(
             "heliograph-relay",

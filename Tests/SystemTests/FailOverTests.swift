@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// A viewer stays connected through all of these, and everything that it is sent decodes.
+    /// Without a desktop. A viewer stays connected through all of these, and everything that it is sent decodes.
     @Suite("When an agent is lost, the other one feeds the session")
     struct FailOverTests {
         private static let size = PictureSize(width: 320, height: 240)
@@ -16,7 +16,7 @@ extension SystemTests {
         ) async throws {
             let desktop = try Desktop(.none)
             defer { desktop.end() }
-            let relay = try await RelayProcess(in: desktop, arguments: ["--fallback", "test-pattern"] + arguments)
+            let relay = try await RelayProcess(in: desktop, arguments: arguments, fallback: "test-pattern")
             defer { relay.terminate() }
             try await relay.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
             let session = try await relay.startSession([

@@ -49,7 +49,7 @@ final class Broadcast {
     // MARK: The standby
 
     /// What the standby captures; nil where the device has none, or needs none now.
-    private var fallback: SourceRequest? {
+    var fallback: SourceRequest? {
         guard !draining, let source = runningSource else { return nil }
         let isNeeded =
             switch agent.machine.state {

@@ -25,7 +25,7 @@ extension API {
             let timings = try await broadcast.start(source: arguments.source, timeout: arguments.timeout)
             return BroadcastReport.started(broadcast, timings: timings)
         } catch {
-            throw Problem(error, device: broadcast.device.name)
+            throw Problem(error, device: broadcast.device.name, fallback: broadcast.fallback?.kind.rawValue)
         }
     }
 

@@ -20,7 +20,8 @@ extension Problem {
         self.init(Code(issue.kind), issue.description, field: issue.name)
     }
 
-    init(_ error: BroadcastError, device: String) {
+    /// - Parameter fallback: What feeds sessions meanwhile; nil when nothing does.
+    init(_ error: BroadcastError, device: String, fallback: String? = nil) {
         switch error {
         case .agentTimeout(let timeout, let saidHello, let detail):
             let progress = saidHello ? "the agent said HELLO but its source does not stream" : "no agent said HELLO"
@@ -30,7 +31,9 @@ extension Problem {
             self.init(exit)
         case .sourceUnavailable(let cause, let detail):
             self.init(.sourceUnavailable, detail ?? "the agent cannot capture; see the relay's log")
-            extra = [Member(name: "cause", value: JSONValue(cause))]
+            extra = [
+                Member(name: "cause", value: JSONValue(cause)), Member(name: "fallback", value: JSONValue(fallback)),
+            ]
             headers[.retryAfter] = Self.retryAfter
         case .running(let source):
             self.init(

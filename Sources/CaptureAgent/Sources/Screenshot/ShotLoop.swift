@@ -20,6 +20,8 @@ struct ShotLoop {
     mutating func open(stop: Event) throws(SourceError) {
         do throws(ShotError) {
             if let shot = try backend.take(stop: stop) { deliver(shot) }
+            // Long before the first session may want one.
+            forget()
         } catch {
             switch error {
             case .failed(let cause, let detail): throw .unavailable(cause: cause, detail: detail)
@@ -33,7 +35,10 @@ struct ShotLoop {
         guard demand.isWanted != isWanted else { return }
         isWanted = demand.isWanted
         // From here on nobody looks at the screen.
-        guard !isWanted else { return }
+        if !isWanted { forget() }
+    }
+
+    private mutating func forget() {
         changed.forget()
         sink.outdated()
     }
