@@ -21,9 +21,15 @@ final class Switchboard: AgentLinkOwner {
     /// Agents refused since the relay started, by code.
     private(set) var refused: [Reject.Code: UInt64] = [:]
     private var refusalLog = LogBudget()
+    /// nil when nothing is kept.
+    private let keeper: StateKeeper?
+    private var statesTaken = 0
+    private var keptSources: [String: SourceRequest] = [:]
+    private var draining = false
 
     init(configuration: RelayConfiguration, logger: Logger) {
         self.configuration = configuration
+        keeper = configuration.stateFile.map { StateKeeper(file: StateFile(path: $0), logger: logger) }
         self.logger = logger
         agentLink = configuration.agentLink
         sessions = SessionTable(configuration: configuration, logger: logger)
@@ -41,6 +47,7 @@ final class Switchboard: AgentLinkOwner {
                     logger: logger
                 )
             }
+            broadcasts[device.name]?.changed = { [weak self] in self?.broadcastChanged() }
         }
         ticks = MediaLoop.eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) {
             [weak self] task in
@@ -69,17 +76,26 @@ final class Switchboard: AgentLinkOwner {
             let agent = broadcast.agent(role)
             if agent.link != nil { session.agentLinked(role, source: agent.machine.agent?.status?.state) }
         }
+        await keepState()
         return session
+    }
+
+    func changeSession(_ session: Session, _ change: SessionChange) async {
+        session.change(change)
+        await keepState()
     }
 
     func stopSession(_ session: Session) async {
         let broadcast = broadcast(of: session.device.name)
         for role in AgentRole.allCases { broadcast?.agent(role).send(.sessionRemove(session.id)) }
         await sessions.stop(session)
+        await keepState()
     }
 
     /// Ends everything in good order: viewers first, so that they see the end of their streams, then the agents.
     func drain() async {
+        // What ends now is to go on when the relay is started again.
+        draining = true
         ticks?.cancel()
         await sessions.drain()
         await withTaskGroup { group in
@@ -94,6 +110,50 @@ final class Switchboard: AgentLinkOwner {
             logger.info("session \(session.id) ends: nobody watched it for its ttl")
             Task { await stopSession(session) }
         }
+    }
+
+    // MARK: The relay's next life
+
+    /// Opens the sessions again that were there before the relay ended.
+    func restoreSessions(_ state: RelayState) async {
+        sessions.skipIDs(to: state.lastSession)
+        for var kept in state.sessions {
+            guard let broadcast = broadcasts[kept.device] else {
+                logger.warning("session \(kept.id) is left out: there is no device \(kept.device) any more")
+                continue
+            }
+            if !state.isOfThisBoot { kept.epoch = NIODeadline.now().uptimeNanoseconds }
+            await sessions.restore(kept, of: broadcast.device) { [weak broadcast] packet, role in
+                broadcast?.agent(role).send(packet)
+            }
+        }
+    }
+
+    /// Goes on with the broadcasts that the relay kept running. Their agents may have outlived it.
+    func resumeBroadcasts(_ state: RelayState) {
+        for kept in state.broadcasts {
+            broadcasts[kept.device]?.resume(kept.source, grace: configuration.adoptionTime)
+        }
+    }
+
+    private func broadcastChanged() {
+        let sources = broadcasts.compactMapValues(\.keptSource)
+        guard !draining, sources != keptSources else { return }
+        keptSources = sources
+        Task { await keepState() }
+    }
+
+    /// Returns when the state as it is now has been kept.
+    func keepState() async {
+        guard let keeper, !draining else { return }
+        statesTaken += 1
+        let state = RelayState(
+            linkToken: configuration.linkToken.value,
+            lastSession: sessions.lastID,
+            sessions: sessions.all.map(\.state),
+            broadcasts: keptSources.map { .init(device: $0.key, source: $0.value) }.sorted { $0.device < $1.device }
+        )
+        await keeper.keep(state, number: statesTaken)
     }
 
     // MARK: AgentLinkOwner

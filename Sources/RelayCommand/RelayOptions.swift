@@ -85,6 +85,15 @@ struct RelayOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Where sessions, broadcasts and the token are kept over the relay's end; none keeps nothing. "
+                + "Default: $XDG_STATE_HOME/heliograph/relay-PORT.json, PORT being that of --agent-link; none with port 0.",
+            valueName: "path"
+        )
+    )
+    var stateFile: String?
+
+    @Option(
+        help: ArgumentHelp(
             "After how long without a byte an agent's link is lost. Default: \(defaults.watchdog.seconds).",
             valueName: "s"
         )
@@ -143,8 +152,16 @@ struct RelayOptions: ParsableArguments {
         let file = try config.map { path throws(ConfigurationError) in try ConfigurationFile.settings(at: path) }
         return try RelayConfiguration(
             try settings().over(file ?? RelaySettings()),
-            linkToken: ProcessInfo.processInfo.environment[LinkToken.environmentKey]
+            linkToken: ProcessInfo.processInfo.environment[LinkToken.environmentKey],
+            stateDirectory: Self.stateDirectory()
         )
+    }
+
+    /// The XDG base directory specification's state directory; nil where neither it nor a home is set.
+    private static func stateDirectory() -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        return (folder("XDG_STATE_HOME") ?? folder("HOME").map { $0 + "/.local/state" }).map { $0 + "/heliograph" }
     }
 
     private func settings() throws -> RelaySettings {
@@ -162,6 +179,7 @@ struct RelayOptions: ParsableArguments {
         add("source", source.map { .object([.init(name: "kind", value: .string($0))] + node) })
         add("fallback", fallback.map(JSONValue.string))
         add("linkTokenFile", linkTokenFile.map(JSONValue.string))
+        add("stateFile", stateFile.map(JSONValue.string))
         add("watchdog", watchdog.map(JSONValue.number))
         add("helloTimeout", helloTimeout.map(JSONValue.number))
         add("agentReturnGrace", agentReturnGrace.map(JSONValue.number))

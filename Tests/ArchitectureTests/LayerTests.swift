@@ -18,7 +18,7 @@ struct LayerTests {
         ],
         "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Media", "Wire"],
         "Relay": [
-            "FoundationEssentials", "HTTPTypes", "Hummingbird", "Logging", "Media", "NIOCore", "NIOPosix",
+            "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird", "Logging", "Media", "NIOCore", "NIOPosix",
             "Packaging", "ServiceLifecycle", "Subprocess", "SystemPackage", "Wire", "Yams",
         ],
         "RelayCommand": [

@@ -129,6 +129,76 @@ extension SystemTests {
             }
         }
 
+        @Test("and when the relay is, both find the next one, which goes on with the session on its port")
+        func relayKilled() async throws {
+            let desktop = try Desktop(.none)
+            defer { desktop.end() }
+            let state = ["--state-file", desktop.directory.appendingPathComponent("run/relay.json").path]
+            let first = try await RelayProcess(in: desktop, arguments: state, fallback: "test-pattern")
+            try await first.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
+            let arguments: RelayProcess.Object = [
+                "framing": "scrcpy", "width": Self.size.width, "height": Self.size.height, "label": "kept",
+            ]
+            _ = try await first.startSession(arguments)
+            let session = try await first.startSession(arguments)
+            try await first.post("/screencapture/1/stop")
+            try await first.patch("/screencapture/2", ["fps": 20])
+            _ = try await eventually("a warm standby") {
+                try await standby(first).string("state") == "live" ? true : nil
+            }
+            let viewer = try SystemTests.viewer(of: session)
+            try await SystemTests.waitForPictures(20, at: viewer)
+            let pids = try await [agent(first), Int32(standby(first).object("agent").integer("pid"))]
+            kill(first.pid, SIGKILL)
+            first.terminate()
+            _ = try await eventually("the end of the viewer's connection") { viewer.current.isClosed ? true : nil }
+
+            let ports = ["--http", "127.0.0.1:\(first.httpPort)", "--agent-link", "127.0.0.1:\(first.agentPort)"]
+            let second = try await RelayProcess(in: desktop, arguments: state + ports, fallback: "test-pattern")
+            defer { second.terminate() }
+            let again = try SystemTests.viewer(of: session)
+            try await SystemTests.waitForPictures(20, at: again)
+            #expect(try await [agent(second), Int32(standby(second).object("agent").integer("pid"))] == pids)
+            #expect(desktop.processes(running: "capture-agent").count == 2)
+            let status = try await second.get("/screencapture/2")
+            #expect(status.integer("port") == session.integer("port"))
+            #expect(status.string("label") == "kept")
+            #expect(status.integer("fps") == 20)
+            #expect(status.string("createdAt") == session.string("createdAt"))
+            let last = try #require(viewer.pictures.last?.pts)
+            #expect(again.pictures.allSatisfy { $0.pts > last }, "it is the same timeline")
+            try expectUnbroken(again)
+            #expect(try await second.startSession([:]).integer("id") == 3, "no id is used twice")
+            // The relay restarts the agents that it adopted.
+            kill(pids[0], SIGKILL)
+            _ = try await eventually("another agent") {
+                let pid = try await agent(second)
+                return pid != 0 && pid != pids[0] ? true : nil
+            }
+        }
+
+        @Test("and a relay that was shut down goes on too, with new agents")
+        func relayRestarted() async throws {
+            let desktop = try Desktop(.none)
+            defer { desktop.end() }
+            let state = ["--state-file", desktop.directory.appendingPathComponent("run/relay.json").path]
+            let first = try await RelayProcess(in: desktop, arguments: state)
+            try await first.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
+            let session = try await first.startSession(["framing": "scrcpy"])
+            #expect(first.terminate() == 0)
+            #expect(desktop.processes(running: "capture-agent").isEmpty)
+            let second = try await RelayProcess(in: desktop, arguments: state)
+            let viewer = try SystemTests.viewer(of: session)
+            try await SystemTests.waitForPictures(5, at: viewer)
+            try await second.post("/screencapture/stop")
+            try await second.post("/screencapture/broadcast/stop")
+            #expect(second.terminate() == 0)
+            let third = try await RelayProcess(in: desktop, arguments: state)
+            defer { third.terminate() }
+            #expect((try await third.get("/screencapture")["sessions"] as? [Any])?.isEmpty == true)
+            #expect(try await third.get("/screencapture/broadcast").string("state") == "idle")
+        }
+
         @Test("and both end with the broadcast")
         func stop() async throws {
             try await withStandby { desktop, relay, _ in

@@ -39,7 +39,8 @@ package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
         try self.init(configured: String(decoding: bytes, as: UTF8.self), source: path)
     }
 
-    private init(value: String) { self.value = value }
+    /// One that a relay had and kept.
+    init(value: String) { self.value = value }
 
     /// A new one: 32 random bytes in hexadecimal.
     package static func random() -> LinkToken {

@@ -81,9 +81,11 @@ final class AgentSupervisor {
     }
 
     /// Keeps an agent running from now on, without anyone waiting for it. Does nothing unless it is idle.
-    func supervise(_ source: SourceRequest) {
+    ///
+    /// - Parameter grace: How long an agent that may run already is expected before one is started.
+    func supervise(_ source: SourceRequest, grace: TimeAmount = .zero) {
         guard !draining else { return }
-        perform(machine.superviseRequested(source: source, now: .now()))
+        perform(machine.superviseRequested(source: source, grace: grace, now: .now()))
     }
 
     private func outcome(

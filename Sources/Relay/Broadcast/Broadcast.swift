@@ -10,6 +10,10 @@ final class Broadcast {
     let device: DeviceConfiguration
     let agent: AgentSupervisor
     let standby: AgentSupervisor
+    /// Called after every change of what it is to capture.
+    var changed: @MediaLoop () -> Void = {}
+    /// Until when agents of the relay's former life are expected.
+    private var adoptionEnd: NIODeadline?
     private var delay: Scheduled<Void>?
     private var draining = false
 
@@ -18,7 +22,10 @@ final class Broadcast {
         self.device = device
         agent = supervisor(.broadcast)
         standby = supervisor(.standby)
-        agent.changed = { [weak self] in self?.keepStandby() }
+        agent.changed = { [weak self] in
+            self?.keepStandby()
+            self?.changed()
+        }
         standby.changed = { [weak self] in self?.keepStandby() }
     }
 
@@ -30,6 +37,15 @@ final class Broadcast {
     func start(source: SourceRequest?, timeout: TimeAmount) async throws(BroadcastError) -> StartTimings? {
         try await agent.start(source: source, timeout: timeout)
     }
+
+    /// Goes on with what the relay did before it ended. Agents that run still are expected for `grace`, then others are started.
+    func resume(_ source: SourceRequest, grace: TimeAmount) {
+        adoptionEnd = .now() + grace
+        agent.supervise(source, grace: grace)
+    }
+
+    /// What the relay keeps running; nil when it does not.
+    var keptSource: SourceRequest? { agent.machine.isSupervised ? agent.machine.source : nil }
 
     /// Stops it and returns when its agents are gone.
     func stop(reason: String) async {
@@ -71,7 +87,8 @@ final class Broadcast {
         delay?.cancel()
         delay = nil
         if let fallback {
-            if standby.machine.state == .idle { standby.supervise(fallback) }
+            let grace = adoptionEnd.map { max(.zero, $0 - .now()) } ?? .zero
+            if standby.machine.state == .idle { standby.supervise(fallback, grace: grace) }
         } else if agent.machine.state == .starting {
             // A start that takes its time, such as one that asks a person, shows something else meanwhile; one that does not has the
             // machine to itself.

@@ -124,14 +124,25 @@ package struct BroadcastMachine: Sendable {
     }
 
     /// Begins to keep an agent running without anyone waiting for it. Nothing changes unless it is idle.
-    package mutating func superviseRequested(source requested: SourceRequest, now: NIODeadline) -> [Action] {
+    ///
+    /// - Parameter grace: How long an agent that may run already is expected before one is started.
+    package mutating func superviseRequested(
+        source requested: SourceRequest,
+        grace: TimeAmount = .zero,
+        now: NIODeadline
+    ) -> [Action] {
         guard case .idle = phase else { return [] }
         restarts = 0
         lastExit = nil
         backoff = RestartBackoff(policy: policy.backoff)
-        enter(.away(Absence(patience: now + policy.restartTimeout)), now: now)
         source = requested
-        return [spawn()]
+        guard grace > .zero else {
+            enter(.away(Absence(patience: now + policy.restartTimeout)), now: now)
+            return [spawn()]
+        }
+        supervised = true
+        enter(.away(Absence(respawnAt: now + grace)), now: now)
+        return []
     }
 
     package mutating func stopRequested(reason: String, now: NIODeadline) -> [Action] {

@@ -1,8 +1,8 @@
 package import Media
 
 /// What a broadcast is to capture.
-package struct SourceRequest: Sendable, Equatable {
-    package enum Kind: String, Sendable, CaseIterable {
+package struct SourceRequest: Sendable, Equatable, Codable {
+    package enum Kind: String, Sendable, CaseIterable, Codable {
         /// What the desktop offers: Mutter itself, else the portal.
         case auto
         /// The desktop portal's screen cast.
@@ -18,12 +18,12 @@ package struct SourceRequest: Sendable, Equatable {
     }
 
     /// Whether the pointer is in the picture.
-    package enum Cursor: String, Sendable, CaseIterable {
+    package enum Cursor: String, Sendable, CaseIterable, Codable {
         case embedded, hidden
     }
 
     /// What of the desktop is captured, where the source has several kinds.
-    package enum Content: String, Sendable, CaseIterable {
+    package enum Content: String, Sendable, CaseIterable, Codable {
         case monitor, window
     }
 

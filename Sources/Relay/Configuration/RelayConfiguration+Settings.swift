@@ -1,9 +1,15 @@
 extension RelayConfiguration {
     /// The defaults with `settings` over them.
     ///
-    /// - Parameter linkToken: The secret from the environment, which counts when the settings name no file.
+    /// - Parameters:
+    ///   - linkToken: The secret from the environment, which counts when the settings name no file.
+    ///   - stateDirectory: Where the state is kept that the settings name no file for; nil for nowhere.
     /// - Throws: ``RelayStartError`` when the token cannot be had.
-    package init(_ settings: RelaySettings, linkToken environment: String?) throws(RelayStartError) {
+    package init(
+        _ settings: RelaySettings,
+        linkToken environment: String?,
+        stateDirectory: String? = nil
+    ) throws(RelayStartError) {
         self.init()
         http = settings.http ?? http
         agentLink = settings.agentLink ?? agentLink
@@ -18,9 +24,19 @@ extension RelayConfiguration {
         devices = listed.map { DeviceConfiguration($0, within: settings) }
         if let path = settings.linkTokenFile {
             linkToken = try LinkToken(file: path)
+            isTokenConfigured = true
         } else if let environment {
             linkToken = try LinkToken(configured: environment, source: LinkToken.environmentKey)
+            isTokenConfigured = true
         }
+        stateFile = Self.stateFile(settings.stateFile, agentLink: agentLink, directory: stateDirectory)
+    }
+
+    /// Relays are told apart by the port on which agents find them again; one that takes any port is not found again.
+    private static func stateFile(_ named: String?, agentLink: Endpoint, directory: String?) -> String? {
+        if let named { return named == RelaySettings.noStateFile ? nil : named }
+        guard let directory, agentLink.port != 0 else { return nil }
+        return "\(directory)/relay-\(agentLink.port).json"
     }
 }
 

@@ -13,6 +13,12 @@ package struct RelayConfiguration: Sendable {
     package var devices = [DeviceConfiguration()]
     /// The secret that agents show.
     package var linkToken = LinkToken.random()
+    /// Whether the operator chose it. Else the one of the relay's former life counts.
+    package var isTokenConfigured = false
+    /// Where the relay keeps what it goes on with after its end; nil for nowhere.
+    package var stateFile: String?
+    /// How long after its start a relay expects agents of its former life before it starts others.
+    package var adoptionTime = TimeAmount.seconds(2)
 
     /// How long a connection may take to say HELLO.
     package var helloTimeout = TimeAmount.seconds(5)

@@ -18,6 +18,7 @@ extension RelaySettings {
         source = reader.object("source", SourceRequest.init)
         fallback = reader.fallback()
         linkTokenFile = reader.path("linkTokenFile")
+        stateFile = reader.path("stateFile")
         watchdog = reader.seconds("watchdog", in: 0.1...3600)
         helloTimeout = reader.seconds("helloTimeout", in: 0.1...3600)
         agentReturnGrace = reader.seconds("agentReturnGrace", in: 0...3600)

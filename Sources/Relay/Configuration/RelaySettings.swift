@@ -12,6 +12,7 @@ package struct RelaySettings: Sendable, Equatable {
     package var source: SourceRequest?
     package var fallback: Fallback?
     package var linkTokenFile: String?
+    package var stateFile: String?
     package var watchdog: TimeAmount?
     package var helloTimeout: TimeAmount?
     package var agentReturnGrace: TimeAmount?
@@ -19,6 +20,9 @@ package struct RelaySettings: Sendable, Equatable {
     package var printsPorts: Bool?
     package var logLevel: Logger.Level?
     package var devices: [DeviceSettings]?
+
+    /// Stands for no state file.
+    package static let noStateFile = "none"
 
     package init() {}
 
@@ -37,6 +41,7 @@ package struct RelaySettings: Sendable, Equatable {
         put(\.source)
         put(\.fallback)
         put(\.linkTokenFile)
+        put(\.stateFile)
         put(\.watchdog)
         put(\.helloTimeout)
         put(\.agentReturnGrace)

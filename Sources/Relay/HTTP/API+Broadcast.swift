@@ -23,8 +23,10 @@ extension API {
         let broadcast = try broadcast(arguments.device)
         do {
             let timings = try await broadcast.start(source: arguments.source, timeout: arguments.timeout)
+            await switchboard.keepState()
             return BroadcastReport.started(broadcast, timings: timings)
         } catch {
+            await switchboard.keepState()
             throw Problem(error, device: broadcast.device.name, fallback: broadcast.fallback?.kind.rawValue)
         }
     }
@@ -47,6 +49,7 @@ extension API {
         let broadcast = try broadcast(device)
         let wasRunning = broadcast.machine.state != .idle
         await broadcast.stop(reason: "the broadcast was stopped")
+        await switchboard.keepState()
         return [
             "device": .string(broadcast.device.name), "state": .string(broadcast.machine.state.rawValue),
             "wasRunning": .bool(wasRunning),

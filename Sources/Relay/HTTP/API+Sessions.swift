@@ -55,9 +55,11 @@ extension API {
     }
 
     @MediaLoop
-    private func changeSession(_ context: RelayRequestContext, _ change: SessionChange) throws(Problem) -> JSONValue {
+    private func changeSession(_ context: RelayRequestContext, _ change: SessionChange) async throws(Problem)
+        -> JSONValue
+    {
         let session = try session(context)
-        session.change(change)
+        await switchboard.changeSession(session, change)
         return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
     }
 

@@ -23,7 +23,12 @@ package struct RelayApplication: Service {
     /// - Throws: ``RelayStartError``
     package func run() async throws {
         try configuration.validate()
+        let state = keptState()
+        var configuration = configuration
+        if let state, !configuration.isTokenConfigured { configuration.linkToken = LinkToken(value: state.linkToken) }
         let switchboard = await Switchboard(configuration: configuration, logger: logger)
+        // Agents that outlived the relay find its sessions there.
+        if let state { await switchboard.restoreSessions(state) }
         let listener = try await AgentListener(
             endpoint: configuration.agentLink,
             owner: switchboard,
@@ -34,6 +39,7 @@ package struct RelayApplication: Service {
             )
         )
         await switchboard.listens(onPort: listener.port)
+        if let state { await switchboard.resumeBroadcasts(state) }
         do {
             try await serve(switchboard, agentLinkPort: listener.port)
         } catch {
@@ -41,6 +47,15 @@ package struct RelayApplication: Service {
             throw error
         }
         await end(switchboard, listener)
+    }
+
+    private func keptState() -> RelayState? {
+        do throws(StateFile.Failure) {
+            return try configuration.stateFile.map(StateFile.init(path:))?.read()
+        } catch {
+            logger.warning("\(error)")
+            return nil
+        }
     }
 
     private func end(_ switchboard: Switchboard, _ listener: AgentListener) async {

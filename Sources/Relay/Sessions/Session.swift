@@ -12,7 +12,7 @@ final class Session {
     private(set) var request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
     let epoch: UInt64
-    let created = Date()
+    let created: Date
 
     /// The TCP port; 0 until it listens.
     var port = 0
@@ -32,10 +32,12 @@ final class Session {
     private(set) var viewersAdmitted: UInt64 = 0
     private var ended = false
 
+    /// - Parameter kept: What it was before the relay ended, if it was.
     init(
         id: SessionID,
         device: DeviceConfiguration,
         request: SessionRequest,
+        kept: RelayState.Session? = nil,
         viewerLimits: ViewerQueue.Limits,
         send: @escaping @MediaLoop (Packet, AgentRole) -> Void
     ) {
@@ -44,7 +46,8 @@ final class Session {
         self.device = device
         self.request = request
         self.send = send
-        epoch = now.uptimeNanoseconds
+        epoch = kept?.epoch ?? now.uptimeNanoseconds
+        created = kept?.created ?? Date()
         captureLatency = CaptureLatency(since: now.uptimeNanoseconds)
         self.viewerLimits = viewerLimits
         feed = SessionFeed(
@@ -70,6 +73,11 @@ final class Session {
             epoch: epoch,
             isActive: false
         )
+    }
+
+    /// What is kept of it for the relay's next life.
+    var state: RelayState.Session {
+        .init(id: id, device: device.name, request: request, port: port, epoch: epoch, created: created)
     }
 
     /// Takes the change over, and tells the agents that are linked; the next one is told with the session.

@@ -2,7 +2,7 @@ package import Media
 import Wire
 
 /// What a session was asked to be, checked and with its defaults filled in.
-package struct SessionRequest: Sendable, Equatable {
+package struct SessionRequest: Sendable, Equatable, Codable {
     package var label: String?
     /// Width and height even.
     package var size = RequestedSize()

@@ -18,7 +18,7 @@ final class SessionTable {
     private var entries: [SessionID: Entry] = [:]
     /// Sessions that are opening their port, by device.
     private var opening: [String: Int] = [:]
-    private var lastID: SessionID = 0
+    private(set) var lastID: SessionID = 0
     private var draining = false
 
     init(configuration: RelayConfiguration, logger: Logger) {
@@ -54,15 +54,44 @@ final class SessionTable {
             viewerLimits: configuration.viewerQueueLimits,
             send: send
         )
-        let listener = try await listen(session)
+        try await open(session, port: session.request.port)
+        logger.info("session \(session.id) started", metadata: ["device": "\(device.name)", "port": "\(session.port)"])
+        return session
+    }
+
+    /// Opens a session again that was there before the relay ended, with its id and port.
+    func restore(
+        _ kept: RelayState.Session,
+        of device: DeviceConfiguration,
+        send: @escaping @MediaLoop (Packet, AgentRole) -> Void
+    ) async {
+        let session = Session(
+            id: kept.id,
+            device: device,
+            request: kept.request,
+            kept: kept,
+            viewerLimits: configuration.viewerQueueLimits,
+            send: send
+        )
+        do throws(SessionError) {
+            try await open(session, port: kept.port)
+            logger.info("session \(kept.id) goes on", metadata: ["device": "\(device.name)", "port": "\(kept.port)"])
+        } catch {
+            logger.warning("session \(kept.id) of the relay's former life cannot go on: \(error)")
+        }
+    }
+
+    /// Ids up to this one were used.
+    func skipIDs(to id: SessionID) { lastID = max(lastID, id) }
+
+    private func open(_ session: Session, port: Int) async throws(SessionError) {
+        let listener = try await listen(session, wanted: port)
         guard !draining else {
             await listener.close()
             throw .draining
         }
         session.port = listener.port
         entries[session.id] = Entry(session: session, listener: listener)
-        logger.info("session \(session.id) started", metadata: ["device": "\(device.name)", "port": "\(session.port)"])
-        return session
     }
 
     /// Ends a session: its viewers' streams end and its port closes.
@@ -79,8 +108,8 @@ final class SessionTable {
         for session in all { await stop(session) }
     }
 
-    private func listen(_ session: Session) async throws(SessionError) -> StreamListener {
-        let wanted = session.request.port
+    /// - Parameter wanted: 0 for the first free port.
+    private func listen(_ session: Session, wanted: Int) async throws(SessionError) -> StreamListener {
         if wanted != 0 {
             guard let listener = try await listen(session, port: wanted) else { throw .portInUse(wanted) }
             return listener

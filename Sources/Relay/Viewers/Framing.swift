@@ -1,5 +1,5 @@
 /// How a session's TCP port delimits pictures.
-package enum Framing: String, Sendable, CaseIterable {
+package enum Framing: String, Sendable, CaseIterable, Codable {
     /// The bare Annex B byte stream: every player reads it.
     case annexB = "annexb"
     /// A 12-byte header before each packet, as scrcpy's video socket has it.

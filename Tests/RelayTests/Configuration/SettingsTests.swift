@@ -39,6 +39,7 @@ struct SettingsTests {
             source: {kind: node, node: x}
             fallback: test-pattern
             linkTokenFile: /t
+            stateFile: /s
             watchdog: 6
             helloTimeout: 7
             agentReturnGrace: 8
@@ -80,6 +81,19 @@ struct SettingsTests {
         #expect(configuration.devices.map(\.source.kind) == [.auto, .mutter])
         #expect(configuration.devices.map(\.agentExecutable) == ["/a", "/b"])
         #expect(configuration.devices.map(\.environment) == [[:], ["A": "x"]])
+    }
+
+    @Test("name the state file, or the agents' port does; a relay on any port keeps none")
+    func stateFiles() throws {
+        func path(_ text: String, in directory: String? = "/state") throws -> String? {
+            try RelayConfiguration(settings(text), linkToken: nil, stateDirectory: directory).stateFile
+        }
+        #expect(try path("{}") == "/state/relay-9300.json")
+        #expect(try path("agentLink: 127.0.0.1:9400") == "/state/relay-9400.json")
+        #expect(try path("agentLink: 127.0.0.1:0") == nil)
+        #expect(try path("{stateFile: /own, agentLink: 127.0.0.1:0}") == "/own")
+        #expect(try path("stateFile: none") == nil)
+        #expect(try path("{}", in: nil) == nil)
     }
 
     @Test("say what a standby captures; else the source does")

@@ -342,4 +342,25 @@ struct BroadcastMachineTests {
         let later = start(at: 500)
         #expect(later == .alreadyRunning)
     }
+
+    @Test("that was there before waits for its agent, and starts another when it does not come")
+    mutating func adopts() {
+        let source = SourceRequest(kind: .auto)
+        var empty = machine
+        let nothing = machine.superviseRequested(source: source, grace: .seconds(2), now: at(0))
+        #expect(nothing.isEmpty)
+        #expect(machine.isSupervised)
+        _ = machine.agentConnected(Self.hello(), now: at(1500))
+        #expect(machine.state == .live)
+        #expect(machine.wake == nil)
+        _ = machine.linkLost(now: at(5000))
+        let restart = machine.timerFired(now: at(5100))
+        #expect(restart == [.spawn(source)], "it is not the relay's child, and yet its to keep")
+
+        _ = empty.superviseRequested(source: source, grace: .seconds(2), now: at(0))
+        let early = empty.timerFired(now: at(1999))
+        let due = empty.timerFired(now: at(2000))
+        #expect(early.isEmpty)
+        #expect(due == [.spawn(source)])
+    }
 }

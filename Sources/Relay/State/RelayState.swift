@@ -1,0 +1,77 @@
+package import FoundationEssentials
+package import Wire
+
+/// What a relay keeps over its own end, so that agents and viewers find it again as it was.
+package struct RelayState: Sendable, Equatable, Codable {
+    package struct Session: Sendable, Equatable, Codable {
+        package var id: SessionID
+        package var device: String
+        package var request: SessionRequest
+        /// The port that it listened on.
+        package var port: Int
+        /// The monotonic instant of PTS 0, ns; of the boot that the state is of.
+        package var epoch: UInt64
+        package var created: Date
+
+        package init(
+            id: SessionID,
+            device: String,
+            request: SessionRequest,
+            port: Int,
+            epoch: UInt64,
+            created: Date
+        ) {
+            self.id = id
+            self.device = device
+            self.request = request
+            self.port = port
+            self.epoch = epoch
+            self.created = created
+        }
+    }
+
+    package struct Broadcast: Sendable, Equatable, Codable {
+        package var device: String
+        package var source: SourceRequest
+
+        package init(device: String, source: SourceRequest) {
+            self.device = device
+            self.source = source
+        }
+    }
+
+    package static let currentVersion = 1
+
+    package var version = Self.currentVersion
+    /// Tells one boot of the machine from the next, whose monotonic clock begins anew.
+    package var boot: String
+    /// What agents that run already will show.
+    package var linkToken: String
+    /// Ids are never used twice.
+    package var lastSession: SessionID
+    package var sessions: [Session]
+    /// Those that the relay keeps running.
+    package var broadcasts: [Broadcast]
+
+    package init(
+        boot: String = Self.currentBoot,
+        linkToken: String,
+        lastSession: SessionID,
+        sessions: [Session],
+        broadcasts: [Broadcast]
+    ) {
+        self.boot = boot
+        self.linkToken = linkToken
+        self.lastSession = lastSession
+        self.sessions = sessions
+        self.broadcasts = broadcasts
+    }
+
+    /// The kernel's id of this boot; empty where it tells none.
+    package static let currentBoot =
+        (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
+        .map { String($0.prefix { !$0.isWhitespace }) } ?? ""
+
+    /// Whether instants of the monotonic clock in it mean anything now.
+    package var isOfThisBoot: Bool { !boot.isEmpty && boot == Self.currentBoot }
+}

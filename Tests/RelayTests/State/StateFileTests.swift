@@ -1,0 +1,83 @@
+import Foundation
+import Media
+import Relay
+import Testing
+
+@Suite("A state file")
+struct StateFileTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "heliograph-\(UUID().uuidString)"
+    )
+    private var path: String { folder.appendingPathComponent("deep/relay.json").path }
+
+    private func state(session: UInt32 = 7) -> RelayState {
+        var request = SessionRequest()
+        request.label = "a \"label\""
+        request.codec = .h265
+        request.framing = .scrcpy
+        request.size.maxPixels = 4000
+        request.ttl = 60
+        var source = SourceRequest(kind: .mutter)
+        source.cursor = .hidden
+        source.output = "DP-1"
+        return RelayState(
+            linkToken: "secret",
+            lastSession: session,
+            sessions: [
+                .init(
+                    id: session,
+                    device: "tv",
+                    request: request,
+                    port: 9200,
+                    epoch: 123,
+                    created: Date(timeIntervalSince1970: 1)
+                )
+            ],
+            broadcasts: [.init(device: "tv", source: source)]
+        )
+    }
+
+    @Test("gives back what was put in, is its owner's alone, and is of this boot")
+    func roundTrip() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = StateFile(path: path)
+        #expect(try file.read() == nil)
+        for id: UInt32 in [7, 8] {
+            try file.write(state(session: id))
+            let read = try #require(try file.read())
+            #expect(read == state(session: id))
+            #expect(read.isOfThisBoot)
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/deep") == ["relay.json"])
+    }
+
+    @Test("that is damaged or of another version says so")
+    func damaged() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = StateFile(path: path)
+        try file.write(state())
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        for count in [0, 1, whole.count / 2, whole.count - 3] {
+            try whole.prefix(count).write(to: URL(fileURLWithPath: path))
+            let failure = #expect(throws: StateFile.Failure.self) { try file.read() }
+            guard case .damaged = failure else {
+                Issue.record("\(String(describing: failure))")
+                continue
+            }
+        }
+        try Data(#"{"version":99}"#.utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: StateFile.Failure.otherVersion(path: path, version: 99)) { try file.read() }
+    }
+
+    @Test("that cannot be written says so, and leaves the old one")
+    func unwritable() throws {
+        let file = StateFile(path: "/dev/null/relay.json")
+        let failure = #expect(throws: StateFile.Failure.self) { try file.write(state()) }
+        guard case .unwritable = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+}
