@@ -58,6 +58,11 @@ package final class Agent: Sendable {
         defer { probing.join() }
         let supervisor = SourceSupervisor(source: source, demand: screen.demand, sink: screen, logger: logger)
         defer { supervisor.shutDown() }
+        let slate = configuration.role == .standby ? startSlate() : nil
+        defer {
+            stopEvent.set()
+            slate?.join()
+        }
         var lastSeen = MonotonicClock.now
         var pause = Self.firstPause
         while true {
@@ -86,6 +91,11 @@ package final class Agent: Sendable {
             if stopEvent.wait(until: min(now + pause, giveUp)) { return .stopped }
             pause = min(pause * 2, Self.longestPause)
         }
+    }
+
+    private func startSlate() -> WorkerThread {
+        let loop = SlateLoop(screen: screen, delay: UInt64(configuration.slateDelay * 1e9))
+        return WorkerThread(name: "slate") { [stopEvent] in loop.run(until: stopEvent) }
     }
 
     // MARK: - Link

@@ -29,6 +29,8 @@ package struct AgentConfiguration: Sendable {
     package var consentTimeout: Double
     /// How long the relay may be away before the agent ends itself, s.
     package var relayAbsence: Double
+    /// How long a standby's source may be lost before it shows a slate, s.
+    package var slateDelay: Double
 
     package init(
         relayHost: String,
@@ -39,7 +41,8 @@ package struct AgentConfiguration: Sendable {
         token: String,
         stateDirectory: String,
         consentTimeout: Double,
-        relayAbsence: Double
+        relayAbsence: Double,
+        slateDelay: Double = 5
     ) {
         self.relayHost = relayHost
         self.relayPort = relayPort
@@ -50,5 +53,6 @@ package struct AgentConfiguration: Sendable {
         self.stateDirectory = stateDirectory
         self.consentTimeout = consentTimeout
         self.relayAbsence = relayAbsence
+        self.slateDelay = slateDelay
     }
 }

@@ -11,6 +11,8 @@ package final class Screen: FrameSink {
         /// Sessions that are added to a still screen start from it.
         var newest: CapturedFrame?
         var status = SourceStatus(state: .opening)
+        /// Since when the source does not deliver; nil while it does. Monotonic ns.
+        var lostSince: UInt64? = MonotonicClock.now
         var encoders: [EncoderReport] = []
         var link: RelayLink?
         var framesReceived: UInt64 = 0
@@ -64,8 +66,10 @@ package final class Screen: FrameSink {
     }
 
     package func sourceChanged(_ status: SourceStatus) {
+        let now = MonotonicClock.now
         // Sent under the lock, or an older status could overtake this one.
         state.withLock { state in
+            state.lostSince = status.state == .streaming ? nil : state.lostSince ?? now
             // What is known stays known: the size through a pause, the timings through the opening.
             var known = status
             known.kind = status.kind ?? state.status.kind
@@ -208,6 +212,22 @@ package final class Screen: FrameSink {
         }
         session.shutDown()
         followSessions()
+    }
+
+    /// Offers the sessions a slate when the source has not delivered for `time`, ns.
+    package func showSlate(lostFor time: UInt64, now: UInt64) {
+        let (sessions, lost, last) = state.withLock { state in
+            (state.sessions, state.lostSince.map { now - min($0, now) } ?? 0, state.newest?.description.size)
+        }
+        guard lost >= max(1, time), !sessions.isEmpty else { return }
+        let minutes = Int(lost / 60_000_000_000)
+        let size = last ?? PictureSize(width: 1280, height: 720)
+        let slate = CapturedFrame(Slate.pixels(size: size, minutes: minutes), captured: now)
+        // A source that has come back meanwhile has the last word.
+        state.withLock { state in
+            guard state.lostSince != nil else { return }
+            for session in sessions { session.offer(slate) }
+        }
     }
 
     /// Tells the source what the sessions have use for by now.

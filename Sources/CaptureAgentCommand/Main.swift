@@ -86,6 +86,9 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "Seconds that the relay may be away before the agent ends itself.")
     var relayAbsence = 10.0
 
+    @Option(help: "With --role standby: seconds that its source may be lost before it shows a slate, NO SIGNAL.")
+    var slateDelay = 5.0
+
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = "info"
 
@@ -118,6 +121,9 @@ struct CaptureAgentCommand: ParsableCommand {
         guard (1...3600).contains(consentTimeout) else {
             throw ValidationError("--consent-timeout takes 1 to 3600 seconds.")
         }
+        guard (0...3600).contains(slateDelay) else {
+            throw ValidationError("--slate-delay takes 0 to 3600 seconds.")
+        }
         guard (0...86_400).contains(relayAbsence) else {
             throw ValidationError("--relay-absence takes 0 to 86400 seconds.")
         }
@@ -138,7 +144,8 @@ struct CaptureAgentCommand: ParsableCommand {
             token: token,
             stateDirectory: try stateDirectory ?? Self.defaultStateDirectory(),
             consentTimeout: consentTimeout,
-            relayAbsence: relayAbsence
+            relayAbsence: relayAbsence,
+            slateDelay: slateDelay
         )
     }
 

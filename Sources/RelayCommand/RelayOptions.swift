@@ -118,6 +118,15 @@ struct RelayOptions: ParsableArguments {
     var agentReturnGrace: Double?
 
     @Option(
+        help: ArgumentHelp(
+            "How long both of a device's sources may be lost before viewers see a slate, NO SIGNAL. "
+                + "Default: \(defaults.slateDelay.seconds).",
+            valueName: "s"
+        )
+    )
+    var slateDelay: Double?
+
+    @Option(
         help: ArgumentHelp(#"Writes {"http":N,"agentLink":N,"pid":N} here once all ports are open."#, valueName: "path")
     )
     var portsFile: String?
@@ -183,6 +192,7 @@ struct RelayOptions: ParsableArguments {
         add("watchdog", watchdog.map(JSONValue.number))
         add("helloTimeout", helloTimeout.map(JSONValue.number))
         add("agentReturnGrace", agentReturnGrace.map(JSONValue.number))
+        add("slateDelay", slateDelay.map(JSONValue.number))
         add("portsFile", portsFile.map(JSONValue.string))
         add("printPorts", printPorts ? true : nil)
         add("logLevel", logLevel.map(JSONValue.string))

@@ -19,8 +19,10 @@ package final class LinkClient: Sendable {
         /// Takes note of a packet about the beginning or the end of a session's pictures. Returns whether it is one.
         mutating func note(_ packet: Packet) -> Bool {
             switch packet {
-            case .keyframeRequest(let id, let request) where !begun.contains(id):
-                firstRequests[id] = request
+            case .keyframeRequest(let id, let request)
+            where !begun.contains(id) || request <= firstRequests[id, default: 0]:
+                // Sent again, it may come after its answer.
+                if !begun.contains(id) { firstRequests[id] = request }
             case .sessionUpdate(let id, SessionUpdate(isActive: true)):
                 active.insert(id)
             case .sessionUpdate(let id, SessionUpdate(isActive: false)):

@@ -199,6 +199,33 @@ extension SystemTests {
             #expect(try await third.get("/screencapture/broadcast").string("state") == "idle")
         }
 
+        @Test("and when both sources are lost, a slate says so, on the same connection")
+        func slate() async throws {
+            let desktop = try Desktop(.none)
+            defer { desktop.end() }
+            // Neither is there on a machine without a desktop.
+            let relay = try await RelayProcess(in: desktop, arguments: ["--slate-delay", "1"], fallback: "screenshot")
+            defer { relay.terminate() }
+            let session = try await relay.startSession([
+                "framing": "scrcpy", "width": Self.size.width, "height": Self.size.height,
+            ])
+            let viewer = try SystemTests.viewer(of: session)
+            let refusal = await #expect(throws: RelayProcess.Refusal.self) {
+                try await relay.post("/screencapture/broadcast/start", ["source": ["kind": "node", "node": "nowhere"]])
+            }
+            #expect(refusal?.code == "source_unavailable")
+            try await SystemTests.waitForPictures(20, at: viewer)
+            let status = try await relay.get("/screencapture/1")
+            #expect(status.string("source") == "none")
+            #expect(status["stale"] as? Bool == true)
+            let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
+            let bright = last.count { $0 > 0x90 }
+            #expect(bright > last.count / 50 && bright < last.count / 4, "letters")
+            let edge = last[Self.size.height / 2 * Self.size.width + 4]
+            #expect(edge > 0x30 && edge < 0x50, "on grey")
+            try expectUnbroken(viewer)
+        }
+
         @Test("and both end with the broadcast")
         func stop() async throws {
             try await withStandby { desktop, relay, _ in

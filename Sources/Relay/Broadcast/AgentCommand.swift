@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Media
+import NIOCore
 import Subprocess
 import SystemPackage
 import Wire
@@ -14,10 +15,18 @@ struct AgentCommand: Sendable {
     /// What is set over the relay's own environment. It holds secrets, so it is never logged.
     var environment: [String: String]
 
-    init(device: DeviceConfiguration, role: AgentRole, link: Endpoint, source: SourceRequest, token: LinkToken) {
+    /// - Parameter slateDelay: How long a standby's source may be lost before it shows a slate.
+    init(
+        device: DeviceConfiguration,
+        role: AgentRole,
+        link: Endpoint,
+        source: SourceRequest,
+        token: LinkToken,
+        slateDelay: TimeAmount
+    ) {
         executable = device.agentExecutable.map { .path(FilePath($0)) } ?? Self.defaultExecutable()
         arguments = ["--relay", link.description, "--device", device.name] + source.agentArguments
-        if role != .broadcast { arguments += ["--role", role.rawValue] }
+        if role == .standby { arguments += ["--role", role.rawValue, "--slate-delay", "\(slateDelay.seconds)"] }
         if let directory = device.stateDirectory { arguments += ["--state-directory=\(directory)"] }
         if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
         if source.kind == .screenshot, let command = device.screenshotCommand {

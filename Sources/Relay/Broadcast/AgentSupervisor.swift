@@ -196,7 +196,8 @@ final class AgentSupervisor {
             role: role,
             link: agentLink(),
             source: source,
-            token: configuration.linkToken
+            token: configuration.linkToken,
+            slateDelay: configuration.slateDelay
         )
         logger.info("starting an agent", metadata: ["arguments": "\(command.arguments.joined(separator: " "))"])
         process = Task {

@@ -17,6 +17,7 @@ extension RelayConfiguration {
         watchdog = settings.watchdog ?? watchdog
         helloTimeout = settings.helloTimeout ?? helloTimeout
         agentReturnGrace = settings.agentReturnGrace ?? agentReturnGrace
+        slateDelay = settings.slateDelay ?? slateDelay
         portsFile = settings.portsFile
         printsPorts = settings.printsPorts ?? printsPorts
         logLevel = settings.logLevel ?? logLevel

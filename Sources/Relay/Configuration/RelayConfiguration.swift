@@ -26,6 +26,8 @@ package struct RelayConfiguration: Sendable {
     package var watchdog = TimeAmount.seconds(6)
     /// How long an agent whose link is gone is expected back before another is started.
     package var agentReturnGrace = TimeAmount.seconds(5)
+    /// How long a standby's source may be lost before viewers see a slate.
+    package var slateDelay = TimeAmount.seconds(5)
     /// How long a stopped agent has to leave by itself before it is sent SIGTERM.
     package var agentStopGrace = TimeAmount.seconds(2)
     /// Delays between restarts of an agent that exits.

@@ -22,6 +22,7 @@ extension RelaySettings {
         watchdog = reader.seconds("watchdog", in: 0.1...3600)
         helloTimeout = reader.seconds("helloTimeout", in: 0.1...3600)
         agentReturnGrace = reader.seconds("agentReturnGrace", in: 0...3600)
+        slateDelay = reader.seconds("slateDelay", in: 0...3600)
         portsFile = reader.path("portsFile")
         printsPorts = reader.bool("printPorts")
         let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")

@@ -16,6 +16,7 @@ package struct RelaySettings: Sendable, Equatable {
     package var watchdog: TimeAmount?
     package var helloTimeout: TimeAmount?
     package var agentReturnGrace: TimeAmount?
+    package var slateDelay: TimeAmount?
     package var portsFile: String?
     package var printsPorts: Bool?
     package var logLevel: Logger.Level?
@@ -45,6 +46,7 @@ package struct RelaySettings: Sendable, Equatable {
         put(\.watchdog)
         put(\.helloTimeout)
         put(\.agentReturnGrace)
+        put(\.slateDelay)
         put(\.portsFile)
         put(\.printsPorts)
         put(\.logLevel)

@@ -43,6 +43,7 @@ struct SettingsTests {
             watchdog: 6
             helloTimeout: 7
             agentReturnGrace: 8
+            slateDelay: 9
             portsFile: /p
             printPorts: true
             logLevel: error

@@ -162,7 +162,7 @@ struct AdmittedLinkTests {
     @Test("feeds no session that is not there, and goes on")
     func feedsNoUnknownSession() async throws {
         try await RunningRelay.run { relay in
-            let session = try await relay.startSession()
+            let session = try await relay.startSession(["repeat": false])
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true, request: 1)], session: 999)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)

@@ -123,7 +123,7 @@ struct SessionTests {
     @Test("passes a keyframe request on; the keyframe that echoes it answers it")
     func passesAKeyframeRequestOn() async throws {
         try await RunningRelay.run { relay in
-            let session = try await relay.startSession()
+            let session = try await relay.startSession(["repeat": false])
             let early = try await relay.post("/screencapture/\(session.id)/keyframe")
             #expect(early.status == 409)
             #expect(early.code == "no_source")

@@ -17,7 +17,7 @@ struct ViewerTests {
     @Test("on TCP gets the stream byte for byte, from parameter sets and keyframe on")
     func annexBOverTCP() async throws {
         try await RunningRelay.run { relay in
-            let session = try await relay.startSession()
+            let session = try await relay.startSession(["repeat": false])
             let viewer = try await ByteClient(port: session.port)
             try await relay.waitForViewers(1, of: session.id)
             let link = try await LinkClient(greeting: relay)
