@@ -16,8 +16,8 @@ extension Packet {
         bytes.append(bigEndian: UInt32(0))
         appendBody(to: &bytes)
         let length = UInt32(bytes.count - PacketHeader.byteCount)
-        for (place, shift) in [24, 16, 8, 0].enumerated() {
-            bytes[12 + place] = UInt8(truncatingIfNeeded: length >> UInt32(shift))
+        bytes.withUnsafeMutableBytes {
+            $0.storeBytes(of: length.bigEndian, toByteOffset: PacketHeader.byteCount - 4, as: UInt32.self)
         }
         return bytes
     }

@@ -83,23 +83,31 @@ final class RelayLink: Sendable {
 
     /// Sends an access unit, or queues it. Returns false when the session lost pictures and needs a keyframe.
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
-        let (isGoingOn, pieces) = state.withLock { state in
-            let isGoingOn = state.queue.append(accessUnit, session: session)
+        let isAlone = state.withLock { state in
             // A connection that took no more is the link's thread's to wait for.
-            return (isGoingOn, state.unsent.isEmpty ? state.beginWriting() : nil)
+            guard !state.isWriting, state.unsent.isEmpty, state.queue.lets(accessUnit, of: session) else {
+                return false
+            }
+            state.isWriting = true
+            return true
         }
-        if let pieces { endWriting(unsent: writeAvailable(pieces)) }
+        if isAlone {
+            endWriting(unsent: writeAvailable(Packet.accessUnit(session, accessUnit).encoded()))
+            return true
+        }
+        let (isGoingOn, isThreadNeeded) = state.withLock { state in
+            // Whoever is writing sees to the queue afterwards.
+            (state.queue.append(accessUnit, session: session), !state.isWriting)
+        }
+        if isThreadNeeded { state.wake() }
         return isGoingOn
     }
 
     /// Writes what the connection takes at once and returns the rest.
-    private func writeAvailable(_ pieces: [[UInt8]]) -> [[UInt8]] {
-        for (index, piece) in pieces.enumerated() {
-            // Where it is broken, the link's thread meets the same error and closes it.
-            let sent = (try? socket.writeAvailable(piece[...])) ?? 0
-            if sent < piece.count { return [Array(piece[sent...])] + pieces[(index + 1)...] }
-        }
-        return []
+    private func writeAvailable(_ piece: [UInt8]) -> [[UInt8]] {
+        // Where it is broken, the link's thread meets the same error and closes it.
+        let sent = (try? socket.writeAvailable(piece[...])) ?? 0
+        return sent < piece.count ? [Array(piece[sent...])] : []
     }
 
     private func endWriting(unsent: [[UInt8]]) {

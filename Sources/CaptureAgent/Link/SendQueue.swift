@@ -32,6 +32,14 @@ package struct SendQueue: Sendable {
         append(Entry(bytes: packet.encoded(), media: nil))
     }
 
+    /// Whether an access unit may pass the queue because nothing waits in it; what does not may have to be dropped.
+    package mutating func lets(_ accessUnit: AccessUnit, of session: SessionID) -> Bool {
+        guard entries.isEmpty else { return false }
+        if waitingForKeyframe.isEmpty { return true }
+        if accessUnit.flags.contains(.key) { waitingForKeyframe.remove(session) }
+        return !waitingForKeyframe.contains(session)
+    }
+
     /// Appends an access unit. Returns false when the session lost pictures and needs a keyframe.
     package mutating func append(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
         if accessUnit.flags.contains(.key) {

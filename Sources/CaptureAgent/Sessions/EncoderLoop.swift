@@ -5,6 +5,8 @@ import Wire
 /// What a session shares with its encoder thread.
 struct SessionState: Sendable {
     var parameters: SessionParameters
+    /// Whether the encoder thread has yet to take the parameters over.
+    var hasNewParameters = false
     var pacer: SessionPacer<CapturedFrame>
     var keyframes: KeyframePolicy
     var encoder = EncoderFigures()
@@ -23,11 +25,12 @@ struct EncoderLoop: ~Copyable {
         var work: Work
         var slot: UInt64
         var forceKeyframe: Bool
-        /// The session's by now.
-        var parameters: SessionParameters
+        /// The session's by now, where they have changed.
+        var newParameters: SessionParameters?
     }
 
     let id: SessionID
+    let codec: Codec
     let epoch: UInt64
     let state: Monitor<SessionState>
     let output: any SessionOutput
@@ -39,12 +42,14 @@ struct EncoderLoop: ~Copyable {
 
     init(
         id: SessionID,
+        codec: Codec,
         epoch: UInt64,
         state: Monitor<SessionState>,
         output: any SessionOutput,
         encoder: consuming SessionEncoder
     ) {
         self.id = id
+        self.codec = codec
         self.epoch = epoch
         self.state = state
         self.output = output
@@ -69,15 +74,17 @@ struct EncoderLoop: ~Copyable {
             case .repeat(let itsSlot): (work, slot) = (.repeat, itsSlot)
             }
             let forceKeyframe = state.keyframes.wantsKeyframe(at: slot)
-            return .done(
-                Job(work: work, slot: slot, forceKeyframe: forceKeyframe, parameters: state.parameters)
-            )
+            defer { state.hasNewParameters = false }
+            let newParameters = state.hasNewParameters ? state.parameters : nil
+            return .done(Job(work: work, slot: slot, forceKeyframe: forceKeyframe, newParameters: newParameters))
         }
     }
 
     private mutating func perform(_ job: consuming Job) {
         let started = MonotonicClock.now
-        if encoder.follow(job.parameters) { state.withLock { $0.keyframes.ask() } }
+        if let parameters = job.newParameters, encoder.follow(parameters) {
+            state.withLock { $0.keyframes.ask() }
+        }
         let outcome: PictureOutcome
         do throws(SessionEncoder.Failure) {
             switch job.work {
@@ -86,14 +93,13 @@ struct EncoderLoop: ~Copyable {
                 let isTurned = frame.orientation != orientation
                 orientation = frame.orientation
                 let picture = upright(
-                    try encoder.encode(frame, forceKeyframe: job.forceKeyframe || isTurned),
-                    job.parameters.codec
+                    try encoder.encode(frame, forceKeyframe: job.forceKeyframe || isTurned)
                 )
                 deliver(picture, slot: job.slot, started: started, flags: [])
                 outcome = .encoded(byteCount: picture.bytes.count, isKeyframe: picture.isKeyframe)
             case .repeat:
                 let (repeated, kind) = try encoder.makeRepeat(isKeyframe: job.forceKeyframe)
-                let picture = upright(repeated, job.parameters.codec)
+                let picture = upright(repeated)
                 let flags = kind == .skipped ? AccessUnit.Flags.repeat.union(.skip) : .repeat
                 deliver(picture, slot: job.slot, started: started, flags: flags)
                 outcome = Self.outcome(of: kind, picture)
@@ -102,11 +108,12 @@ struct EncoderLoop: ~Copyable {
         } catch {
             outcome = report(error)
         }
-        finish(outcome, started: started)
+        finish(outcome, slot: job.slot, started: started)
     }
 
     /// The picture, which tells its orientation.
-    private func upright(_ picture: EncodedPicture, _ codec: Codec) -> EncodedPicture {
+    private func upright(_ picture: EncodedPicture) -> EncodedPicture {
+        guard orientation != 0 else { return picture }
         var picture = picture
         picture.bytes = DisplayOrientation.added(orientation, to: picture.bytes, codec: codec)
         return picture
@@ -119,16 +126,7 @@ struct EncoderLoop: ~Copyable {
         flags: AccessUnit.Flags
     ) {
         let ended = MonotonicClock.now
-        let request = state.withLock { state -> UInt32 in
-            if picture.isKeyframe {
-                return state.keyframes.keyframeMade(
-                    at: slot,
-                    worth: Self.worth(of: picture, bitrate: state.parameters.bitrate)
-                )
-            }
-            if flags.contains(.skip) { state.keyframes.pictureRepeated(at: slot) }
-            return 0
-        }
+        let request = picture.isKeyframe ? noteKeyframe(picture, slot: slot) : 0
         let accessUnit = AccessUnit(
             pts: (Int64(slot) - Int64(epoch)) / 1000,
             captured: captured,
@@ -142,6 +140,14 @@ struct EncoderLoop: ~Copyable {
         )
         if !output.send(accessUnit, session: id) {
             state.withLock { $0.keyframes.restart() }
+        }
+    }
+
+    /// Returns the request that the keyframe answers, 0 for none.
+    private func noteKeyframe(_ picture: EncodedPicture, slot: UInt64) -> UInt32 {
+        state.withLock { state in
+            let worth = Self.worth(of: picture, bitrate: state.parameters.bitrate)
+            return state.keyframes.keyframeMade(at: slot, worth: worth)
         }
     }
 
@@ -182,8 +188,16 @@ struct EncoderLoop: ~Copyable {
         output.sessionFailed(id, error.sessionFailure)
     }
 
-    private func finish(_ outcome: PictureOutcome, started: UInt64) {
+    private func finish(_ outcome: PictureOutcome, slot: UInt64, started: UInt64) {
         let now = MonotonicClock.now
+        // A picture made without the encoder leaves it as it is.
+        if case .skipped(_, let isKeyframe) = outcome {
+            state.withLock { state in
+                state.pacer.finish(outcome, started: started, at: now)
+                if !isKeyframe { state.keyframes.pictureRepeated(at: slot) }
+            }
+            return
+        }
         let report = encoder.report
         state.withLock { state in
             state.pacer.finish(outcome, started: started, at: now)

@@ -114,13 +114,13 @@ struct SessionEncoder: ~Copyable {
     /// The last picture once more.
     mutating func makeRepeat(isKeyframe: Bool) throws(Failure) -> (picture: EncodedPicture, kind: RepeatKind) {
         guard let lastPicture else { throw .nothingToRepeat }
+        // What most pictures of most sessions are: nothing else is looked at.
+        if !isKeyframe, settling.isSettled, let picture = encoder.skip() { return (picture, .skipped) }
         defer { ability.set(takesDMABuf) }
         // An encoder that is replaced here has made nothing yet that could be repeated.
         try prepareEncoder(size: lastPicture.size, isKeyframe: isKeyframe)
         let wasSettled = settling.isSettled
-        if wasSettled, let picture = isKeyframe ? encoder.resendKeyframe() : encoder.skip() {
-            return (picture, .skipped)
-        }
+        if wasSettled, isKeyframe, let picture = encoder.resendKeyframe() { return (picture, .skipped) }
         let picture: EncodedPicture
         switch lastPicture {
         case .inMemory(let last) where isKeyframe && wasSettled && encoder.takesRepeats:

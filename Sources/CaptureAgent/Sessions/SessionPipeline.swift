@@ -46,7 +46,14 @@ package final class SessionPipeline: Sendable {
         self.state = state
         thread = WorkerThread(name: "encoder-\(id)") {
             let encoder = SessionEncoder(parameters: parameters, catalogue: catalogue, ability: ability)
-            EncoderLoop(id: id, epoch: parameters.epoch, state: state, output: output, encoder: encoder).run()
+            EncoderLoop(
+                id: id,
+                codec: parameters.codec,
+                epoch: parameters.epoch,
+                state: state,
+                output: output,
+                encoder: encoder
+            ).run()
         }
     }
 
@@ -81,6 +88,7 @@ package final class SessionPipeline: Sendable {
                 state.keyframes.changeRate(slotInterval: SlotClock(fps: parameters.fps).interval())
             }
             state.parameters = parameters
+            state.hasNewParameters = true
             return nil
         }
     }
