@@ -18,8 +18,11 @@ struct LayerTests {
         ],
         "CaptureAgentCommand": ["ArgumentParser", "CaptureAgent", "Glibc", "Logging", "Media", "Wire"],
         "Relay": [
-            "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird", "Logging", "Media", "NIOCore", "NIOPosix",
-            "Packaging", "ServiceLifecycle", "Subprocess", "SystemPackage", "Wire", "Yams",
+            "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Media",
+            "NIOCore",
+            "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "NIOWebSocket", "Packaging",
+            "ServiceLifecycle",
+            "Subprocess", "SystemPackage", "Wire", "Yams",
         ],
         "RelayCommand": [
             "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "Relay", "ServiceLifecycle",

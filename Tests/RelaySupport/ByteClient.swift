@@ -42,7 +42,13 @@ package final class ByteClient: Sendable {
 
     package func startReading() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
+    /// Takes nothing until ``startReading()``.
+    package func pause() async throws { try await channel.setOption(.autoRead, value: false).get() }
+
     package func close() async throws { try await channel.close() }
+
+    /// Closes the sending side alone.
+    package func closeOutput() async throws { try await channel.close(mode: .output) }
 
     /// The next bytes, nil when the peer has closed.
     package func next() async throws -> [UInt8]? {

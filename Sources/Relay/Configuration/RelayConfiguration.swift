@@ -33,6 +33,11 @@ package struct RelayConfiguration: Sendable {
     /// Delays between restarts of an agent that exits.
     package var restartBackoff = RestartBackoff.Policy()
 
+    /// How long a connection to the HTTP API may take to send the head of its first request.
+    package var requestTimeout = TimeAmount.seconds(10)
+    /// What is expected of viewers on WebSockets.
+    package var webSocket = WebSocketMachine.Policy()
+
     /// What a viewer may fall behind by.
     package var viewerQueueLimits = ViewerQueue.Limits()
 

@@ -22,6 +22,7 @@ package struct Problem: Error, Sendable, Equatable {
         case portInUse = "port_in_use"
         case noSource = "no_source"
         case bodyTooLarge = "body_too_large"
+        case upgradeRequired = "upgrade_required"
         case httpError = "http_error"
         case internalError = "internal_error"
         case agentExited = "agent_exited"
@@ -50,6 +51,7 @@ package struct Problem: Error, Sendable, Equatable {
             case .methodNotAllowed: 405
             case .broadcastRunning, .broadcastStopped, .portInUse, .noSource: 409
             case .bodyTooLarge: 413
+            case .upgradeRequired: 426
             case .internalError: 500
             case .agentExited, .agentNotStarted: 502
             case .sourceUnavailable, .tooManySessions, .tooManyViewers, .noFreePort, .shuttingDown: 503

@@ -1,4 +1,5 @@
 import Hummingbird
+import HummingbirdCore
 package import Logging
 import NIOCore
 import ServiceLifecycle
@@ -72,6 +73,13 @@ package struct RelayApplication: Service {
         let (running, announcement) = AsyncStream<Int>.makeStream()
         let server = Application(
             router: API(switchboard: switchboard).router(),
+            server: HTTPServerBuilder { responder in
+                HTTPConnection(
+                    responder: responder,
+                    entrance: WebSocketEntrance(switchboard: switchboard, policy: configuration.webSocket),
+                    requestTimeout: configuration.requestTimeout
+                )
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.http.host, port: configuration.http.port),
                 serverName: "heliograph"

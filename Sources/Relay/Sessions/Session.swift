@@ -19,7 +19,7 @@ final class Session {
     /// Why the agent cannot serve it, until it can.
     var failure: String?
 
-    private let viewerLimits: ViewerQueue.Limits
+    let viewerLimits: ViewerQueue.Limits
     /// Sends to the agent of a role, if one is linked.
     private let send: @MediaLoop (Packet, AgentRole) -> Void
 

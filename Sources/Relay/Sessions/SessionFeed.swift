@@ -62,7 +62,7 @@ package struct SessionFeed: Sendable {
         }
         var accessUnit = accessUnit
         accessUnit.pts = nextPTS(accessUnit.pts)
-        let picture = Picture(accessUnit, codec: codec, packetized: packetized)
+        let picture = Picture(accessUnit, codec: codec, packetized: packetized, relayed: now.uptimeNanoseconds)
         pictures += 1
         bytes += UInt64(picture.byteCount)
         size = accessUnit.size

@@ -5,15 +5,20 @@ package import NIOCore
 package struct Picture: Sendable, Equatable {
     package let pts: Int64
     package let isKey: Bool
+    /// What WebSocket viewers are told of it beside.
+    package let stamps: PictureStamps
     private let annexB: ByteBuffer
     private let scrcpy: ByteBuffer?
     /// The same picture in containers.
     package let packaged = PackagedPicture()
 
-    /// - Parameter packetized: whether a viewer may ask for ``Framing/scrcpy``.
-    package init(_ accessUnit: AccessUnit, codec: Codec, packetized: Bool) {
+    /// - Parameters:
+    ///   - packetized: whether a viewer may ask for ``Framing/scrcpy``.
+    ///   - relayed: when the relay had it, monotonic ns.
+    package init(_ accessUnit: AccessUnit, codec: Codec, packetized: Bool, relayed: UInt64 = 0) {
         pts = accessUnit.pts
         isKey = accessUnit.flags.contains(.key)
+        stamps = PictureStamps(accessUnit, codec: codec, relayed: relayed)
         annexB = ByteBuffer(bytes: accessUnit.bytes)
         scrcpy = packetized ? ScrcpyFraming.packets(of: accessUnit, codec: codec) : nil
     }

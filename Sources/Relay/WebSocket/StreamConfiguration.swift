@@ -1,0 +1,45 @@
+package import Media
+package import NIOCore
+
+/// What a player must know of the pictures from a keyframe on.
+package struct StreamConfiguration: Sendable, Equatable {
+    /// RFC 6381: `avc1.42C01F`.
+    package let codec: String
+    package let size: PictureSize
+    /// Clockwise quarter turns that a player applies, 0 to 3.
+    package let orientation: UInt8
+    /// Annex B.
+    package let parameterSets: [UInt8]
+
+    /// Of a keyframe; nil of other pictures, and when its parameter sets cannot be read.
+    package init?(_ accessUnit: AccessUnit, codec: Codec) {
+        guard accessUnit.flags.contains(.key), let sets = ParameterSets(leading: accessUnit.bytes, codec: codec),
+            let string = sets.codecString(codec)
+        else { return nil }
+        self.codec = string
+        size = accessUnit.size
+        orientation = accessUnit.orientation
+        parameterSets = sets.bytes
+    }
+
+    /// The message that tells it, see docs/websocket.md.
+    package var message: ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeInteger(WebSocketMessageType.configuration.rawValue)
+        buffer.writeInteger(UInt8(0))
+        buffer.writeInteger(orientation)
+        buffer.writeInteger(UInt8(0))
+        buffer.writeInteger(UInt32(size.width))
+        buffer.writeInteger(UInt32(size.height))
+        buffer.writeInteger(UInt16(codec.utf8.count))
+        buffer.writeString(codec)
+        buffer.writeBytes(parameterSets)
+        return buffer
+    }
+}
+
+/// The first byte of a binary message to a viewer.
+package enum WebSocketMessageType: UInt8, Sendable {
+    case configuration = 1
+    case accessUnit = 2
+}

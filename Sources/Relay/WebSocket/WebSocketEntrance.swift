@@ -1,0 +1,87 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+import Wire
+
+/// Lets viewers' requests for a WebSocket in. What it refuses is answered as any request is: by ``API``, which says why.
+struct WebSocketEntrance: Sendable {
+    /// What the kernel may hold for one viewer, bytes, as on a session's TCP port.
+    private static let socketBuffer = 512 << 10
+
+    private let switchboard: Switchboard
+    private let policy: WebSocketMachine.Policy
+
+    init(switchboard: Switchboard, policy: WebSocketMachine.Policy) {
+        self.switchboard = switchboard
+        self.policy = policy
+    }
+
+    /// What turns a connection into a WebSocket.
+    var upgrader: NIOTypedWebSocketServerUpgrader<HTTPConnection.Outcome> {
+        NIOTypedWebSocketServerUpgrader(
+            maxFrameSize: policy.maximumMessage,
+            enableAutomaticErrorHandling: false,
+            // Asked and answered by ``FirstRequestHandler``.
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+            upgradePipelineHandler: { channel, head in
+                session(for: head, on: channel).flatMapThrowing { session in
+                    // It may have ended since.
+                    guard let session else { throw ChannelError.inappropriateOperationForState }
+                    return session
+                }.flatMap { session in
+                    channel.setOption(
+                        .socketOption(.so_sndbuf),
+                        value: ChannelOptions.Types.SocketOption.Value(Self.socketBuffer)
+                    ).flatMap {
+                        makeViewer(of: session, on: channel)
+                    }
+                }.flatMapThrowing { viewer in
+                    let operations = channel.pipeline.syncOperations
+                    try operations.addHandler(WebSocketHandler(viewer: viewer, policy: policy))
+                    return .webSocket
+                }
+            }
+        )
+    }
+
+    /// The session that `head` asks for a WebSocket of, if it is one that the caller may watch now.
+    func session(for head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<Session?> {
+        guard Self.asksForWebSocket(head), let id = Self.session(inPath: head.uri), Self.mayCall(head.headers) else {
+            return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        return MediaLoop.eventLoop.submit {
+            MediaLoop.assumeIsolated { switchboard.sessions[id].flatMap { $0.hasRoom ? $0 : nil } }
+        }.hop(to: channel.eventLoop)
+    }
+
+    private func makeViewer(of session: Session, on channel: any Channel) -> EventLoopFuture<WebSocketViewer> {
+        MediaLoop.eventLoop.submit {
+            MediaLoop.assumeIsolated {
+                WebSocketViewer(session: session, channel: channel, limits: session.viewerLimits)
+            }
+        }.hop(to: channel.eventLoop)
+    }
+
+    /// Section 4.2.1 of RFC 6455.
+    private static func asksForWebSocket(_ head: HTTPRequestHead) -> Bool {
+        let headers = head.headers
+        return head.method == .GET && head.version == .http1_1
+            && headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
+            && headers[canonicalForm: "connection"].contains { $0.lowercased() == "upgrade" }
+            && headers["sec-websocket-key"].count == 1 && headers["sec-websocket-version"] == ["13"]
+    }
+
+    /// The id in `/screencapture/{id}/ws`, nil for other paths. A query is passed over.
+    private static func session(inPath uri: String) -> SessionID? {
+        let path = uri.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+        guard path.count == 4, path[0].isEmpty, path[1] == "screencapture", path[3] == "ws" else { return nil }
+        return SessionID(path[2])
+    }
+
+    /// The rules of ``OriginGuard``. Browsers let any page open a WebSocket to any host: that Origin is looked at is all that keeps them out.
+    private static func mayCall(_ headers: HTTPHeaders) -> Bool {
+        let hosts = headers["host"]
+        guard hosts.count == 1, Origin.isLocal(authority: hosts[0]) else { return false }
+        return headers["origin"].allSatisfy { Origin.isSame($0, authority: hosts[0]) }
+    }
+}

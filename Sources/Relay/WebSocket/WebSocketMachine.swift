@@ -1,0 +1,193 @@
+package import NIOCore
+package import NIOWebSocket
+
+/// Why a WebSocket ends, as the other side is told.
+package struct WebSocketClose: Sendable, Equatable {
+    package var code: UInt16
+    /// At most 123 bytes.
+    package var reason: String
+
+    package init(_ code: WebSocketErrorCode, _ reason: String = "") {
+        self.code = UInt16(webSocketErrorCode: code)
+        self.reason = reason
+    }
+
+    /// Section 7.4.1 of RFC 6455 leaves it to its registry: try again later.
+    package static let tryAgainLater = WebSocketErrorCode.unknown(1013)
+}
+
+/// One WebSocket connection from the server's side (RFC 6455): checks what comes in, answers control frames, notices a peer that is gone.
+package struct WebSocketMachine: Sendable {
+    package struct Policy: Sendable {
+        /// Most bytes of a message, fragments together.
+        package var maximumMessage = 4 << 10
+        package var pingInterval = TimeAmount.seconds(5)
+        /// After how long without an answer to a ping the peer is gone.
+        package var pongTimeout = TimeAmount.seconds(15)
+        /// How long the peer's Close may take.
+        package var closeTimeout = TimeAmount.seconds(1)
+        /// Frames at once, and per second in the long run.
+        package var burst = 500
+        package var framesPerSecond = 250
+
+        package init() {}
+    }
+
+    package enum Action: Sendable, Equatable {
+        case ping([UInt8])
+        case pong([UInt8])
+        /// A whole text message.
+        case message(String)
+        /// Send Close. Nothing else is sent behind it.
+        case close(WebSocketClose)
+        /// Close the connection, once what was sent is out.
+        case finish
+        /// Close the connection: nobody is there.
+        case drop
+    }
+
+    private enum State: Equatable {
+        case open
+        /// Close was sent.
+        case closing(since: NIODeadline)
+        case dropped
+    }
+
+    private let policy: Policy
+    private var state = State.open
+    private var frames: TokenBucket
+    /// The text message that has begun and not ended.
+    private var fragments: [UInt8]?
+
+    /// Payloads of the pings that have no answer yet.
+    private var pings: [[UInt8]] = []
+    private var lastPing: NIODeadline
+    private var lastPong: NIODeadline
+
+    package init(policy: Policy = Policy(), now: NIODeadline) {
+        self.policy = policy
+        frames = TokenBucket(capacity: policy.burst, perSecond: policy.framesPerSecond)
+        (lastPing, lastPong) = (now, now)
+    }
+
+    /// Whether messages may be sent.
+    package var isOpen: Bool { state == .open }
+
+    // MARK: What comes in
+
+    package mutating func received(_ frame: WebSocketFrame, now: NIODeadline) -> [Action] {
+        switch state {
+        case .dropped: return []
+        case .closing:
+            // What was on its way is not read any more.
+            return frame.opcode == .connectionClose ? [.finish] : []
+        case .open: break
+        }
+        guard frames.take(now: now) else { return close(.init(.policyViolation, "too many frames"), now: now) }
+        guard frame.maskKey != nil else { return violation("frames of clients are masked", now: now) }
+        guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return violation("no extension was agreed", now: now) }
+        let payload = Array(frame.unmaskedData.readableBytesView)
+        switch frame.opcode {
+        case .ping: return [.pong(payload)]
+        case .pong: return pong(payload, now: now)
+        case .connectionClose: return peerCloses(payload, now: now)
+        case .text:
+            guard fragments == nil else { return violation("a message inside another", now: now) }
+            return part(payload, isLast: frame.fin, now: now)
+        case .continuation:
+            guard fragments != nil else { return violation("nothing to continue", now: now) }
+            return part(payload, isLast: frame.fin, now: now)
+        case .binary: return close(.init(.unacceptableData, "messages are text"), now: now)
+        default: return violation("reserved opcode", now: now)
+        }
+    }
+
+    /// The bytes that came are no frame, or one that is too long.
+    package mutating func received(_ error: NIOWebSocketError, now: NIODeadline) -> [Action] {
+        guard isOpen else { return [] }
+        switch error {
+        case .invalidFrameLength: return tooLong(now: now)
+        case .fragmentedControlFrame, .multiByteControlFrameLength: return violation("bad control frame", now: now)
+        }
+    }
+
+    private mutating func part(_ payload: [UInt8], isLast: Bool, now: NIODeadline) -> [Action] {
+        let message = (fragments ?? []) + payload
+        guard message.count <= policy.maximumMessage else { return tooLong(now: now) }
+        guard isLast else {
+            fragments = message
+            return []
+        }
+        fragments = nil
+        guard let text = String(validating: message, as: UTF8.self) else {
+            return close(.init(.dataInconsistentWithMessage, "not UTF-8"), now: now)
+        }
+        return [.message(text)]
+    }
+
+    private mutating func pong(_ payload: [UInt8], now: NIODeadline) -> [Action] {
+        // Only who has read a ping knows what stands in it.
+        guard let place = pings.firstIndex(of: payload) else { return [] }
+        pings.removeSubrange(...place)
+        lastPong = now
+        return []
+    }
+
+    private mutating func peerCloses(_ payload: [UInt8], now: NIODeadline) -> [Action] {
+        guard payload.count != 1 else { return violation("bad Close", now: now) }
+        guard payload.count >= 2 else { return close(.init(.normalClosure), now: now) + [.finish] }
+        let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+        guard Self.mayBeSent(code) else { return violation("bad Close", now: now) }
+        guard String(validating: payload[2...], as: UTF8.self) != nil else {
+            return close(.init(.dataInconsistentWithMessage, "not UTF-8"), now: now)
+        }
+        return close(.init(.unknown(code)), now: now) + [.finish]
+    }
+
+    /// Section 7.4 of RFC 6455, and IANA's registry: 1004 to 1006 and 1015 are never sent.
+    private static func mayBeSent(_ code: UInt16) -> Bool {
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+
+    // MARK: What goes out
+
+    /// Closes from this side.
+    package mutating func close(_ close: WebSocketClose, now: NIODeadline) -> [Action] {
+        guard isOpen else { return [] }
+        fragments = nil
+        state = .closing(since: now)
+        return [.close(close)]
+    }
+
+    /// Called now and then.
+    package mutating func tick(now: NIODeadline) -> [Action] {
+        switch state {
+        case .dropped: return []
+        case .closing(let since):
+            guard now - since >= policy.closeTimeout else { return [] }
+            state = .dropped
+            return [.drop]
+        case .open:
+            if now - lastPong >= policy.pongTimeout {
+                state = .dropped
+                return [.drop]
+            }
+            guard now - lastPing >= policy.pingInterval else { return [] }
+            lastPing = now
+            let payload = withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) }
+            pings.append(payload)
+            return [.ping(payload)]
+        }
+    }
+
+    private mutating func violation(_ reason: String, now: NIODeadline) -> [Action] {
+        close(.init(.protocolError, reason), now: now)
+    }
+
+    private mutating func tooLong(now: NIODeadline) -> [Action] {
+        close(.init(.messageTooLarge, "messages have at most \(policy.maximumMessage) bytes"), now: now)
+    }
+}

@@ -1,0 +1,181 @@
+import NIOCore
+import NIOWebSocket
+
+/// A viewer on a WebSocket.
+///
+/// Its connection belongs to another event loop. Messages go there a batch at a time, and word of what the socket took comes back: so much
+/// is under way at most, and all else waits in the queue, which knows what may be dropped.
+@MediaLoop
+final class WebSocketViewer: Viewer {
+    /// Bytes under way to the socket at which it counts as full.
+    private static let window = 128 << 10
+    private static let tickInterval = TimeAmount.milliseconds(200)
+
+    private struct Message: Sendable {
+        let opcode: WebSocketOpcode
+        var head: ByteBuffer?
+        let payload: ByteBuffer
+
+        var byteCount: Int { (head?.readableBytes ?? 0) + payload.readableBytes }
+    }
+
+    private let session: Session
+    private let channel: any Channel
+    private(set) var queue: ViewerQueue
+    private var underWay = 0
+    private var ended = false
+
+    private var statistics: ViewerStatistics
+    private var ticks: RepeatedTask?
+    // What the viewer was told last.
+    private var source: String?
+    private var configuration: StreamConfiguration?
+    private var dropped: UInt64 = 0
+    private var lastPTS: Int64?
+    /// The PTS of the last picture that it says it has presented.
+    private var presentedPTS: Int64?
+
+    init(session: Session, channel: any Channel, limits: ViewerQueue.Limits) {
+        self.session = session
+        self.channel = channel
+        queue = ViewerQueue(limits: limits)
+        statistics = ViewerStatistics(session.feed, now: .now())
+    }
+
+    // MARK: The connection's side
+
+    /// The connection is a WebSocket now.
+    func join() {
+        send([text(ViewerEvent.hello(session))] + sourceChange())
+        guard session.admit(self) else {
+            // There was room when the upgrade was agreed.
+            return close(.init(WebSocketClose.tryAgainLater, "the session has ended or is full"))
+        }
+        ticks = MediaLoop.eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) {
+            [weak self] _ in
+            MediaLoop.assumeIsolated { self?.tick() }
+        }
+    }
+
+    func leave() {
+        ended = true
+        ticks?.cancel()
+        session.remove(self)
+    }
+
+    func wantsKeyframe() { _ = try? session.requestKeyframe() }
+
+    func presented(_ pts: Int64) { presentedPTS = pts }
+
+    // MARK: Viewer
+
+    var starves: Bool { queue.starves && hasRoom }
+
+    func offer(_ picture: Picture) {
+        queue.offer(picture)
+        drain()
+    }
+
+    func finish() {
+        ticks?.cancel()
+        close(.init(.goingAway, "the session has ended"))
+    }
+
+    private var hasRoom: Bool { underWay < Self.window }
+
+    private func drain() {
+        guard hasRoom, !queue.isEmpty else { return }
+        var messages = sourceChange()
+        var bytes = underWay
+        while bytes < Self.window, let picture = queue.next() {
+            let before = messages.count
+            messages += [resync(), configurationChange(of: picture)].flatMap { $0 }
+            messages.append(
+                Message(
+                    opcode: .binary,
+                    head: picture.stamps.head(pts: picture.pts),
+                    payload: picture.bytes(in: .annexB)
+                )
+            )
+            bytes += messages[before...].reduce(0) { $0 + $1.byteCount }
+            lastPTS = picture.pts
+        }
+        send(messages)
+    }
+
+    private func tick() {
+        let now = NIODeadline.now()
+        var messages = sourceChange()
+        let behind = presentedPTS.flatMap { presented in lastPTS.map { max(0, $0 - presented) } }
+        if let event = statistics.due(session, delivered: queue.counters, behind: behind, now: now) {
+            messages.append(text(event))
+        }
+        // They are about now: one that is full gets later ones.
+        if hasRoom { send(messages) }
+    }
+
+    // MARK: Messages
+
+    private func sourceChange() -> [Message] {
+        guard session.feed.feeds.source.rawValue != source else { return [] }
+        source = session.feed.feeds.source.rawValue
+        return [text(ViewerEvent.feed(session.feed.feeds.source.rawValue))]
+    }
+
+    private func resync() -> [Message] {
+        let dropped = queue.counters.dropped
+        guard dropped > self.dropped else { return [] }
+        defer { self.dropped = dropped }
+        return [text(ViewerEvent.resync(dropped: dropped - self.dropped))]
+    }
+
+    private func configurationChange(of picture: Picture) -> [Message] {
+        guard let next = picture.stamps.configuration, next != configuration else { return [] }
+        defer { configuration = next }
+        let message = Message(opcode: .binary, payload: next.message)
+        let isSame = configuration?.size == next.size && configuration?.orientation == next.orientation
+        return isSame ? [message] : [text(ViewerEvent.size(next)), message]
+    }
+
+    private func text(_ event: JSONValue) -> Message {
+        Message(opcode: .text, payload: ByteBuffer(string: event.text))
+    }
+
+    private func close(_ close: WebSocketClose) {
+        ended = true
+        let channel = channel
+        channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }
+    }
+
+    private func send(_ messages: [Message]) {
+        guard !ended, !messages.isEmpty else { return }
+        let bytes = messages.reduce(0) { $0 + $1.byteCount }
+        underWay += bytes
+        let channel = channel
+        channel.eventLoop.execute {
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            for (index, message) in messages.enumerated() {
+                // The picture's bytes are the session's own: neither copied nor masked.
+                let frame = WebSocketFrame(
+                    fin: true,
+                    opcode: message.opcode,
+                    data: message.payload,
+                    extensionData: message.head
+                )
+                channel.write(frame, promise: index == messages.count - 1 ? promise : nil)
+            }
+            channel.flush()
+            promise.futureResult.whenSuccess {
+                MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { self.took(bytes) } }
+            }
+        }
+    }
+
+    /// The socket took bytes.
+    private func took(_ bytes: Int) {
+        underWay -= bytes
+        guard !ended else { return }
+        drain()
+        if starves { session.refreshStarving() }
+    }
+}

@@ -1,0 +1,80 @@
+import Media
+import NIOCore
+import Relay
+import RelayTestSupport
+import Testing
+
+@Suite("Messages of WebSockets")
+struct ViewerMessageTests {
+    @Test("what viewers say")
+    func parsing() throws {
+        #expect(try ViewerMessage(parsing: #"{"type":"keyframe"}"#) == .keyframe)
+        #expect(try ViewerMessage(parsing: #"{"type":"ack","pts":-5}"#) == .acknowledgement(-5))
+        #expect(try ViewerMessage(parsing: #"{"type":"clock","id":"a","x":1}"#) == .clock("a"))
+        #expect(try ViewerMessage(parsing: #"{"type":"of a later release"}"#) == .unknown)
+    }
+
+    @Test(
+        "what is none of it",
+        arguments: [
+            "", "x", "[]", "7", "{}", #"{"type":7}"#, #"{"type":"ack"}"#, #"{"type":"ack","pts":1.5}"#,
+            #"{"type":"ack","pts":"1"}"#, #"{"type":"clock"}"#, #"{"type":"clock","id":{}}"#,
+        ]
+    )
+    func malformed(_ text: String) {
+        #expect(throws: ViewerMessage.Malformed.self) { try ViewerMessage(parsing: text) }
+    }
+
+    @Test("a picture's head, byte by byte")
+    func head() {
+        var unit = SampleStream.accessUnit(0, key: false)
+        unit.flags = [.repeat, .skip]
+        unit.orientation = 3
+        unit.captured = 0x0102_0304_0506_0708
+        unit.encodeEnd = 0x1112_1314_1516_1718
+        let stamps = PictureStamps(unit, codec: .h264, relayed: 0x2122_2324_2526_2728)
+        let expected: [UInt8] =
+            [2, 6, 3, 0] + [0, 0, 0, 0, 0, 0, 0x82, 0x35] + Array(1...8) + Array(0x11...0x18) + Array(0x21...0x28)
+        #expect(Array(stamps.head(pts: 33_333).readableBytesView) == expected)
+        #expect(expected.count == PictureStamps.byteCount)
+        #expect(stamps.configuration == nil)
+    }
+
+    @Test("a configuration, byte by byte")
+    func configuration() throws {
+        var unit = SampleStream.accessUnit(0, key: true)
+        unit.orientation = 1
+        let configuration = try #require(StreamConfiguration(unit, codec: .h264))
+        #expect(configuration.codec == "avc1.42C01F")
+        let expected: [UInt8] =
+            [1, 0, 1, 0] + [0, 0, 0x02, 0x80] + [0, 0, 0x01, 0x68] + [0, 11] + Array("avc1.42C01F".utf8)
+            + SampleStream.parameterSets
+        #expect(Array(configuration.message.readableBytesView) == expected)
+    }
+
+    /// Sequence parameter sets as x265 writes them, cut behind the level, with the strings that FFmpeg's muxer and browsers use.
+    @Test(
+        "H.265's codec string",
+        arguments: [
+            (
+                [0x01, 0x01, 0x60, 0, 0, 0x03, 0, 0x90, 0, 0, 0x03, 0, 0, 0x03, 0, 0x5D] as [UInt8],
+                "hev1.1.6.L93.90"
+            ),
+            ([0x01, 0x22, 0x20, 0, 0, 0x03, 0, 0xB0, 0, 0, 0x03, 0, 0, 0x03, 0, 0x99], "hev1.2.4.H153.B0"),
+        ]
+    )
+    func h265(_ bytes: [UInt8], _ string: String) throws {
+        var unit = SampleStream.h265AccessUnit(0, key: true)
+        unit.bytes = [0, 0, 0, 1, 0x42, 0x01] + bytes + [0x80] + SampleStream.h265Slice(0, key: true)
+        #expect(StreamConfiguration(unit, codec: .h265)?.codec == string)
+    }
+
+    @Test("parameter sets that are cut off make no configuration")
+    func cut() {
+        var unit = SampleStream.h265AccessUnit(0, key: true)
+        #expect(StreamConfiguration(unit, codec: .h265) == nil)
+        unit = SampleStream.accessUnit(0, key: true)
+        unit.bytes = [0, 0, 0, 1, 0x67, 0x42]
+        #expect(StreamConfiguration(unit, codec: .h264) == nil)
+    }
+}
