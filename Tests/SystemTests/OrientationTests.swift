@@ -45,9 +45,12 @@ extension SystemTests {
             }
         }
 
-        @Test("a screen that is turned while somebody watches goes on, and the orientation makes it upright")
-        func turns() async throws {
-            try await SystemTests.withBroadcast { desktop, relay in
+        @Test(
+            "a screen that is turned while somebody watches goes on, and the orientation makes it upright; screenshots as screencasts",
+            arguments: ["portal", "screenshot"]
+        )
+        func turns(source: String) async throws {
+            try await SystemTests.withBroadcast(source: ["kind": source]) { desktop, relay in
                 let size = PictureSize(width: 1280, height: 720)
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                 let viewer = try SystemTests.viewer(of: session)

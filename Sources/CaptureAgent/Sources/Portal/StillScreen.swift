@@ -17,7 +17,7 @@ struct StillScreen {
         guard let backend = try? openBackend(for: sink) else { return }
         defer { backend.close() }
         guard let shot = try? backend.take(stop: stop) else { return }
-        sink.seed(CapturedFrame(shot.memory.share(), captured: shot.captured))
+        sink.seed(CapturedFrame(shot.memory.share(), captured: shot.captured, orientation: shot.orientation))
     }
 
     private func openBackend(for sink: StillScreenSink) throws(SourceError) -> ScreencopyBackend {

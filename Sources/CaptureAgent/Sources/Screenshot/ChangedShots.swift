@@ -6,12 +6,17 @@ struct ChangedShots {
     mutating func frame(of shot: Shot) -> CapturedFrame? {
         var frame: CapturedFrame
         if let last, last.memory.hasSamePixels(as: shot.memory) {
-            guard last.frame.pointer != shot.pointer else { return nil }
+            guard last.frame.pointer != shot.pointer || last.frame.orientation != shot.orientation else { return nil }
             frame = last.frame
-            (frame.captured, frame.pointer) = (shot.captured, shot.pointer)
+            (frame.captured, frame.pointer, frame.orientation) = (shot.captured, shot.pointer, shot.orientation)
             self.last = (last.memory, frame)
         } else {
-            frame = CapturedFrame(shot.memory.share(), captured: shot.captured, pointer: shot.pointer)
+            frame = CapturedFrame(
+                shot.memory.share(),
+                captured: shot.captured,
+                pointer: shot.pointer,
+                orientation: shot.orientation
+            )
             last = (shot.memory, frame)
         }
         return frame

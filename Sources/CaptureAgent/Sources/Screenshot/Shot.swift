@@ -7,6 +7,8 @@ struct Shot {
     let captured: UInt64
     /// To be drawn over the pixels; nil when there is none, or it is in them already.
     var pointer: Pointer?
+    /// Clockwise quarter turns, 0 to 3, that make the picture upright.
+    var orientation: UInt8 = 0
 }
 
 /// Why there is no shot.

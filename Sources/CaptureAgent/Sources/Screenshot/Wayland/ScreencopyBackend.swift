@@ -85,7 +85,12 @@ final class ScreencopyBackend: ScreenshotBackend {
         guard try handleEvents(until: deadline, stop: stop, { progress.hasEnded }) else { return nil }
         guard let captured = progress.captured else { throw Self.failed("it refused") }
         if progress.isTurnedOver { memory.turnOver() }
-        return Shot(memory: memory, captured: CaptureTime.of(stamp: captured, arrival: MonotonicClock.now))
+        // What is copied is what the monitor is sent, turned.
+        return Shot(
+            memory: memory,
+            captured: CaptureTime.of(stamp: captured, arrival: MonotonicClock.now),
+            orientation: connection.outputs.first { $0.global == output.global }?.orientation ?? 0
+        )
     }
 
     func close() {

@@ -11,6 +11,8 @@ struct WaylandOutput {
     var name: String?
     /// The current mode's.
     var size: PictureSize?
+    /// Clockwise quarter turns, 0 to 3, that make upright what the monitor is sent.
+    var orientation: UInt8 = 0
 }
 
 /// A connection to a Wayland compositor: what is needed to take screenshots. Used in one thread.
@@ -163,7 +165,10 @@ nonisolated(unsafe) private let callbackEvents = permanent(
 
 nonisolated(unsafe) private let outputEvents = permanent(
     wl_output_listener(
-        geometry: { _, _, _, _, _, _, _, _, _, _ in },
+        geometry: { data, output, _, _, _, _, _, _, _, transform in
+            // Four to seven are mirrored before they are turned; the turn is the same.
+            data.map(connection)?.updateOutput(output) { $0.orientation = UInt8(truncatingIfNeeded: transform & 3) }
+        },
         mode: { data, output, flags, width, height, _ in
             guard flags & UInt32(WL_OUTPUT_MODE_CURRENT.rawValue) != 0 else { return }
             data.map(connection)?.updateOutput(output) { $0.size = PictureSize(width: Int(width), height: Int(height)) }
