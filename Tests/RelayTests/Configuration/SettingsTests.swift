@@ -115,6 +115,12 @@ struct SettingsTests {
         for kind in [SourceRequest.Kind.node, .screenshot, .testPattern] {
             #expect(silent.fallback(for: SourceRequest(kind: kind)) == nil)
         }
+        var commanded = DeviceConfiguration()
+        commanded.screenshotCommand = ["grim", "-t", "ppm", "-"]
+        #expect(commanded.fallback(for: SourceRequest(kind: .node))?.kind == .screenshot)
+        for kind in [SourceRequest.Kind.screenshot, .testPattern] {
+            #expect(commanded.fallback(for: SourceRequest(kind: kind)) == nil)
+        }
         for wrong in ["fallback: nothing", "fallback: node", "fallback: {node: x}", "fallback: 3"] {
             #expect(throws: ConfigurationError.self) { try settings(wrong) }
         }
