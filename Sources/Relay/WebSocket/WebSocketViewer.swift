@@ -117,9 +117,10 @@ final class WebSocketViewer: Viewer {
     // MARK: Messages
 
     private func sourceChange() -> [Message] {
-        guard session.feed.feeds.source.rawValue != source else { return [] }
-        source = session.feed.feeds.source.rawValue
-        return [text(ViewerEvent.feed(session.feed.feeds.source.rawValue))]
+        let current = session.feed.feeds.source.rawValue
+        guard current != source else { return [] }
+        source = current
+        return [text(ViewerEvent.feed(current))]
     }
 
     private func resync() -> [Message] {
