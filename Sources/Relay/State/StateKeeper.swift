@@ -1,22 +1,32 @@
-import Logging
+package import Logging
 
 /// Writes a relay's state, off the media loop and one at a time.
-actor StateKeeper {
+package actor StateKeeper {
     private let file: StateFile
     private let logger: Logger
-    /// The last state that was written, by the number that it was taken under.
-    private var written = 0
+    /// How long after a failure the state is written again.
+    private let retryInterval: Duration
+    /// The number of the last state that was to be written.
+    private var newest = 0
     private var hasFailed = false
 
-    init(file: StateFile, logger: Logger) {
+    package init(file: StateFile, retryInterval: Duration = .seconds(5), logger: Logger) {
         self.file = file
+        self.retryInterval = retryInterval
         self.logger = logger
     }
 
+    /// Writes a state now or, where that fails, as soon as it can be.
+    ///
     /// - Parameter number: Grows with the states; one that is overtaken by a later one is left out.
-    func keep(_ state: RelayState, number: Int) {
-        guard number > written else { return }
-        written = number
+    package func keep(_ state: RelayState, number: Int) {
+        guard number > newest else { return }
+        newest = number
+        write(state, number: number)
+    }
+
+    private func write(_ state: RelayState, number: Int) {
+        guard number == newest else { return }
         do throws(StateFile.Failure) {
             try file.write(state)
             hasFailed = false
@@ -24,6 +34,10 @@ actor StateKeeper {
             // A full disk is said once, not at every change.
             if !hasFailed { logger.warning("\(error)") }
             hasFailed = true
+            Task { [weak self, retryInterval] in
+                try? await Task.sleep(for: retryInterval)
+                await self?.write(state, number: number)
+            }
         }
     }
 }

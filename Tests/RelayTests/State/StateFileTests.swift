@@ -1,6 +1,8 @@
 import Foundation
+import Logging
 import Media
 import Relay
+import TestSupport
 import Testing
 
 @Suite("A state file")
@@ -69,6 +71,23 @@ struct StateFileTests {
         }
         try Data(#"{"version":99}"#.utf8).write(to: URL(fileURLWithPath: path))
         #expect(throws: StateFile.Failure.otherVersion(path: path, version: 99)) { try file.read() }
+    }
+
+    @Test("that could not be written is written as soon as it can be, the newest state only")
+    func retried() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // A file where the state's folder is to be.
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data().write(to: folder.appendingPathComponent("deep"))
+        var logger = Logger(label: "keeper-under-test")
+        logger.logLevel = .critical
+        let file = StateFile(path: path)
+        let keeper = StateKeeper(file: file, retryInterval: .milliseconds(10), logger: logger)
+        for id: UInt32 in 1...3 { await keeper.keep(state(session: id), number: Int(id)) }
+        await keeper.keep(state(session: 2), number: 2)
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("deep"))
+        let kept = try await eventually("the state in its file") { try file.read() }
+        #expect(kept == state(session: 3))
     }
 
     @Test("that cannot be written says so, and leaves the old one")
