@@ -93,6 +93,7 @@ struct CaptureAgentCommand: ParsableCommand {
     var logLevel = "info"
 
     func run() throws {
+        CrashSignals.endProcess()
         let configuration = try agentConfiguration()
         var logger = Logger(label: "capture-agent") { StreamLogHandler.standardError(label: $0) }
         guard let level = Logger.Level(rawValue: logLevel) else {

@@ -33,6 +33,7 @@ struct HeliographRelay: AsyncParsableCommand {
     @OptionGroup var options: RelayOptions
 
     func run() async throws {
+        CrashSignals.endProcess()
         signal(SIGPIPE, SIG_IGN)
         Self.allowManyFiles()
         let configuration = try readConfiguration()

@@ -51,13 +51,13 @@ extension SystemTests {
             #expect(zip(current.pictures, current.pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })
         }
 
-        @Test("by SIGKILL, and hands back when it has been started again")
-        func killed() async throws {
+        @Test("by a signal, and hands back when it has been started again", arguments: [SIGKILL, SIGABRT])
+        func killed(signal: Int32) async throws {
             try await withStandby { _, relay, session in
                 let viewer = try SystemTests.viewer(of: session)
                 try await SystemTests.waitForPictures(20, at: viewer)
                 for round in 1...Effort.choose(2, whole: 25) {
-                    kill(try await agent(relay), SIGKILL)
+                    kill(try await agent(relay), signal)
                     try await waitForSource("screenshot", relay, switches: 2 * round - 1)
                     try await SystemTests.waitForPictures(5, at: viewer)
                     try await waitForSource("pipewire", relay, switches: 2 * round)
