@@ -96,6 +96,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
+            resources: [.embedInCode("Page")],
             swiftSettings: swiftSettings
         ),
 

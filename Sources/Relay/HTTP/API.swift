@@ -16,6 +16,7 @@ struct API: Sendable {
         addSessionRoutes(to: &routes)
         addStreamRoutes(to: &routes)
         addWebSocketRoute(to: &routes)
+        addPageRoutes(to: &routes)
         routes.add(.get, "/metrics") { _, _ in
             Answer.text(await metrics(), type: "text/plain; version=0.0.4; charset=utf-8")
         }

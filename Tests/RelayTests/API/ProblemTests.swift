@@ -123,7 +123,7 @@ struct ProblemTests {
         .call(.POST, "/screencapture/stop", 400, .unknownField, body: "{\"id\":1}"),
         .call(.GET, "/screencapture/7/stream.h264", 404, .unknownSession),
         .call(.GET, "/screencapture/7/stream.h265", 404, .unknownSession),
-        .call(.GET, "/", 404, .unknownRoute), .call(.GET, "/screencapture/7/stream.avi", 404, .unknownRoute),
+        .call(.GET, "/page", 404, .unknownRoute), .call(.GET, "/screencapture/7/stream.avi", 404, .unknownRoute),
         .call(.GET, "/screencapture/7/stream.ts", 404, .unknownSession),
         .call(.GET, "/screencapture/7/stream.mp4", 404, .unknownSession),
         .call(.POST, "/nowhere/at/all", 404, .unknownRoute),

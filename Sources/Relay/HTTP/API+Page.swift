@@ -1,0 +1,69 @@
+import HTTPTypes
+import Hummingbird
+
+extension API {
+    /// The web page: the files of Sources/Relay/Page, which the program carries in itself.
+    func addPageRoutes(to routes: inout RouteTable) {
+        for file in PageFile.all {
+            routes.add(.get, file.path) { _, _ in
+                Response(
+                    status: .ok,
+                    headers: PageFile.headers(type: file.type),
+                    body: ResponseBody(byteBuffer: file.bytes)
+                )
+            }
+        }
+    }
+}
+
+/// One file of the web page.
+struct PageFile: Sendable {
+    let path: String
+    let type: String
+    let bytes: ByteBuffer
+
+    static let all: [PageFile] = [
+        PageFile(path: "/", type: "text/html; charset=utf-8", PackageResources.index_html),
+        PageFile(path: "/page/style.css", type: "text/css; charset=utf-8", PackageResources.style_css),
+        PageFile(path: "/page/icon.svg", type: "image/svg+xml", PackageResources.icon_svg),
+        script("api", PackageResources.api_js),
+        script("app", PackageResources.app_js),
+        script("chart", PackageResources.chart_js),
+        script("decoder", PackageResources.decoder_js),
+        script("dom", PackageResources.dom_js),
+        script("forms", PackageResources.forms_js),
+        script("overview", PackageResources.overview_js),
+        script("player", PackageResources.player_js),
+        script("recorder", PackageResources.recorder_js),
+        script("statistics", PackageResources.statistics_js),
+        script("stream", PackageResources.stream_js),
+        script("thumbnail", PackageResources.thumbnail_js),
+        script("words", PackageResources.words_js),
+    ]
+
+    private static func script(_ name: String, _ bytes: [UInt8]) -> PageFile {
+        PageFile(path: "/page/\(name).js", type: "text/javascript; charset=utf-8", bytes)
+    }
+
+    private init(path: String, type: String, _ bytes: [UInt8]) {
+        self.path = path
+        self.type = type
+        self.bytes = ByteBuffer(bytes: bytes)
+    }
+
+    /// Nothing but the relay's own files runs, nothing else is reached, and no other page shows this one in a frame.
+    ///
+    /// `connect-src 'self'` covers WebSockets of the page's own host (Content Security Policy Level 3).
+    static func headers(type: String) -> HTTPFields {
+        let policy = [
+            "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
+            "media-src 'self' blob:",
+            "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        ]
+        return [
+            .contentType: type, .cacheControl: "no-store", .contentSecurityPolicy: policy.joined(separator: "; "),
+            .xContentTypeOptions: "nosniff", HTTPField.Name("Referrer-Policy")!: "no-referrer",
+            HTTPField.Name("Cross-Origin-Resource-Policy")!: "same-origin",
+        ]
+    }
+}

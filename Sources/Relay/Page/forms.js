@@ -1,0 +1,105 @@
+// The dialogs that start a broadcast and a session.
+
+import { api } from "./api.js";
+import { element, setText } from "./dom.js";
+
+function field(label, control, hint) {
+  return element("label", {}, label, control, hint ? element("small", { text: hint }) : null);
+}
+
+function choice(name, options) {
+  const select = element("select", { name });
+  for (const [value, text] of options) select.append(element("option", { value, text }));
+  return select;
+}
+
+/** Shows a form until it is cancelled or `submit`, given its values, has done its work. Empty values are left out. */
+function ask(title, verb, fields, submit, hint) {
+  const wrong = element("p", { class: "wrong", role: "alert" });
+  const go = element("button", { type: "submit", class: "main", text: verb });
+  const cancel = element("button", { type: "button", text: "Cancel", on: { click: () => dialog.close() } });
+  const form = element(
+    "form",
+    {},
+    element("h2", { text: title, id: "form-title" }),
+    element("div", { class: "fields" }, ...fields),
+    hint ? element("p", { class: "quiet", text: hint }) : null,
+    wrong,
+    element("div", { class: "actions" }, cancel, go),
+  );
+  const dialog = element("dialog", { "aria-labelledby": "form-title", on: { close: () => dialog.remove() } }, form);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const values = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
+    setText(wrong, "");
+    go.disabled = true;
+    setText(go, `${verb}…`);
+    try {
+      await submit(values);
+      dialog.close();
+    } catch (error) {
+      setText(wrong, error.message);
+    }
+    setText(go, verb);
+    go.disabled = false;
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+export function askForBroadcast(device, done) {
+  const node = field("Node", element("input", { name: "node", autocomplete: "off" }), "name, serial or id");
+  node.hidden = true;
+  const kind = choice("kind", [
+    ["", "what the device is set to"],
+    ["auto", "the desktop"],
+    ["portal", "the desktop, by its portal: asks a person"],
+    ["mutter", "GNOME, without asking"],
+    ["screenshot", "screenshots"],
+    ["node", "a PipeWire node"],
+    ["test-pattern", "the test pattern"],
+  ]);
+  kind.addEventListener("change", () => (node.hidden = kind.value !== "node"));
+  ask(
+    `Start ${device}`,
+    "Start",
+    [field("Capture", kind), node],
+    async ({ kind, node }) => {
+      const source = kind ? { kind, ...(kind === "node" ? { node } : {}) } : undefined;
+      await api.startBroadcast({ device, timeout: 90, ...(source ? { source } : {}) });
+      await done();
+    },
+    "The desktop may ask somebody in front of it for permission; this then waits for up to 90 s.",
+  );
+}
+
+async function playsH265() {
+  if (typeof VideoDecoder !== "function") return false;
+  const { supported } = await VideoDecoder.isConfigSupported({ codec: "hev1.1.6.L93.B0" }).catch(() => ({}));
+  return supported === true;
+}
+
+export function askForSession(devices) {
+  const number = (name, limits) => element("input", { name, type: "number", inputMode: "numeric", ...limits });
+  const device = choice("device", devices.map((name) => [name, name]));
+  const codec = choice("codec", [["h264", "H.264"], ["h265", "H.265"]]);
+  const codecHint = element("small", { text: "H.264 plays everywhere" });
+  playsH265().then((plays) => plays || setText(codecHint, "this browser cannot play H.265"));
+  const fields = [
+    devices.length > 1 ? field("Device", device) : null,
+    field("Label", element("input", { name: "label", maxLength: 100, autocomplete: "off" }), "for people; may be empty"),
+    element("label", {}, "Codec", codec, codecHint),
+    field("Pictures per second", number("fps", { min: 1, max: 240, value: 30 })),
+    field("Bit rate, Mbit/s", element("input", { name: "bitrate", type: "number", min: 0.05, max: 100, step: "any", value: 6 })),
+    field("Encoder", element("input", { name: "encoder", value: "auto", maxLength: 64, autocomplete: "off" }), "auto, x264, h264_vaapi, …"),
+    field("Width", number("width", { min: 16, max: 8192 }), "empty: the screen's"),
+    field("Height", number("height", { min: 16, max: 8192 }), "empty: keeps the shape"),
+  ];
+  ask("New session", "Start", fields.filter(Boolean), async (values) => {
+    const body = { device: devices[0], ...values };
+    for (const name of ["fps", "width", "height"]) if (name in body) body[name] = Math.round(Number(body[name]));
+    if ("bitrate" in body) body.bitrate = Math.round(Number(body.bitrate) * 1e6);
+    const { id } = await api.startSession(body);
+    location.hash = `#/session/${id}`;
+  });
+}

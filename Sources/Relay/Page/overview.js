@@ -1,0 +1,160 @@
+// Devices and sessions.
+
+import { api } from "./api.js";
+import { element, isTyping, KeyedList, setText } from "./dom.js";
+import { askForBroadcast, askForSession } from "./forms.js";
+import { Thumbnail } from "./thumbnail.js";
+import { broadcastState, feedBadge, sessionName, sessionText, sourceText } from "./words.js";
+
+/** Runs what a button asks for: the button waits, and what goes wrong is said at `wrong`. */
+async function run(button, wrong, action) {
+  button.disabled = true;
+  setText(wrong, "");
+  try {
+    await action();
+  } catch (error) {
+    setText(wrong, error.message);
+  }
+  button.disabled = false;
+}
+
+class DeviceCard {
+  constructor({ device }, refresh) {
+    this.state = element("p", { class: "state" });
+    this.source = element("p", { class: "quiet" });
+    this.detail = element("p", { class: "wrong" });
+    this.wrong = element("p", { class: "wrong", role: "alert" });
+    this.start = element("button", { type: "button", class: "main", text: "Start…", on: { click: () => askForBroadcast(device, refresh) } });
+    this.stop = element("button", {
+      type: "button",
+      text: "Stop",
+      on: { click: () => run(this.stop, this.wrong, () => api.stopBroadcast(device).then(refresh)) },
+    });
+    this.session = element("button", { type: "button", text: "New session…", on: { click: () => askForSession([device]) } });
+    this.root = element(
+      "article",
+      { class: "card", "aria-label": `Device ${device}` },
+      element("h2", { text: device }),
+      this.state,
+      this.source,
+      this.detail,
+      this.wrong,
+      element("div", { class: "actions" }, this.start, this.stop, this.session),
+    );
+  }
+
+  update(broadcast) {
+    const [words, mood] = broadcastState(broadcast);
+    setText(this.state, words);
+    this.state.className = `state ${mood}`;
+    const { sessions, viewers, source, restarts } = broadcast;
+    const facts = [
+      broadcast.state === "idle" ? `Would capture ${sourceText(source)}` : `Captures ${sourceText(source)}`,
+      `${sessions} ${sessions === 1 ? "session" : "sessions"}`,
+      restarts ? `restarted ${restarts} times` : null,
+    ];
+    setText(this.source, facts.filter(Boolean).join(" · "));
+    setText(this.detail, source.state === "streaming" ? "" : source.detail ?? "");
+    this.start.hidden = broadcast.state !== "idle";
+    this.stop.hidden = broadcast.state === "idle";
+    this.viewers = viewers;
+  }
+}
+
+class SessionCard {
+  constructor(session, refresh) {
+    const { id } = session;
+    this.thumbnail = new Thumbnail(id, sessionName(session));
+    this.badge = element("p", {}, element("span", { class: "badge" }));
+    this.facts = element("p", { class: "quiet" });
+    this.more = element("p", { class: "quiet" });
+    this.wrong = element("p", { class: "wrong", role: "alert" });
+    this.stop = element("button", {
+      type: "button",
+      text: "Stop",
+      on: { click: () => run(this.stop, this.wrong, () => api.stopSession(id).then(refresh)) },
+    });
+    this.root = element(
+      "article",
+      { class: "card session", "aria-label": sessionName(session) },
+      this.thumbnail.root,
+      element(
+        "div",
+        { class: "text" },
+        element("h2", { text: sessionName(session) }),
+        this.badge,
+        this.facts,
+        this.more,
+        this.wrong,
+        element("div", { class: "actions" }, element("a", { class: "button main", href: `#/session/${id}`, text: "Watch" }), this.stop),
+      ),
+    );
+  }
+
+  update(session) {
+    setText(this.facts, sessionText(session));
+    const viewers = session.viewers - (this.thumbnail.isWatching ? 1 : 0);
+    const encoder = session.encoder ? ` · ${session.encoder}` : "";
+    setText(this.more, `Device ${session.device} · ${Math.max(0, viewers)} ${viewers === 1 ? "viewer" : "viewers"}${encoder}`);
+    const badge = feedBadge(session, session.kind);
+    this.badge.hidden = badge === null;
+    if (badge) {
+      setText(this.badge.firstChild, badge[0]);
+      this.badge.firstChild.className = badge[1] ? "badge bad" : "badge";
+    }
+    if (session.error) setText(this.wrong, session.error);
+  }
+
+  end() {
+    this.thumbnail.end();
+  }
+}
+
+export class Overview {
+  constructor(refresh) {
+    this.devices = element("div", { class: "grid" });
+    this.sessions = element("div", { class: "grid" });
+    this.empty = element("p", { class: "empty", text: "No session yet. A session is one encoded stream of a device: start one, and watch it here or with any player." });
+    this.add = element("button", { type: "button", "aria-keyshortcuts": "N", on: { click: () => this.newSession() } }, "New session… ", element("kbd", { text: "N" }));
+    this.root = element(
+      "div",
+      {},
+      element("div", { class: "heading" }, element("h1", { text: "Sessions" }), this.add),
+      this.empty,
+      this.sessions,
+      element("div", { class: "heading" }, element("h1", { text: "Devices" })),
+      this.devices,
+    );
+    this.deviceCards = new KeyedList(this.devices, (broadcast) => broadcast.device, (broadcast) => new DeviceCard(broadcast, refresh));
+    this.sessionCards = new KeyedList(this.sessions, (session) => session.id, (session) => new SessionCard(session, refresh));
+    this.keys = (event) => this.pressed(event);
+    document.addEventListener("keydown", this.keys);
+  }
+
+  update({ broadcasts, sessions }) {
+    this.known = { broadcasts, sessions };
+    this.deviceCards.update(broadcasts);
+    const kinds = new Map(broadcasts.map((broadcast) => [broadcast.device, broadcast.source.kind]));
+    this.sessionCards.update(sessions.map((session) => ({ ...session, kind: kinds.get(session.device) })));
+    this.empty.hidden = sessions.length > 0;
+  }
+
+  newSession() {
+    if (this.known) askForSession(this.known.broadcasts.map((broadcast) => broadcast.device));
+  }
+
+  pressed(event) {
+    if (isTyping(event)) return;
+    if (event.key === "n" || event.key === "N") {
+      event.preventDefault();
+      this.newSession();
+    }
+    const session = this.known?.sessions[Number(event.key) - 1];
+    if (session) location.hash = `#/session/${session.id}`;
+  }
+
+  end() {
+    document.removeEventListener("keydown", this.keys);
+    this.sessionCards.end();
+  }
+}

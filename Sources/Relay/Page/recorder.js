@@ -1,0 +1,36 @@
+// Keeps the pictures from the next keyframe on, as they come, and hands them over as a file.
+
+const longest = 512 << 20;
+
+export function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+export function fileName(session, ending) {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  return `heliograph-${session}-${time}.${ending}`;
+}
+
+export class Recorder {
+  constructor() {
+    this.parts = [];
+    this.bytes = 0;
+  }
+
+  /** Takes a picture in; false when the recording is as long as it may get. */
+  add(picture) {
+    if (this.parts.length === 0 && !picture.key) return true;
+    this.parts.push(picture.data);
+    this.bytes += picture.data.length;
+    return this.bytes < longest;
+  }
+
+  finish(session, codec) {
+    if (this.parts.length > 0) save(new Blob(this.parts, { type: `video/${codec}` }), fileName(session, codec));
+    return this.parts.length > 0;
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import NIOHTTP1
+import RelayTestSupport
+import TestSupport
+import Testing
+
+@Suite("The web page's files")
+struct PageFilesTests {
+    private static let page = Programs.repository.appendingPathComponent("Sources/Relay/Page")
+
+    /// The relative addresses that a file refers to: attributes of HTML, imports of scripts.
+    private static func references(in text: String) -> [String] {
+        let pattern = /(?:src|href)="(?<attribute>[^"#]+)"|from "\.\/(?<module>[^"]+)"/
+        return text.matches(of: pattern).map { match in
+            match.output.attribute.map(String.init) ?? "page/" + (match.output.module ?? "")
+        }
+    }
+
+    @Test("are all served, and nothing refers to what is not")
+    func served() async throws {
+        try await RunningRelay.run { relay in
+            var (waiting, seen): ([String], Set<String>) = ([""], [])
+            while let path = waiting.popLast() {
+                guard seen.insert(path).inserted else { continue }
+                let answer = try await relay.get("/\(path)")
+                #expect(answer.status == 200, "/\(path)")
+                #expect(answer.headers["content-type"].first?.isEmpty == false)
+                waiting += Self.references(in: answer.text)
+            }
+            let files = try FileManager.default.contentsOfDirectory(atPath: Self.page.path)
+            #expect(seen == Set(files.map { $0 == "index.html" ? "" : "page/\($0)" }))
+        }
+    }
+
+    @Test("allow nothing from elsewhere, nothing inline, and no frame around them")
+    func policy() async throws {
+        try await RunningRelay.run { relay in
+            let answer = try await relay.get("/")
+            let policy = try #require(answer.headers["content-security-policy"].first)
+            let directives = policy.split(separator: "; ").map(String.init)
+            #expect(directives.contains("default-src 'none'"))
+            #expect(directives.contains("script-src 'self'"))
+            #expect(directives.contains("frame-ancestors 'none'"))
+            #expect(!policy.contains("unsafe") && !policy.contains("*"))
+            #expect(answer.headers["x-content-type-options"] == ["nosniff"])
+            #expect(
+                !answer.text.contains("style=") && !answer.text.contains("<style")
+                    && !answer.text.contains("javascript:")
+            )
+            #expect(answer.text.matches(of: /<script(?! type="module" src=)/).isEmpty)
+        }
+    }
+
+    @Test("name no other host")
+    func selfContained() throws {
+        for file in try FileManager.default.contentsOfDirectory(atPath: Self.page.path) {
+            let text = try String(contentsOf: Self.page.appendingPathComponent(file), encoding: .utf8)
+            let hosts = text.matches(of: /(?:https?:|wss?:)?\/\/[a-z0-9][^\s"'`]*\.[a-z]+/).map { String($0.output) }
+            #expect(hosts.filter { $0 != "http://www.w3.org" } == [], "\(file)")
+        }
+    }
+}

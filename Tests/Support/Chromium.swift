@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+
+/// A headless Chromium with one page, driven by the DevTools protocol over its pipe.
+package final class Chromium {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// How long an answer may take beyond what the page itself was asked to wait.
+    private static let patience = 60.0
+
+    private let directory: URL
+    private let process = Process()
+    private let toBrowser: FileHandle
+    private let fromBrowser: FileHandle
+    private var received = Data()
+    private var lastID = 0
+    private var session: String?
+    /// What the page has complained of: exceptions, and errors of its console.
+    package private(set) var complaints: [String] = []
+
+    /// Whether there is one on this machine.
+    package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium") }
+
+    package init() throws {
+        directory = URL(fileURLWithPath: "/tmp/heliograph-chromium-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let folder = directory
+        let pipes = ["in", "out"].map { folder.appendingPathComponent($0).path }
+        // Opened for both, so that neither end waits for the other.
+        let handles = try pipes.map { path in
+            guard mkfifo(path, 0o600) == 0 else { throw Failure(description: "no pipe at \(path)") }
+            return FileHandle(fileDescriptor: Glibc.open(path, O_RDWR | O_CLOEXEC), closeOnDealloc: true)
+        }
+        (toBrowser, fromBrowser) = (handles[0], handles[1])
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = [
+            "-c", "exec chromium \"$@\" 3<'\(pipes[0])' 4>'\(pipes[1])' 2>/dev/null", "chromium",
+            "--headless=new", "--disable-gpu", "--remote-debugging-pipe",
+            "--user-data-dir=\(folder.path)/profile", "about:blank",
+        ]
+        // Its sandbox refuses to work for root, as whom tests in containers run.
+        if geteuid() == 0 { process.arguments?.insert("--no-sandbox", at: 3) }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try Programs.start(process)
+        let target = try call("Target.createTarget", ["url": "about:blank"])
+        let attached = try call("Target.attachToTarget", ["targetId": target["targetId"] ?? "", "flatten": true])
+        session = attached["sessionId"] as? String
+        for domain in ["Page", "Runtime", "Log"] { _ = try call("\(domain).enable") }
+    }
+
+    package func open(_ address: String) throws { _ = try call("Page.navigate", ["url": address]) }
+
+    /// The value of a JavaScript expression; a promise's when it is kept, within `seconds`.
+    package func evaluate(_ expression: String, seconds: Double = 0) throws -> Any? {
+        let parameters: [String: Any] = ["expression": expression, "awaitPromise": true, "returnByValue": true]
+        let answer = try call("Runtime.evaluate", parameters, seconds: seconds)
+        if let details = answer["exceptionDetails"] { throw Failure(description: "\(expression): \(details)") }
+        return (answer["result"] as? [String: Any])?["value"]
+    }
+
+    /// Waits until a JavaScript expression is true.
+    package func wait(until expression: String) throws {
+        let promise = """
+            new Promise((done) => {
+              const look = () => (\(expression)) ? done(true) : setTimeout(look, 50);
+              look();
+              setTimeout(() => done(false), 20000);
+            })
+            """
+        guard try evaluate(promise, seconds: 20) as? Bool == true else {
+            let text = try evaluate("document.body.innerText") ?? ""
+            throw Failure(description: "never: \(expression). The page says: \(text)")
+        }
+    }
+
+    /// Ends the browser.
+    package func end() {
+        session = nil
+        _ = try? call("Browser.close")
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private func call(_ method: String, _ parameters: [String: Any] = [:], seconds: Double = 0) throws -> [String: Any]
+    {
+        lastID += 1
+        var message: [String: Any] = ["id": lastID, "method": method, "params": parameters]
+        message["sessionId"] = session
+        try toBrowser.write(contentsOf: JSONSerialization.data(withJSONObject: message) + [0])
+        let deadline = Date(timeIntervalSinceNow: seconds + Self.patience)
+        while true {
+            let message = try next(before: deadline)
+            if message["id"] as? Int == lastID {
+                if let error = message["error"] { throw Failure(description: "\(method): \(error)") }
+                return message["result"] as? [String: Any] ?? [:]
+            }
+            notice(message)
+        }
+    }
+
+    private func notice(_ message: [String: Any]) {
+        let parameters = message["params"] as? [String: Any] ?? [:]
+        switch message["method"] as? String {
+        case "Runtime.exceptionThrown": complaints.append("\(parameters)")
+        case "Log.entryAdded":
+            let entry = parameters["entry"] as? [String: Any] ?? [:]
+            if entry["level"] as? String == "error" { complaints.append("\(entry)") }
+        default: break
+        }
+    }
+
+    /// The next message; each ends in a NUL.
+    private func next(before deadline: Date) throws -> [String: Any] {
+        while true {
+            if let end = received.firstIndex(of: 0) {
+                let message = received[..<end]
+                received = Data(received[(end + 1)...])
+                return try JSONSerialization.jsonObject(with: message) as? [String: Any] ?? [:]
+            }
+            var ready = pollfd(fd: fromBrowser.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&ready, 1, 100) > 0 {
+                received += fromBrowser.availableData
+            } else if !process.isRunning {
+                throw Failure(description: "chromium ended with status \(process.terminationStatus)")
+            } else if Date() > deadline {
+                throw Failure(description: "chromium does not answer")
+            }
+        }
+    }
+}
