@@ -123,7 +123,7 @@ final class AgentBench {
     private func encodeTime(_ id: Int) async throws -> (ms: Double, pictures: Int) {
         let agent = try await relay.get("/screencapture/\(id)").object("counters").object("agent")
         let pictures = ["encodedLive", "refined", "reencodedRepeats"].reduce(0) { $0 + agent.integer($1) }
-        return ((agent["encodeMs"] as? NSNumber)?.doubleValue ?? 0, pictures)
+        return ((agent.object("encodeTimes")["sumMs"] as? NSNumber)?.doubleValue ?? .nan, pictures)
     }
 
     /// How long each picture took from the producer's stamp, which its counter finds in the producer's output.

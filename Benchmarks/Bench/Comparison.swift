@@ -59,16 +59,18 @@ struct Comparison {
                 line("agent without a session, moving", movingIdle),
                 line("agent with a still session", still),
                 line("limit loop, the still picture encoded", perSecond(loops[.still], workload)),
-                "  " + "still session less idle / that loop".padding(toLength: 44, withPad: " ", startingAt: 0)
-                    + String(format: "%8.4f", stillRatio(workload)),
+                line("bare loop, a small packet for each slot", perSecond(loops[.packets], workload)),
+                quotient("still session less idle / the encoding loop", of: .still, workload),
+                quotient("still session less idle / the packet loop", of: .packets, workload),
                 "  pictures that the encoder made in the still seconds: \(stillEncoded)",
             ]
         }
         return lines.joined(separator: "\n")
     }
 
-    private func stillRatio(_ workload: Workload) -> Double {
-        (still.median - idle.median) / (perSecond(loops[.still], workload)?.median ?? .nan)
+    private func quotient(_ name: String, of variant: LimitLoop.Variant, _ workload: Workload) -> String {
+        let value = (still.median - idle.median) / (perSecond(loops[variant], workload)?.median ?? .nan)
+        return "  " + name.padding(toLength: 44, withPad: " ", startingAt: 0) + String(format: "%8.4f", value)
     }
 
     private func perSecond(_ samples: Samples?, _ workload: Workload) -> Samples? {

@@ -10,6 +10,8 @@ struct LimitLoop: Decodable {
         case libyuv
         /// The same picture encoded again and again.
         case still
+        /// Nothing encoded: a small packet written for each slot.
+        case packets
     }
 
     var pictures: Int

@@ -43,6 +43,7 @@ struct Bench: AsyncParsableCommand {
             if movingOnly { continue }
             comparison.addIdle(try await bench.idle())
             comparison.add(try LimitLoop.run(.still, workload), .still)
+            comparison.add(try LimitLoop.run(.packets, workload), .packets)
             bench.move()
             comparison.addStill(try await bench.still())
         }

@@ -1,9 +1,10 @@
 // The limit that the agent is measured against: colours and x264 in a bare loop, with nothing around them.
 //
-//     LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still]
+//     LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets]
 //
 // --libyuv  converts colours by libyuv (BT.601, which is all it knows) instead of the agent's own code
 // --still   encodes the first picture again for every slot, without converting it
+// --packets encodes nothing: wakes for every slot and writes a packet as small as a repeat's into a TCP connection on loopback
 //
 // Another process draws the counter pattern into shared memory, at FPS, and says when a picture is there: as a PipeWire
 // producer does for the agent, and at no cost to the loop. Prints one JSON object: pictures, cpuNs of the loop in user and
@@ -14,6 +15,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <semaphore.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +35,7 @@
 #include "CColour.h"
 #include "counter_pattern.h"
 
-enum { EXIT_USAGE = 64, BUFFERS = 8, PICTURES = 2, KEYFRAME_SECONDS = 2 };
+enum { EXIT_USAGE = 64, BUFFERS = 8, PICTURES = 2, KEYFRAME_SECONDS = 2, PACKET_BYTES = 72 };
 static const int64_t second = 1000000000;
 
 struct shared {
@@ -43,7 +46,7 @@ struct shared {
 
 static struct {
     uint32_t width, height, fps, seconds, bitrate;
-    bool libyuv, still;
+    bool libyuv, still, packets;
 } options;
 
 static _Noreturn void fail(const char *what) {
@@ -156,6 +159,60 @@ static x264_t *open_encoder(void) {
     return encoder;
 }
 
+static void report(int64_t count, int64_t cpu, int64_t bytes, const int64_t *latencies) {
+    printf("{\"pictures\":%lld,\"cpuNs\":%lld,\"bytes\":%lld,\"latencyNs\":[", (long long)count, (long long)cpu,
+           (long long)bytes);
+    for (int64_t i = 0; i < count; i++) printf("%s%lld", i ? "," : "", (long long)latencies[i]);
+    puts("]}");
+}
+
+// MARK: - Packets
+
+/// A connection whose other end reads in a process of its own.
+static int connect_reader(pid_t *reader) {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0), writer = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    if (bind(listener, (struct sockaddr *)&address, length) < 0 || listen(listener, 1) < 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) < 0 ||
+        connect(writer, (struct sockaddr *)&address, length) < 0)
+        fail("no connection on loopback");
+    const int accepted = accept(listener, NULL, NULL);
+    if (accepted < 0 || (*reader = fork()) < 0) fail("no reader");
+    if (*reader == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(writer);
+        char bytes[4096];
+        while (read(accepted, bytes, sizeof bytes) > 0) {}
+        _exit(EXIT_SUCCESS);
+    }
+    close(accepted);
+    close(listener);
+    return writer;
+}
+
+static void send_packets(void) {
+    pid_t reader;
+    const int writer = connect_reader(&reader);
+    const int64_t first = options.fps, count = (int64_t)options.seconds * options.fps;
+    int64_t *latencies = calloc((size_t)count, sizeof *latencies);
+    if (!latencies) fail("no memory");
+    const char packet[PACKET_BYTES] = {0};
+    const int64_t start = clock_now(CLOCK_MONOTONIC);
+    int64_t cpu = 0;
+    for (int64_t number = 0; number < first + count; number++) {
+        if (number == first) cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+        const int64_t due = start + number * second / options.fps;
+        sleep_until(due);
+        if (write(writer, packet, sizeof packet) != sizeof packet) fail("the reader is gone");
+        if (number >= first) latencies[number - first] = clock_now(CLOCK_MONOTONIC) - due;
+    }
+    report(count, clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu, count * PACKET_BYTES, latencies);
+    free(latencies);
+    close(writer);
+    waitpid(reader, NULL, 0);
+}
+
 static void loop(struct shared *shared) {
     x264_t *encoder = open_encoder();
     x264_picture_t pictures[PICTURES];
@@ -179,11 +236,7 @@ static void loop(struct shared *shared) {
         bytes += size;
         if (number >= first) latencies[number - first] = clock_now(CLOCK_MONOTONIC) - shared->stamps[number % BUFFERS];
     }
-    cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    printf("{\"pictures\":%lld,\"cpuNs\":%lld,\"bytes\":%lld,\"latencyNs\":[", (long long)count, (long long)cpu,
-           (long long)bytes);
-    for (int64_t i = 0; i < count; i++) printf("%s%lld", i ? "," : "", (long long)latencies[i]);
-    puts("]}");
+    report(count, clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu, bytes, latencies);
     free(latencies);
     x264_encoder_close(encoder);
     for (int i = 0; i < PICTURES; i++) free(pictures[i].img.plane[0]);
@@ -203,10 +256,11 @@ int main(int count, char **arguments) {
     for (int i = 6; i < count; i++) {
         if (strcmp(arguments[i], "--libyuv") == 0) options.libyuv = true;
         else if (strcmp(arguments[i], "--still") == 0) options.still = true;
+        else if (strcmp(arguments[i], "--packets") == 0) options.packets = true;
         else count = 0;
     }
     if (count < 6) {
-        fputs("usage: LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still]\n", stderr);
+        fputs("usage: LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets]\n", stderr);
         return EXIT_USAGE;
     }
     options.width = number(arguments[1], 24, 8192) & ~1u;
@@ -214,6 +268,11 @@ int main(int count, char **arguments) {
     options.fps = number(arguments[3], 1, 240);
     options.seconds = number(arguments[4], 1, 3600);
     options.bitrate = number(arguments[5], 100000, 100000000);
+
+    if (options.packets) {
+        send_packets();
+        return EXIT_SUCCESS;
+    }
 
     struct shared *shared = mmap(NULL, sizeof *shared + BUFFERS * frame_bytes(), PROT_READ | PROT_WRITE,
                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
