@@ -109,11 +109,13 @@ package final class WebSocketClient: Sendable {
         }
     }
 
-    /// The code of the relay's Close, which is answered, and behind which it closes the connection.
+    /// The code of the relay's Close, which is answered, and behind which it sends nothing and closes the connection.
     package func closeCode() async throws -> Int? {
         let code = try await first("Close") { $0.opcode == Opcode.close ? .some($0.closeCode) : nil }
         try? await send(Opcode.close, [0x03, 0xE8])
-        while try await next() != nil {}
+        while let frame = try await next() {
+            throw NeverCame(description: "the end; behind Close came a frame of opcode \(frame.opcode)")
+        }
         return code
     }
 

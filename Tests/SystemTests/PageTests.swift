@@ -83,6 +83,13 @@ extension SystemTests {
                 #expect(try browser.evaluate(Self.figure("Feed")) as? String == "pipewire")
                 #expect(browser.complaints == [])
 
+                try await relay.post("/screencapture/broadcast/stop")
+                try browser.wait(until: "!document.querySelector('.stage .badge').hidden")
+                try browser.wait(until: "document.querySelector('.message').textContent.startsWith('No pictures')")
+                try await relay.post("/screencapture/broadcast/start", ["source": source])
+                try browser.wait(until: "document.querySelector('.message').hidden")
+                try browser.wait(until: "document.querySelector('.stage .badge').hidden")
+
                 try await relay.post("/screencapture/stop")
                 try browser.wait(until: "document.querySelector('.message').textContent === 'This session has ended.'")
             }

@@ -49,7 +49,7 @@ export function sessionText({ codec, width, height, fps, bitrate: bits }) {
 
 /** What a viewer must know of where the pictures come from: text and whether it is bad; null when all is well. */
 export function feedBadge({ source, stale }, kind) {
-  if (stale || source === "none") return [stale ? "Stale: no new pictures" : "No pictures yet", true];
+  if (stale || source === "none") return [stale ? "Stale: no new pictures" : "No pictures", true];
   if (source === "screenshot" || ["screenshot", "wlr-screencopy", "x11"].includes(kind)) return ["Screenshot mode", false];
   return null;
 }

@@ -2,8 +2,9 @@ import NIOCore
 import NIOWebSocket
 
 /// A viewer's WebSocket on its connection's event loop: the protocol is answered here, what it says of the session on the media loop.
-final class WebSocketHandler: ChannelInboundHandler {
+final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
+    typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
     private static let tickInterval = TimeAmount.milliseconds(500)
@@ -40,6 +41,15 @@ final class WebSocketHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         perform(machine.received(unwrapInboundIn(data), now: .now()), context: context)
+    }
+
+    /// The viewer's messages. Those that were on their way when Close was sent are left out (section 5.5.1 of RFC 6455).
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard machine.isOpen else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        context.write(data, promise: promise)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -64,6 +64,23 @@ struct HostileWebSocketTests {
         }
     }
 
+    @Test("gets nothing behind the Close, however much is on its way")
+    func nothingBehindClose() async throws {
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let agent = try await LinkClient(greeting: relay)
+            for round in 0..<10 {
+                let hostile = try await WebSocketClient(relay, session: session.id)
+                try await relay.waitForViewers(1, of: session.id)
+                let units = (0..<100).map { SampleStream.accessUnit(round * 100 + $0, key: $0 == 0, size: 2000) }
+                try await hostile.send(bytes: WebSocketClient.frame(first: 0x82, [1]))
+                try await agent.send(units, session: session.id)
+                #expect(try await hostile.closeCode() == 1003)
+                try await relay.waitForViewers(0, of: session.id)
+            }
+        }
+    }
+
     @Test("that floods is closed with 1008")
     func flood() async throws {
         try await RunningRelay.run { relay in
