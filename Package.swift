@@ -152,6 +152,15 @@ let package = Package(
             path: "Benchmarks/Bench",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "Soak",
+            dependencies: [
+                "Media", "TestSupport", "Wire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Soak",
+            swiftSettings: swiftSettings
+        ),
         .target(
             name: "PacingSimulation",
             dependencies: ["Media", "Pacing", "TestSupport"],

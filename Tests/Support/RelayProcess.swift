@@ -23,18 +23,20 @@ package final class RelayProcess: @unchecked Sendable {
     /// - Parameters:
     ///   - linkToken: The token for agents that are started by hand.
     ///   - fallback: What its standbys capture; nil for its own choice. Most tests are about one agent.
+    ///   - environment: What it and its agents have beside the desktop's.
     package init(
         in desktop: Desktop,
         arguments: [String] = [],
         linkToken: String? = nil,
-        fallback: String? = "none"
+        fallback: String? = "none",
+        environment: [String: String] = [:]
     ) async throws {
         let arguments = arguments + (fallback.map { ["--fallback", $0] } ?? [])
         let portsFile = desktop.directory.appendingPathComponent("run/ports-\(UUID().uuidString).json")
         process = desktop.process(
             "heliograph-relay",
             ["--http", "127.0.0.1:0", "--agent-link", "127.0.0.1:0", "--ports-file", portsFile.path] + arguments,
-            environment: linkToken.map { ["HELIOGRAPH_LINK_TOKEN": $0] } ?? [:]
+            environment: environment.merging(linkToken.map { ["HELIOGRAPH_LINK_TOKEN": $0] } ?? [:]) { $1 }
         )
         let starting = process
         try Programs.start(starting)

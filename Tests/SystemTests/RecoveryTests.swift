@@ -116,23 +116,6 @@ extension SystemTests {
             }
         }
 
-        /// What a process holds of the machine.
-        private struct Footprint: Equatable {
-            var descriptors: Int
-            var threads: Int
-            /// Resident memory in KiB.
-            var memory: Int
-
-            init(of pid: Int32) throws {
-                let files = FileManager.default
-                descriptors = try files.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
-                threads = try files.contentsOfDirectory(atPath: "/proc/\(pid)/task").count
-                let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-                let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-                memory = try #require(line.split(separator: " ").compactMap { Int($0) }.first)
-            }
-        }
-
         private func expectFootprint(_ before: Footprint, of agent: Int32) async throws {
             _ = try await eventually("the descriptors and threads of the beginning") {
                 let now = try Footprint(of: agent)

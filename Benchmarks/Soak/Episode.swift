@@ -1,0 +1,194 @@
+import Foundation
+import TestSupport
+
+/// What became of one fault.
+struct Episode: Sendable {
+    var fault: String
+    /// From the fault to the relay's first word of it, ms; nil where it said nothing.
+    var detection: Double?
+    /// The longest time between two decoded pictures, ms.
+    var gap: Double
+    /// The longest time without a picture of a newer screen, ms.
+    var standstill: Double
+    /// From the fault to the steady state after it, ms.
+    var recovery: Double
+    /// Slots without a picture where the broadcast's agent took over again.
+    var missedOnReturn: Int
+    var returns: Int
+    var decodeErrors: Int
+    var reconnects: Int
+    var causes: [String: Int]
+    /// After against before.
+    var processes: Int
+    var descriptors: Int
+    var threads: Int
+    /// KiB
+    var memory: Int
+    /// What the fault itself has to tell.
+    var note: String
+    /// What went wrong, beside the figures.
+    var failure: String?
+
+    /// Lets `fault` happen to a steady rig and waits until it is steady again.
+    static func of(_ fault: Fault, on rig: Rig) async throws -> Episode {
+        let before = try await rig.steady()
+        let held = try Held(rig)
+        let state = rig.viewer.current
+        let witness = Witness(rig)
+        try await Task.sleep(for: .milliseconds(60))
+        let begin = monotonicNow()
+        var (note, failure): (String, String?) = ("", nil)
+        do {
+            note = try await fault.happen(rig)
+            try await rig.steady()
+        } catch {
+            failure = "\(error)"
+        }
+        let end = monotonicNow()
+        let sights = await witness.end()
+        let after = try await rig.status()
+        let now = rig.viewer.current
+        let view = View(now.pictures, from: begin, to: end)
+        let isSameRelay = held.relay == rig.relay.pid
+        let change =
+            isSameRelay ? try await held.change(rig) : Held.Change(processes: try Held(rig).processes - held.processes)
+        let returns = Self.returns(sights)
+        let noticed = sights.first { $0.time > begin && $0.status.map(Self.health) != Self.health(before) }
+        let earlier = isSameRelay ? before.switchCauses : [:]
+        let causes = after.switchCauses.merging(earlier) { $0 - $1 }.filter { $0.value > 0 }
+        let decodeErrors = now.complaints.count - state.complaints.count + view.undecoded
+        let missed = returns.reduce(0) { $0 + view.missedSlots(before: $1) }
+        return Episode(
+            fault: fault.name,
+            detection: noticed.map { Double($0.time - begin) / 1e6 },
+            gap: view.gap,
+            standstill: view.standstill,
+            recovery: Double(end - begin) / 1e6,
+            missedOnReturn: missed,
+            returns: returns.count,
+            decodeErrors: decodeErrors,
+            reconnects: now.reconnects - state.reconnects,
+            causes: causes,
+            processes: change.processes,
+            descriptors: change.descriptors,
+            threads: change.threads,
+            memory: change.memory,
+            note: note,
+            failure: failure ?? now.complaints.dropFirst(state.complaints.count).first
+        )
+    }
+
+    /// What changes when something has been noticed.
+    private static func health(_ status: Status) -> [String] {
+        [
+            status.state, "\(status.agent)", "\(status.isLinked)", status.sourceState ?? "", "\(status.standby)",
+            status.standbyState ?? "", status.standbySource ?? "", status.feed ?? "", "\(status.switches)",
+        ]
+    }
+
+    /// When the broadcast's agent was first seen to feed the session again.
+    private static func returns(_ sights: [Witness.Sight]) -> [Int64] {
+        zip(sights, sights.dropFirst()).filter {
+            ($1.status?.switchCauses["returned"] ?? 0) > ($0.status?.switchCauses["returned"] ?? 0)
+        }.map(\.1.time)
+    }
+}
+
+/// What the relay and its agents hold of the machine.
+struct Held {
+    let relay: Int32
+    let processes: Int
+    private let footprint: Footprint
+
+    init(_ rig: Rig) throws {
+        relay = rig.relay.pid
+        processes = rig.desktop.processes(running: "capture-agent").count
+        footprint = try Footprint(of: relay)
+    }
+
+    struct Change {
+        var processes = 0
+        var descriptors = 0
+        var threads = 0
+        /// KiB
+        var memory = 0
+    }
+
+    /// What there is more of than then, as soon as it is as little, or after some seconds.
+    func change(_ rig: Rig) async throws -> Change {
+        var change = Change()
+        for _ in 0..<30 {
+            let now = try Held(rig)
+            change = Change(
+                processes: now.processes - processes,
+                descriptors: now.footprint.descriptors - footprint.descriptors,
+                threads: now.footprint.threads - footprint.threads,
+                memory: now.footprint.memory - footprint.memory
+            )
+            if change.processes <= 0, change.descriptors <= 0, change.threads <= 0 { break }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return change
+    }
+}
+
+/// What a viewer had between two instants.
+struct View {
+    private let pictures: [SteadyViewer.Picture]
+    private let end: Int64
+
+    init(_ pictures: [SteadyViewer.Picture], from begin: Int64, to end: Int64) {
+        // The last picture before the fault is where the gap begins.
+        let first = pictures.lastIndex { $0.arrived <= begin } ?? 0
+        self.pictures = pictures[first...].filter { $0.arrived <= end }
+        self.end = end
+    }
+
+    /// The longest time between the arrivals of two pictures that were decoded, ms. The decoder itself gives a picture out when the next comes.
+    var gap: Double { longest(pictures.filter { $0.decoded != nil }.map(\.arrived)) }
+
+    /// The longest time between pictures with a value that was not shown before, ms.
+    var standstill: Double {
+        var newest = Int.min
+        var times: [Int64] = []
+        for picture in pictures {
+            guard let counter = picture.counter else { continue }
+            // A counter that is started again begins at 0.
+            guard counter > newest || counter < newest - 60 else { continue }
+            newest = counter
+            times.append(picture.arrived)
+        }
+        return longest(times)
+    }
+
+    /// Pictures that never came out of the decoder although later ones did.
+    var undecoded: Int {
+        guard let last = pictures.lastIndex(where: { $0.decoded != nil }) else { return 0 }
+        return pictures[...last].count { $0.decoded == nil }
+    }
+
+    /// Slots without a picture next to the keyframe by which the session changed over before `instant`.
+    func missedSlots(before instant: Int64) -> Int {
+        guard let key = pictures.lastIndex(where: { $0.isKeyframe && $0.arrived <= instant }), key > 0 else { return 0 }
+        let around = pictures[(key - 1)...].prefix(3).map { slot($0.pts) }
+        return zip(around, around.dropFirst()).reduce(0) { $0 + max(0, $1.1 - $1.0 - 1) }
+    }
+
+    private func slot(_ pts: Int64) -> Int { Int((Double(pts) * Double(Rig.fps) / 1e6).rounded()) }
+
+    private func longest(_ times: [Int64]) -> Double {
+        Double(zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0) / 1e6
+    }
+}
+
+extension Episode {
+    /// In one line, for who watches.
+    var line: String {
+        let detection = detection.map { String(format: "%.0f", $0) } ?? "–"
+        let figures = String(format: "gap %.0f, without news %.0f, steady after %.0f ms", gap, standstill, recovery)
+        return
+            "\(fault): noticed after \(detection) ms, \(figures); missed on return \(missedOnReturn), decode errors \(decodeErrors), "
+            + "reconnects \(reconnects), left over \(processes) \(descriptors) \(threads), \(memory) KiB, \(causes) \(note) "
+            + (failure.map { "FAILED: \($0)" } ?? "")
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// Asks the relay again and again what it knows, and notes each change.
+final class Witness: Sendable {
+    struct Sight: Sendable {
+        /// When the answer was there, monotonic ns.
+        var time: Int64
+        /// nil when there was no answer.
+        var status: Status?
+    }
+
+    private let sights = Mutex<[Sight]>([])
+    private let hasEnded = Mutex(false)
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ rig: Rig) {
+        let task = Task { [self] in
+            let begin = monotonicNow()
+            // Not by cancelling: a request that is cancelled on its way may never return.
+            while !hasEnded.withLock({ $0 }) {
+                let status = try? await rig.status()
+                let now = monotonicNow()
+                sights.withLock { sights in
+                    if sights.isEmpty || sights.last?.status != status {
+                        sights.append(Sight(time: now, status: status))
+                    }
+                }
+                // What is looked for closely comes soon.
+                try? await Task.sleep(for: .milliseconds(now - begin < 3_000_000_000 ? 8 : 50))
+            }
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    /// Stops, and returns all changes, the state at the beginning first.
+    func end() async -> [Sight] {
+        let task = task.withLock { $0 }
+        hasEnded.withLock { $0 = true }
+        await task?.value
+        return sights.withLock { $0 }
+    }
+}
