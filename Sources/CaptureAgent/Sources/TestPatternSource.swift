@@ -12,7 +12,7 @@ package struct TestPatternSource: FrameSource {
     package let fps: Int
 
     package func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
-        sink.sourceChanged(SourceStatus(state: .streaming, size: size))
+        sink.sourceChanged(SourceStatus(state: .streaming, size: size, orientation: 0))
         let start = MonotonicClock.now
         var number: UInt64 = 0
         while !stop.wait(until: start + number * 1_000_000_000 / UInt64(fps)) {
