@@ -10,7 +10,7 @@ final class RelayLink: Sendable {
     private struct State: Sendable {
         var queue: SendQueue
         /// What a sender could not write at once, from the byte on that is next. Goes before the queue.
-        var unsent: [[UInt8]] = []
+        var unsent: [UInt8] = []
         var nextHeartbeat: UInt64
         /// Whether a thread is writing; others leave it what they have.
         var isWriting = false
@@ -18,12 +18,11 @@ final class RelayLink: Sendable {
         var isThreadWaiting = false
         var isClosing = false
 
-        /// Everything that waits, for the caller to write, nil when another thread is writing already.
-        mutating func beginWriting() -> [[UInt8]]? {
-            guard !isWriting else { return nil }
+        /// Everything that waits, for the caller to write. No other thread may be writing.
+        mutating func beginWriting() -> [[UInt8]] {
             isWriting = true
             defer { unsent = [] }
-            return unsent + queue.takeAll()
+            return (unsent.isEmpty ? [] : [unsent]) + queue.takeAll()
         }
     }
 
@@ -104,13 +103,13 @@ final class RelayLink: Sendable {
     }
 
     /// Writes what the connection takes at once and returns the rest.
-    private func writeAvailable(_ piece: [UInt8]) -> [[UInt8]] {
+    private func writeAvailable(_ piece: [UInt8]) -> [UInt8] {
         // Where it is broken, the link's thread meets the same error and closes it.
         let sent = (try? socket.writeAvailable(piece[...])) ?? 0
-        return sent < piece.count ? [Array(piece[sent...])] : []
+        return Array(piece[sent...])
     }
 
-    private func endWriting(unsent: [[UInt8]]) {
+    private func endWriting(unsent: [UInt8]) {
         let isThreadNeeded = state.withLock { state in
             state.isWriting = false
             state.unsent = unsent
@@ -164,7 +163,7 @@ final class RelayLink: Sendable {
             let figures = (state.queue.byteCount, state.queue.drops)
             if isHeartbeatDue { state.nextHeartbeat = now + heartbeatInterval }
             return .done(
-                Work(pieces: state.beginWriting() ?? [], heartbeatDue: isHeartbeatDue ? figures : nil)
+                Work(pieces: state.beginWriting(), heartbeatDue: isHeartbeatDue ? figures : nil)
             )
         }
     }
