@@ -24,9 +24,13 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
@@ -64,6 +68,15 @@ let package = Package(
         .target(name: "Packaging", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Pacing", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Wire", dependencies: ["Media"], swiftSettings: swiftSettings),
+        .target(
+            name: "Access",
+            dependencies: [
+                "Wire",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: swiftSettings
+        ),
 
         // The two processes
         .target(
@@ -80,7 +93,8 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Media", "Packaging", "Wire",
+                "Access", "Media", "Pacing", "Packaging", "Wire",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -90,13 +104,16 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "X509", package: "swift-certificates"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            resources: [.embedInCode("Page")],
+            resources: [.embedInCode("Page"), .embedInCode("HTTP/openapi.json")],
             swiftSettings: swiftSettings
         ),
 
@@ -113,7 +130,7 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "Relay", "Wire",
+                "Access", "Relay", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -124,11 +141,13 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Wire",
+                "Access", "Media", "Packaging", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -144,9 +163,16 @@ let package = Package(
             linkerSettings: [.linkedLibrary("x264"), .linkedLibrary("yuv")]
         ),
         .executableTarget(
+            name: "PictureReader",
+            dependencies: ["CCounterPattern"],
+            path: "Benchmarks/PictureReader",
+            cSettings: cSettings,
+            linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil"), .linkedLibrary("m")]
+        ),
+        .executableTarget(
             name: "Bench",
             dependencies: [
-                "LimitLoop", "Media", "TestSupport",
+                "CCrowd", "FanOut", "LimitLoop", "Media", "PictureReader", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Bench",
@@ -159,6 +185,17 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Soak",
+            swiftSettings: swiftSettings
+        ),
+        .target(name: "CCrowd", path: "Benchmarks/CCrowd", cSettings: cSettings),
+        .executableTarget(name: "FanOutLoop", path: "Benchmarks/FanOutLoop", cSettings: cSettings),
+        .executableTarget(
+            name: "FanOut",
+            dependencies: [
+                "CCrowd", "FanOutLoop", "Media", "TestSupport", "Wire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/FanOut",
             swiftSettings: swiftSettings
         ),
         .target(
@@ -177,16 +214,35 @@ let package = Package(
         // Tests
         .target(
             name: "TestSupport",
-            dependencies: ["CCounterPattern", "Media"],
+            dependencies: ["CCounterPattern", "Media", "Wire"],
             path: "Tests/Support",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "Fuzzing",
+            dependencies: [
+                "Access", "CaptureAgent", "Media", "Packaging", "Relay", "Wire",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            path: "Tests/Fuzzing",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["Fuzzing"],
+            path: "Tests/FuzzCommand",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SystemTests",
             dependencies: ["CaptureAgent", "Media", "TestSupport", "Wire"],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
+        .testTarget(name: "AccessTests", dependencies: ["Access", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(name: "MediaTests", dependencies: ["Media", "TestSupport"], swiftSettings: swiftSettings),
         .systemLibrary(
             name: "CDe265",
@@ -233,12 +289,13 @@ let package = Package(
         .target(
             name: "RelayTestSupport",
             dependencies: [
-                "Media", "Relay", "TestSupport", "Wire",
+                "Access", "Media", "Relay", "TestSupport", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/RelaySupport",
@@ -247,7 +304,7 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "Media", "Packaging", "Relay", "RelayTestSupport", "TestSupport", "Wire",
+                "Access", "Media", "Packaging", "Relay", "RelayTestSupport", "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -5,16 +5,6 @@ import TestSupport
 
 /// A capture agent in a desktop of its own, with a PipeWire node that draws the counter and a relay.
 final class AgentBench {
-    /// What a moving session costs.
-    struct Moving {
-        /// CPU time of a picture, ms.
-        var cpuPerPicture: Double
-        /// From the producer's stamp to the last byte at the viewer, ns.
-        var latencyNs: [Int64]
-        /// Scaling and encoding, mean, ms.
-        var encode: Double
-    }
-
     private static let producer = "bench"
 
     private let workload: Workload
@@ -66,7 +56,8 @@ final class AgentBench {
         return Double(clock.used - before) / 1e6 / Double(workload.seconds)
     }
 
-    func moving() async throws -> Moving {
+    /// What a moving session costs and how late it is: from the producer's stamp to the last byte at the viewer.
+    func moving() async throws -> [String: Double] {
         try await withSession { id, viewer in
             try await wait(for: workload.fps, more: viewer)
             let encodedBefore = try await encodeTime(id)
@@ -74,16 +65,17 @@ final class AgentBench {
             try await Task.sleep(for: .seconds(workload.seconds))
             let (pictures, cpu) = (viewer.pictures, clock.used - cpuBefore)
             let encoded = try await encodeTime(id)
-            return Moving(
-                cpuPerPicture: Double(cpu) / 1e6 / Double(pictures.count - firstPicture),
-                latencyNs: try latencies(of: pictures),
-                encode: (encoded.ms - encodedBefore.ms) / Double(encoded.pictures - encodedBefore.pictures)
-            )
+            let latencies = Samples(try latencies(of: pictures).map { Double($0) / 1e6 })
+            return [
+                "cpu ms/picture": Double(cpu) / 1e6 / Double(pictures.count - firstPicture),
+                "latency p50 ms": latencies.quantile(0.5), "latency p99 ms": latencies.quantile(0.99),
+                "encode mean ms": (encoded.ms - encodedBefore.ms) / Double(encoded.pictures - encodedBefore.pictures),
+            ]
         }
     }
 
-    /// CPU time in a second of a session on a still, settled screen, ms; and how many pictures the encoder made meanwhile.
-    func still() async throws -> (cpu: Double, encoded: Int) {
+    /// CPU time in a second of a session on a still, settled screen; and how many pictures the encoder made meanwhile.
+    func still() async throws -> [String: Double] {
         try await withSession { id, viewer in
             try await wait(for: workload.fps, more: viewer)
             holdStill()
@@ -95,7 +87,7 @@ final class AgentBench {
             let (before, encoded) = (clock.used, try await encodeTime(id).pictures)
             try await Task.sleep(for: .seconds(workload.seconds))
             let cpu = Double(clock.used - before) / 1e6 / Double(workload.seconds)
-            return (cpu, try await encodeTime(id).pictures - encoded)
+            return ["cpu ms/s": cpu, "encoded": Double(try await encodeTime(id).pictures - encoded)]
         }
     }
 
@@ -123,7 +115,7 @@ final class AgentBench {
     private func encodeTime(_ id: Int) async throws -> (ms: Double, pictures: Int) {
         let agent = try await relay.get("/screencapture/\(id)").object("counters").object("agent")
         let pictures = ["encodedLive", "refined", "reencodedRepeats"].reduce(0) { $0 + agent.integer($1) }
-        return ((agent.object("encodeTimes")["sumMs"] as? NSNumber)?.doubleValue ?? .nan, pictures)
+        return ((agent.object("encodeTimes")["sumMs"] as? NSNumber)?.doubleValue ?? 0, pictures)
     }
 
     /// How long each picture took from the producer's stamp, which its counter finds in the producer's output.

@@ -16,19 +16,24 @@ struct LimitLoop: Decodable {
 
     var pictures: Int
     var cpuNs: Int64
+    var bytes: Int64
     /// Of each picture, from its being there to its being encoded.
     var latencyNs: [Int64]
 
     /// CPU time of a picture, ms.
     var cpuPerPicture: Double { Double(cpuNs) / Double(pictures) / 1e6 }
 
-    static func run(_ variant: Variant, _ workload: Workload) throws -> LimitLoop {
+    /// - Parameter output: Where the stream is to be, all of it.
+    static func run(_ variant: Variant, _ workload: Workload, output: URL? = nil) throws -> LimitLoop {
         let numbers = [
-            workload.size.width, workload.size.height, workload.fps, workload.seconds, workload.bitrate,
+            workload.size.width, workload.size.height,
+            variant == .packets || variant == .still ? workload.fps : workload.steps,
+            workload.seconds, workload.bitrate,
         ]
         let outcome = try Programs.run(
             Programs.product("LimitLoop"),
-            numbers.map(String.init) + (variant == .own ? [] : ["--\(variant.rawValue)"])
+            numbers.map(String.init) + (variant == .own ? [] : ["--\(variant.rawValue)"]) + ["--scene", workload.drawn]
+                + (output.map { ["--output", $0.path] } ?? [])
         )
         guard outcome.status == 0 else { throw BenchError(description: outcome.errors) }
         return try JSONDecoder().decode(LimitLoop.self, from: Data(outcome.output.utf8))

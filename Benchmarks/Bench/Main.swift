@@ -1,52 +1,65 @@
 import ArgumentParser
-import Foundation
-import TestSupport
 
 @main
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measures what a capture agent costs beside the limit: a bare loop of the same libraries.",
-        discussion: "Reports only. docs/performance.md says what the figures are."
+        abstract: "Measures Heliograph beside what people would pick instead, and beside the limit.",
+        discussion: """
+            Reports only. docs/performance.md says what the figures are. Every measurement is kept in the folder of --results as soon as it is \
+            made, and made once: a run that is broken off goes on where it was.
+            """,
+        subcommands: [
+            CPUPart.self, LatencyPart.self, AgentPart.self, MemoryPart.self, SessionsPart.self, StartPart.self,
+            SizePart.self,
+            FanOutPart.self, AllParts.self, ReportCommand.self,
+        ]
     )
+}
 
-    @Flag(help: "The agent against the limit loop, 1280x720 at 30 pictures a second. There is nothing else yet.")
-    var quick = false
+/// One part of the benchmark.
+protocol Part: AsyncParsableCommand {
+    static var name: String { get }
+    var options: Options { get }
+    static func measure(_ options: Options) async throws
+}
 
-    @Option(help: "How often each is measured, in turns.")
-    var rounds = 5
+extension Part {
+    func run() async throws { try await Self.measure(options) }
+}
 
-    @Option(help: "Length of each measurement, s.")
-    var seconds = 5
+/// Every part, one after the other, and the report.
+struct AllParts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "all", abstract: "All of these, and the report.")
 
-    @Flag(help: "Leave the still screen out.")
-    var movingOnly = false
+    private static let parts: [any Part.Type] = [
+        CPUPart.self, LatencyPart.self, AgentPart.self, MemoryPart.self, SessionsPart.self, StartPart.self,
+        SizePart.self,
+        FanOutPart.self,
+    ]
 
-    func validate() throws {
-        guard quick else { throw ValidationError("Give --quick.") }
-        guard rounds > 0, seconds > 0 else { throw ValidationError("--rounds and --seconds take 1 or more.") }
-    }
+    @OptionGroup var options: Options
 
     func run() async throws {
-        let workload = Workload(seconds: seconds)
-        let bench = try await AgentBench(workload)
-        defer { bench.end() }
-        var comparison = Comparison()
-        for round in 1...rounds {
-            FileHandle.standardError.write(Data("bench: round \(round) of \(rounds)\n".utf8))
-            bench.move()
-            comparison.add(try await bench.moving())
-            if !movingOnly { comparison.addMovingIdle(try await bench.idle()) }
-            bench.holdStill()
-            comparison.add(try LimitLoop.run(.own, workload), .own)
-            comparison.add(try LimitLoop.run(.libyuv, workload), .libyuv)
-            if movingOnly { continue }
-            comparison.addIdle(try await bench.idle())
-            comparison.add(try LimitLoop.run(.still, workload), .still)
-            comparison.add(try LimitLoop.run(.packets, workload), .packets)
-            bench.move()
-            comparison.addStill(try await bench.still())
+        for part in Self.parts {
+            // What one part cannot do here, such as for a peer that is not installed, keeps no other from its turn.
+            do {
+                try await part.measure(options)
+            } catch {
+                log("\(part.name): \(error)")
+            }
         }
-        print(comparison.report(workload))
+        try Report(results: options.resultsFolder).write()
     }
+}
+
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Writes what the results say into docs/performance.md and docs/images."
+    )
+
+    @OptionGroup var options: Options
+
+    func run() throws { try Report(results: options.resultsFolder).write() }
 }

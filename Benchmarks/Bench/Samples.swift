@@ -4,18 +4,23 @@ import Foundation
 struct Samples {
     private(set) var values: [Double] = []
 
+    init(_ values: [Double] = []) { self.values = values }
+
     mutating func append(_ value: Double) { values.append(value) }
 
-    /// The value below which that part of the samples lies, 0 to 1. There has to be one.
+    /// The value below which that part of the samples lies, 0 to 1; NaN without any.
     func quantile(_ part: Double) -> Double {
         let sorted = values.sorted()
-        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
+        return sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
     }
 
-    var median: Double { quantile(0.5) }
-
-    /// Median, and the least and the greatest.
-    var summary: String {
-        String(format: "%8.3f  (%.3f to %.3f)", median, values.min() ?? 0, values.max() ?? 0)
+    var median: Double {
+        let sorted = values.sorted()
+        guard !sorted.isEmpty else { return .nan }
+        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
+
+    var least: Double { values.min() ?? .nan }
+
+    var greatest: Double { values.max() ?? .nan }
 }

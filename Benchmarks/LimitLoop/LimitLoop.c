@@ -1,12 +1,14 @@
 // The limit that the agent is measured against: colours and x264 in a bare loop, with nothing around them.
 //
-//     LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets]
+//     LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets] [--scene NAME] [--output FILE]
 //
 // --libyuv  converts colours by libyuv (BT.601, which is all it knows) instead of the agent's own code
 // --still   encodes the first picture again for every slot, without converting it
 // --packets encodes nothing: wakes for every slot and writes a packet as small as a repeat's into a TCP connection on loopback
+// --scene   what the pictures show, as in counter_scenes.h; by default band
+// --output  keeps the stream, all of it, and writes it when everything has been measured
 //
-// Another process draws the counter pattern into shared memory, at FPS, and says when a picture is there: as a PipeWire
+// Another process draws the pictures into shared memory, at FPS, and says when a picture is there: as a PipeWire
 // producer does for the agent, and at no cost to the loop. Prints one JSON object: pictures, cpuNs of the loop in user and
 // kernel mode, bytes, and latencyNs of each picture from its being there to its being encoded. The first second does not count.
 //
@@ -33,7 +35,7 @@
 #include <x264.h>
 
 #include "CColour.h"
-#include "counter_pattern.h"
+#include "counter_scenes.h"
 
 enum { EXIT_USAGE = 64, BUFFERS = 8, PICTURES = 2, KEYFRAME_SECONDS = 2, PACKET_BYTES = 72 };
 static const int64_t second = 1000000000;
@@ -47,6 +49,8 @@ struct shared {
 static struct {
     uint32_t width, height, fps, seconds, bitrate;
     bool libyuv, still, packets;
+    enum counter_scene scene;
+    const char *output;  // NULL: not kept
 } options;
 
 static _Noreturn void fail(const char *what) {
@@ -80,9 +84,8 @@ static _Noreturn void paint(struct shared *shared) {
         sleep_until(start + number * second / options.fps);
         if (!options.still || number == 0) {
             uint8_t *pixels = frame(shared, number);
-            counter_pattern_draw_background(pixels, stride, options.width, options.height);
-            counter_pattern_draw_motion(pixels, stride, options.width, options.height, (uint32_t)number);
-            counter_pattern_draw(pixels, stride, options.width, options.height, (uint32_t)number);
+            if (number < BUFFERS) counter_scene_draw_background(options.scene, pixels, stride, options.width, options.height);
+            counter_scene_draw(options.scene, pixels, stride, options.width, options.height, (uint32_t)number);
         }
         shared->stamps[number % BUFFERS] = clock_now(CLOCK_MONOTONIC);
         sem_post(&shared->ready);
@@ -166,6 +169,28 @@ static void report(int64_t count, int64_t cpu, int64_t bytes, const int64_t *lat
     puts("]}");
 }
 
+// MARK: - Stream
+
+static struct {
+    uint8_t *bytes;
+    size_t count, room;
+} stream;
+
+static void keep(const uint8_t *bytes, size_t count) {
+    if (stream.count + count > stream.room) {
+        stream.room = 2 * (stream.count + count);
+        stream.bytes = realloc(stream.bytes, stream.room);
+        if (!stream.bytes) fail("no memory");
+    }
+    memcpy(stream.bytes + stream.count, bytes, count);
+    stream.count += count;
+}
+
+static void write_stream(void) {
+    FILE *file = fopen(options.output, "w");
+    if (!file || fwrite(stream.bytes, 1, stream.count, file) != stream.count || fclose(file) != 0) fail(options.output);
+}
+
 // MARK: - Packets
 
 /// A connection whose other end reads in a process of its own.
@@ -233,10 +258,12 @@ static void loop(struct shared *shared) {
         x264_picture_t output;
         const int size = x264_encoder_encode(encoder, &units, &unit_count, picture, &output);
         if (size <= 0) fail("x264 does not encode");
+        if (options.output) keep(units[0].p_payload, (size_t)size);
         bytes += size;
         if (number >= first) latencies[number - first] = clock_now(CLOCK_MONOTONIC) - shared->stamps[number % BUFFERS];
     }
     report(count, clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu, bytes, latencies);
+    if (options.output) write_stream();
     free(latencies);
     x264_encoder_close(encoder);
     for (int i = 0; i < PICTURES; i++) free(pictures[i].img.plane[0]);
@@ -257,10 +284,13 @@ int main(int count, char **arguments) {
         if (strcmp(arguments[i], "--libyuv") == 0) options.libyuv = true;
         else if (strcmp(arguments[i], "--still") == 0) options.still = true;
         else if (strcmp(arguments[i], "--packets") == 0) options.packets = true;
+        else if (strcmp(arguments[i], "--output") == 0 && i + 1 < count) options.output = arguments[++i];
+        else if (strcmp(arguments[i], "--scene") == 0 && i + 1 < count && counter_scene_named(arguments[i + 1]) >= 0)
+            options.scene = (enum counter_scene)counter_scene_named(arguments[++i]);
         else count = 0;
     }
     if (count < 6) {
-        fputs("usage: LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets]\n", stderr);
+        fputs("usage: LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets] [--scene NAME] [--output FILE]\n", stderr);
         return EXIT_USAGE;
     }
     options.width = number(arguments[1], 24, 8192) & ~1u;

@@ -21,7 +21,7 @@ package struct PlainPacer: SimulatedPacer {
         return waiting?.frame
     }
 
-    package mutating func next(at now: UInt64) -> PacingDecision<Int> {
+    package mutating func next(at now: UInt64, demandTime: UInt64?) -> PacingDecision<Int> {
         guard let (frame, slot) = waiting else { return .wait(until: nil) }
         waiting = nil
         return .encode(frame, slot: slot)

@@ -5,8 +5,8 @@ package import Pacing
 package protocol SimulatedPacer {
     /// Takes in the frame with this number. Returns the one that it displaces.
     mutating func offer(_ frame: Int, at now: UInt64) -> Int?
-    /// What the free encoder does at `now`.
-    mutating func next(at now: UInt64) -> PacingDecision<Int>
+    /// What the free encoder does at `now`, when somebody waits for a keyframe from `demandTime` on.
+    mutating func next(at now: UInt64, demandTime: UInt64?) -> PacingDecision<Int>
     /// Slots that no picture was output for, though every one is to have one.
     var missed: UInt64 { get }
     /// Notes that the encoder became free.
@@ -15,6 +15,4 @@ package protocol SimulatedPacer {
 
 extension SessionPacer<Int>: SimulatedPacer {
     package var missed: UInt64 { counters.missed }
-
-    package mutating func next(at now: UInt64) -> PacingDecision<Int> { next(at: now, demandTime: nil) }
 }

@@ -13,6 +13,8 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
         package var slot: UInt64
         /// Slots that had been missed by then.
         package var missed: UInt64
+        /// Whether somebody waited for it.
+        package var isDemanded: Bool
         /// Whether the encoder made a picture of it.
         package var isPicture: Bool
     }
@@ -30,6 +32,8 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
     private var generator: SeededGenerator
     package private(set) var now: UInt64 = 0
     package private(set) var outputs: [Output] = []
+    /// From when on somebody waits for a keyframe, nil when nobody does.
+    private var demandTime: UInt64?
     private var encode: Encode?
     private var wakeTime: UInt64?
 
@@ -48,10 +52,26 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
     /// When the encode that runs ends, nil when none does.
     package var encodeEnd: UInt64? { encode?.ended }
 
+    /// Begins at `time` with a frame that arrived at `arrival`, no later.
+    package mutating func begin(_ frame: Int, arrival: UInt64, at time: UInt64) {
+        run(until: time)
+        _ = pacer.offer(frame, at: arrival)
+        wake(at: now)
+        run(until: now)
+    }
+
     /// Offers a frame at `time`, or now if that is past.
     package mutating func offer(_ frame: Int, at time: UInt64) {
         run(until: time)
         _ = pacer.offer(frame, at: now)
+        wake(at: now)
+        run(until: now)
+    }
+
+    /// Somebody waits for a keyframe from `time` on, or from now on if that is past.
+    package mutating func demandKeyframe(at time: UInt64) {
+        run(until: time)
+        demandTime = demandTime ?? now
         wake(at: now)
         run(until: now)
     }
@@ -77,7 +97,7 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
     }
 
     private mutating func decide() {
-        switch pacer.next(at: now) {
+        switch pacer.next(at: now, demandTime: demandTime) {
         case .encode(let frame, let slot): begin(frame, slot: slot)
         case .repeat(let slot): begin(nil, slot: slot)
         case .wait(let until?): wake(at: until)
@@ -92,7 +112,18 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
             case .encoded, .refined, .skipped: true
             case .poolDrop, .failed: false
             }
-        outputs.append(Output(frame: frame, time: now, slot: slot, missed: pacer.missed, isPicture: isPicture))
+        let isDemanded = demandTime.map { $0 <= slot } ?? false
+        outputs.append(
+            Output(
+                frame: frame,
+                time: now,
+                slot: slot,
+                missed: pacer.missed,
+                isDemanded: isDemanded,
+                isPicture: isPicture
+            )
+        )
+        if isDemanded, isPicture { demandTime = nil }
         encode = Encode(started: now, ended: now + time, outcome: outcome)
     }
 }

@@ -17,6 +17,8 @@ struct Episode: Sendable {
     var returns: Int
     var decodeErrors: Int
     var reconnects: Int
+    /// How often a viewer had to connect again.
+    var relayKills: Int
     var causes: [String: Int]
     /// After against before.
     var processes: Int
@@ -68,6 +70,7 @@ struct Episode: Sendable {
             returns: returns.count,
             decodeErrors: decodeErrors,
             reconnects: now.reconnects - state.reconnects,
+            relayKills: fault.relayKills,
             causes: causes,
             processes: change.processes,
             descriptors: change.descriptors,
@@ -182,6 +185,30 @@ struct View {
 }
 
 extension Episode {
+    /// Of a fault that could not even begin, or after which nothing can be said.
+    static func broken(_ fault: Fault, _ failure: String) -> Episode {
+        Episode(
+            fault: fault.name,
+            gap: 0,
+            standstill: 0,
+            recovery: 0,
+            missedOnReturn: 0,
+            returns: 0,
+            decodeErrors: 0,
+            reconnects: 0,
+            relayKills: fault.relayKills,
+            causes: [:],
+            processes: 0,
+            descriptors: 0,
+            threads: 0,
+            memory: 0,
+            note: "",
+            failure: failure
+        )
+    }
+
+    var isGood: Bool { failure == nil && decodeErrors == 0 && reconnects <= relayKills && processes <= 0 }
+
     /// In one line, for who watches.
     var line: String {
         let detection = detection.map { String(format: "%.0f", $0) } ?? "–"

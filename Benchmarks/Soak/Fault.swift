@@ -6,19 +6,21 @@ struct Fault: Sendable {
     var name: String
     /// How often the whole matrix lets it happen.
     var repetitions = 5
+    /// How often the relay is killed, and viewers have to connect again.
+    var relayKills = 0
     /// Lets it happen, and returns what there is to tell of it beside the figures. Mends what does not mend itself.
     var happen: @Sendable (Rig) async throws -> String
 }
 
 extension Fault {
     /// Those that may happen at any moment of a long run.
-    static let all: [Fault] = processes + links + desktop + resources + viewers
+    static let all: [Fault] = processes + links + desktop + resources + clock + viewers
 
     // MARK: - Agents and relay
 
     private static func signal(_ name: String, _ signal: Int32, repetitions: Int = 5) -> Fault {
         Fault(name: name, repetitions: repetitions) { rig in
-            kill(try await rig.status().agent, signal)
+            try send(signal, to: try await rig.status().agent)
             return try await away(rig)
         }
     }
@@ -42,14 +44,14 @@ extension Fault {
         signal("agent SIGSTOP, for good", SIGSTOP, repetitions: 20),
         Fault(name: "agent SIGSTOP, SIGCONT after 3 s") { rig in
             let pid = try await rig.status().agent
-            kill(pid, SIGSTOP)
+            try send(SIGSTOP, to: pid)
             try await Task.sleep(for: .seconds(3))
-            kill(pid, SIGCONT)
+            try send(SIGCONT, to: pid)
             return ""
         },
         Fault(name: "standby SIGKILL") { rig in
             let pid = try await rig.status().standby
-            kill(pid, SIGKILL)
+            try send(SIGKILL, to: pid)
             _ = try await eventually("the standby's end", limit: .seconds(15)) {
                 try await rig.status().standby == pid ? nil : true
             }
@@ -57,11 +59,11 @@ extension Fault {
         },
         Fault(name: "agent and standby SIGKILL") { rig in
             let status = try await rig.status()
-            kill(status.agent, SIGKILL)
-            kill(status.standby, SIGKILL)
+            try send(SIGKILL, to: status.agent)
+            try send(SIGKILL, to: status.standby)
             return try await away(rig)
         },
-        Fault(name: "relay SIGKILL, started again") { rig in
+        Fault(name: "relay SIGKILL, started again", relayKills: 1) { rig in
             try await rig.restartRelay()
             return ""
         },
@@ -72,7 +74,7 @@ extension Fault {
     /// A fake agent that displaces the real one, does something and stays for a while.
     private static func displacing(_ name: String, _ body: @escaping @Sendable (Connection) -> Void) -> Fault {
         Fault(name: name, repetitions: 3) { rig in
-            let connection = try FakeAgent.connect(rig, hello: true)
+            let connection = try FakeAgent.takeOver(port: rig.relay.agentPort, token: Rig.token)
             body(connection)
             let note = try await away(rig)
             try await Task.sleep(for: .seconds(2))
@@ -90,7 +92,7 @@ extension Fault {
         displacing("an agent takes over and sends nothing") { _ in },
         Fault(name: "20 connections to the agents' port, garbage or nothing") { rig in
             var random = SystemRandomNumberGenerator()
-            let connections = try (0..<20).map { _ in try FakeAgent.connect(rig, hello: false) }
+            let connections = try (0..<20).map { _ in try Connection(port: rig.relay.agentPort) }
             for connection in connections.dropFirst(5) { connection.send(FakeAgent.garbage(300, &random)) }
             try await Task.sleep(for: .seconds(1))
             for connection in connections { connection.close() }
@@ -123,7 +125,7 @@ extension Fault {
 
     static let desktop: [Fault] = [
         Fault(name: "PipeWire SIGKILL, started again after 2 s", repetitions: 3) { rig in
-            for pid in rig.desktop.processes(running: "pipewire") { kill(pid, SIGKILL) }
+            for pid in rig.desktop.processes(running: "pipewire") { try send(SIGKILL, to: pid) }
             try await Task.sleep(for: .seconds(2))
             for part in ["pipewire", "wireplumber", "portal-wlr", "portal"] { try rig.desktop.restart(part) }
             return ""
@@ -138,15 +140,22 @@ extension Fault {
 
     static let resources: [Fault] = [
         Fault(name: "disk full, sessions come and go, agent SIGKILL", repetitions: 3) { rig in
-            guard rig.hasOwnDisk else { throw NeverCame(description: "no disk to fill: not root") }
-            rig.fillDisk()
-            defer { rig.emptyDisk() }
-            let id = try await rig.relay.startSession(["width": 320, "height": 180]).integer("id")
-            kill(try await rig.status().agent, SIGKILL)
-            let note = try await away(rig)
-            try await rig.steady()
-            try await rig.relay.post("/screencapture/\(id)/stop")
-            rig.emptyDisk()
+            let (note, id) = try await rig.withFullDisk {
+                let agent = try await rig.status().agent
+                let id = try await rig.relay.startSession(["width": 320, "height": 180]).integer("id")
+                let outcome: Result<String, any Error>
+                do {
+                    try send(SIGKILL, to: agent)
+                    let note = try await away(rig)
+                    try await rig.steady()
+                    outcome = .success(note)
+                } catch {
+                    outcome = .failure(error)
+                }
+                // Whatever came of it: later faults look at the sessions.
+                try await rig.relay.post("/screencapture/\(id)/stop")
+                return (try outcome.get(), id)
+            }
             let state = rig.stateFolder.appendingPathComponent("relay.json")
             _ = try await eventually("the state on the disk that has room again", limit: .seconds(20)) { () -> Bool? in
                 guard let data = try? Data(contentsOf: state),
@@ -159,40 +168,59 @@ extension Fault {
         Fault(name: "no descriptors left, for 3 s", repetitions: 3) { rig in
             try await withoutDescriptors(rig) { try await Task.sleep(for: .seconds(3)) }
         },
+        Fault(name: "fewer descriptors than an agent takes, agent SIGKILL", repetitions: 3) { rig in
+            let agent = try await rig.status().agent
+            let limit = try Victim.highestDescriptor(of: rig.relay.pid) + 5
+            return try await rig.desktop.limiting(.descriptors, to: limit, of: rig.relay.pid) {
+                try send(SIGKILL, to: agent)
+                try await Task.sleep(for: .seconds(3))
+                return ""
+            }
+        },
         Fault(name: "no descriptors left, agent SIGKILL", repetitions: 3) { rig in
             let agent = try await rig.status().agent
             return try await withoutDescriptors(rig) {
-                kill(agent, SIGKILL)
+                try send(SIGKILL, to: agent)
                 try await Task.sleep(for: .seconds(3))
             }
         },
     ]
 
-    /// Leaves the relay 8 descriptors, lets viewers eat them, and gives all back after `body`.
+    static let clock: [Fault] = [
+        Fault(name: "wall clock an hour ahead, two back, and home, 3 s each", repetitions: 5) { rig in
+            let status = try await rig.status()
+            guard [status.agent, status.standby].allSatisfy(rig.wallClock.isFollowed(by:)) else {
+                throw NeverCame(description: "agents without the clock that is moved")
+            }
+            var seen: [String] = []
+            defer { try? rig.wallClock.move(to: 0) }
+            for seconds in [3600, -3600, 0] {
+                try rig.wallClock.move(to: seconds)
+                let offset = try await WallClock.offset(of: rig.relay)
+                guard abs(offset - seconds) < 60 else {
+                    throw NeverCame(description: "the relay's clock is \(offset) s ahead, not \(seconds)")
+                }
+                seen.append("\(offset)")
+                try await Task.sleep(for: .seconds(3))
+            }
+            return "the relay's clock was ahead by \(seen.joined(separator: ", ")) s"
+        }
+    ]
+
+    /// Leaves the relay 80 descriptors, lets viewers eat what it gives them, and gives all back after `body`.
     private static func withoutDescriptors(_ rig: Rig, _ body: () async throws -> Void) async throws -> String {
         let pid = rig.relay.pid
-        let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")
-        func limit(_ value: String) throws {
-            // As the relay's user, who may.
-            let process = rig.desktop.process("prlimit", ["--pid", "\(pid)", "--nofile=\(value):"])
-            try Programs.start(process)
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else {
-                throw NeverCame(description: "the relay's limit could not be set")
-            }
+        let limit = try Victim.highestDescriptor(of: pid) + 81
+        return try await rig.desktop.limiting(.descriptors, to: limit, of: pid) {
+            let viewers = try (0..<100).map { _ in try Connection(port: rig.sessionPort) }
+            defer { for viewer in viewers { viewer.close() } }
+            try await Task.sleep(for: .milliseconds(500))
+            let (clock, begin) = (Victim.processorTime(of: pid), monotonicNow())
+            try await body()
+            let used = (Victim.processorTime(of: pid) - clock) / Double(monotonicNow() - begin) * 1e9
+            let served = viewers.count { !$0.read(upTo: 16, milliseconds: 0).isEmpty }
+            return String(format: "%d of 100 viewers served; relay's processor time %.0f %%", served, used * 100)
         }
-        let before = try String(contentsOfFile: "/proc/\(pid)/limits", encoding: .utf8).split(separator: "\n")
-            .first { $0.hasPrefix("Max open files") }?.split(separator: " ").dropFirst(3).first.map(String.init)
-        try limit("\((names.compactMap { Int($0) }.max() ?? 0) + 9)")
-        defer { try? limit(before ?? "1024") }
-        let viewers = try (0..<40).map { _ in try Connection(port: rig.sessionPort) }
-        defer { for viewer in viewers { viewer.close() } }
-        try await Task.sleep(for: .milliseconds(500))
-        let (clock, begin) = (Victim.processorTime(of: pid), monotonicNow())
-        try await body()
-        let used = (Victim.processorTime(of: pid) - clock) / Double(monotonicNow() - begin) * 1e9
-        let served = viewers.count { !$0.read(upTo: 16, milliseconds: 0).isEmpty }
-        return String(format: "%d of 40 viewers served; relay's processor time %.0f %%", served, used * 100)
     }
 
     // MARK: - Viewers
@@ -241,4 +269,10 @@ extension Fault {
             return ""
         }
     }
+}
+
+/// Signals a process. There may be none any more; where there was none at all the number would stand for the soak's own process group.
+private func send(_ signal: Int32, to process: Int32) throws {
+    guard process > 1 else { throw NeverCame(description: "no process to signal") }
+    kill(process, signal)
 }

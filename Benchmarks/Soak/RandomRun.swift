@@ -1,48 +1,47 @@
 import Foundation
-import Synchronization
 import TestSupport
 
-/// Faults in the order of a seed, some of them before the last one is over.
+/// Faults in the order of a seed, every other time two, the second before the system is steady again.
 struct RandomRun {
     var minutes: Double
     var seed: UInt64
     var faults: [Fault]
 
-    func run() async throws -> (report: String, isGood: Bool) {
-        let desktop = try Desktop()
-        defer { desktop.end() }
-        let rig = try await Rig(desktop: desktop)
-        defer { rig.end() }
+    func run(_ course: Course, until isOver: () -> Bool) async throws {
         var random = SeededGenerator(seed: seed)
-        var report = Report()
-        try await rig.steady()
+        try await course.rig.steady()
         let begin = monotonicNow()
-        let first = try Footprint(of: rig.relay.pid)
+        let (relay, first) = (course.rig.relay.pid, try Footprint(of: course.rig.relay.pid))
         while Double(monotonicNow() - begin) < minutes * 60e9 {
-            let fault = faults.randomElement(using: &random)!
-            let second = Bool.random(using: &random) ? faults.randomElement(using: &random) : nil
-            let pause = Int.random(in: 0...1_500, using: &random)
-            let both = Fault(name: second == nil ? fault.name : "two faults, the second up to 1.5 s after the first") {
-                rig in
-                let note = try await fault.happen(rig)
-                guard let second else { return note }
-                try await Task.sleep(for: .milliseconds(pause))
-                // The first one may have taken away what the second wants to hit.
-                do { _ = try await second.happen(rig) } catch is NeverCame {} catch is URLError {}
-                return "\(fault.name), then \(second.name)"
-            }
-            let episode = try await Episode.of(both, on: rig)
-            tell("\(Int(Double(monotonicNow() - begin) / 1e9)) s: \(episode.line) \(episode.note)")
-            report.add(episode)
+            guard !isOver() else { return course.report.leaveOut("the rest of \(minutes) minutes: the time was up") }
+            try await course.run(next(&random))
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...2_000, using: &random)))
         }
-        let last = try Footprint(of: rig.relay.pid)
-        let seconds = Int(Double(monotonicNow() - begin) / 1e9)
-        return (
-            "Seed \(seed), \(seconds) s. Relay at the beginning and at the end: \(first.memory) and \(last.memory) KiB, "
-                + "\(first.descriptors) and \(last.descriptors) descriptors. Parts of the desktop that crashed unasked: \(rig.crashes.withLock { $0 }).\n\n"
-                + report.markdown,
-            report.isGood
-        )
+        let last = try Footprint(of: course.rig.relay.pid)
+        course.report.add(lines: [
+            "",
+            "Relay at the beginning and at the end\(relay == course.rig.relay.pid ? "" : ", another process by then"): "
+                + "\(first.memory) and \(last.memory) KiB, \(first.descriptors) and \(last.descriptors) descriptors, "
+                + "\(first.threads) and \(last.threads) threads.",
+        ])
+    }
+
+    private func next(_ random: inout SeededGenerator) -> Fault {
+        let first = faults.randomElement(using: &random)!
+        let isPair = Bool.random(using: &random)
+        let second = faults.randomElement(using: &random)!
+        let pause = Int.random(in: 0...1_500, using: &random)
+        guard isPair else { return first }
+        return Fault(
+            name: "two of these, the second up to 1.5 s after the first",
+            relayKills: first.relayKills + second.relayKills
+        ) { rig in
+            let names = "\(first.name), then \(second.name)"
+            _ = try await first.happen(rig)
+            try await Task.sleep(for: .milliseconds(pause))
+            // The first one may have taken away what the second wants to hit.
+            do { _ = try await second.happen(rig) } catch { return "\(names), which could not happen: \(error)" }
+            return names
+        }
     }
 }

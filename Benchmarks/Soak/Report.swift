@@ -1,25 +1,77 @@
 import Foundation
+import Synchronization
+import TestSupport
 
-/// The table of a run.
-struct Report {
-    private var order: [String] = []
-    private var episodes: [String: [Episode]] = [:]
-
-    mutating func add(_ episode: Episode) {
-        if episodes[episode.fault] == nil { order.append(episode.fault) }
-        episodes[episode.fault, default: []].append(episode)
+/// What comes of a run.
+final class Report: Sendable {
+    private struct State {
+        var order: [String] = []
+        var episodes: [String: [Episode]] = [:]
+        var lines: [String] = []
+        var leftOut: [String] = []
+        var rigs = 1
+        var crashes = 0
     }
 
-    private var all: [Episode] { order.flatMap { episodes[$0] ?? [] } }
+    /// What was asked for.
+    private let title: String
+    private let begin = monotonicNow()
+    private let loadBefore = Report.load
+    private let state = Mutex(State())
 
-    /// Whether a viewer saw a broken picture or a broken connection, or something did not come back.
-    var isGood: Bool {
-        all.allSatisfy {
-            $0.failure == nil && $0.decodeErrors == 0 && ($0.reconnects == 0 || $0.fault.hasPrefix("relay"))
+    init(title: String) { self.title = title }
+
+    /// Since the beginning.
+    var seconds: Int { Int((monotonicNow() - begin) / 1_000_000_000) }
+
+    func add(_ episode: Episode) {
+        state.withLock { state in
+            if state.episodes[episode.fault] == nil { state.order.append(episode.fault) }
+            state.episodes[episode.fault, default: []].append(episode)
         }
     }
 
-    var markdown: String {
+    /// It was not done, and why stands with it.
+    func leaveOut(_ what: String) { state.withLock { $0.leftOut.append(what) } }
+
+    /// Adds what stands below the table.
+    func add(lines: [String]) { state.withLock { $0.lines += lines } }
+
+    /// The desktop and its relay did not recover, and others take their place.
+    func addRig() { state.withLock { $0.rigs += 1 } }
+
+    /// Parts of the desktop crashed though nobody had killed them.
+    func add(crashes: Int) { state.withLock { $0.crashes += crashes } }
+
+    private var all: [Episode] { state.withLock { state in state.order.flatMap { state.episodes[$0] ?? [] } } }
+
+    /// Whether all there was to do was done, and in it no viewer saw a broken picture or a broken connection, and all came back.
+    var isGood: Bool {
+        let runs = all
+        return !runs.isEmpty && state.withLock { $0.leftOut.isEmpty } && runs.allSatisfy(\.isGood)
+    }
+
+    private static var load: String {
+        let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? ""
+        return text.split(separator: " ").prefix(3).joined(separator: ", ")
+    }
+
+    /// The whole report.
+    var text: String {
+        let state = state.withLock { $0 }
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let head =
+            "\(title). \(seconds) s on \(cores) cores; load before \(loadBefore), after \(Self.load). "
+            + (isGood ? "Good." : "**Not good.**")
+        let leftOut = state.leftOut.isEmpty ? [] : ["", "**Left out:** \(state.leftOut.joined(separator: "; "))."]
+        let rigs =
+            state.rigs > 1 ? ["", "**Desktops with their relays that did not recover: \(state.rigs - 1).**"] : []
+        let crashes = ["", "Parts of the desktop that crashed unasked: \(state.crashes)."]
+        return ([head, "", markdown] + state.lines + leftOut + rigs + crashes).joined(separator: "\n") + "\n"
+    }
+
+    private var markdown: String {
+        let (order, episodes) = state.withLock { ($0.order, $0.episodes) }
         let head = [
             "| fault | runs | noticed after, ms | gap, ms | without news, ms | steady after, s | slots missed on return | decode errors | reconnects | left over: processes, descriptors, threads | relay's memory, KiB | feed switches |",
             "|---|---|---|---|---|---|---|---|---|---|---|---|",
@@ -51,8 +103,10 @@ struct Report {
 
     private var summary: String {
         let runs = all
-        return "\n\(runs.count) faults; decode errors \(runs.reduce(0) { $0 + $1.decodeErrors }), reconnects "
-            + "\(runs.filter { !$0.fault.hasPrefix("relay") }.reduce(0) { $0 + $1.reconnects }) (relay kills aside), "
+        func sum(_ figure: (Episode) -> Int) -> Int { runs.reduce(0) { $0 + figure($1) } }
+        return "\n\(runs.count) faults; decode errors \(sum(\.decodeErrors)), reconnects "
+            + "\(sum { max(0, $0.reconnects - $0.relayKills) }) (\(sum(\.relayKills)) for killed relays aside), "
+            + "slots missed \(sum(\.missedOnReturn)) in \(sum(\.returns)) returns, "
             + "failures \(runs.count { $0.failure != nil })."
     }
 

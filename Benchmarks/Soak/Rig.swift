@@ -18,17 +18,17 @@ final class Rig: @unchecked Sendable {
     /// Where relay and agents keep what they keep: a disk of its own that can be filled, where one could be mounted.
     let stateFolder: URL
     let hasOwnDisk: Bool
-    private let environment: [String: String]
+    /// The wall clock of relay and agents.
+    let wallClock: WallClock
     /// How often a part of the desktop crashed that nobody had killed.
     let crashes = Mutex(0)
 
-    /// - Parameter environment: What relay and agents have beside the desktop's.
-    init(desktop: Desktop, environment: [String: String] = [:]) async throws {
+    init(desktop: Desktop) async throws {
         self.desktop = desktop
-        self.environment = environment
+        wallClock = try WallClock(in: desktop)
         stateFolder = desktop.directory.appendingPathComponent("home/.local/state")
         hasOwnDisk = try Self.mountDisk(at: stateFolder)
-        let relay = try await Self.startRelay(in: desktop, ports: (0, 0), environment: environment)
+        let relay = try await Self.startRelay(in: desktop, ports: (0, 0), environment: wallClock.environment)
         relayNow = Mutex(relay)
         try await relay.post("/screencapture/broadcast/start", ["timeout": 60, "source": ["kind": "portal"]])
         let session = try await relay.startSession([
@@ -78,7 +78,7 @@ final class Rig: @unchecked Sendable {
         let new = try await Self.startRelay(
             in: desktop,
             ports: (old.httpPort, old.agentPort),
-            environment: environment
+            environment: wallClock.environment
         )
         relayNow.withLock { $0 = new }
     }
@@ -104,13 +104,16 @@ final class Rig: @unchecked Sendable {
         return status
     }
 
-    /// Starts parts of the desktop again that have crashed of themselves: xdg-desktop-portal-wlr 0.7 sometimes does when its consumer goes.
+    /// Starts parts of the desktop again that have crashed of themselves: xdg-desktop-portal-wlr 0.7 sometimes does when its consumer goes. With
+    /// it goes the portal: one that has come up meanwhile offers no screencasts until it is started again.
     private func reviveDesktop() {
-        for (program, part) in [("xdg-desktop-portal-wlr", "portal-wlr"), ("xdg-desktop-portal", "portal")]
+        for (program, parts) in [
+            ("xdg-desktop-portal-wlr", ["portal-wlr", "portal"]), ("xdg-desktop-portal", ["portal"]),
+        ]
         where desktop.processes(running: program).isEmpty {
-            tell("the desktop's \(part) has crashed, and is started again")
+            tell("the desktop's \(parts[0]) has crashed, and is started again")
             crashes.withLock { $0 += 1 }
-            try? desktop.restart(part)
+            for part in parts { try? desktop.restart(part) }
         }
     }
 
@@ -133,16 +136,23 @@ final class Rig: @unchecked Sendable {
         return outcome.status == 0
     }
 
+    /// Runs `body` while the disk of the state file is full; without a disk of its own, while the relay may write no byte to a file.
+    func withFullDisk<Value>(_ body: () async throws -> Value) async throws -> Value {
+        guard hasOwnDisk else { return try await desktop.limiting(.fileLength, to: 0, of: relay.pid, body) }
+        fillDisk()
+        defer { unlink(filling.path) }
+        return try await body()
+    }
+
     private var filling: URL { stateFolder.appendingPathComponent("filling") }
 
-    func fillDisk() {
+    private func fillDisk() {
         let file = open(filling.path, O_WRONLY | O_CREAT, 0o600)
         defer { close(file) }
         let block = [UInt8](repeating: 1, count: 512)
         while write(file, block, block.count) > 0 {}
     }
 
-    func emptyDisk() { unlink(filling.path) }
 }
 
 /// What the relay says of the broadcast, as far as the soak looks.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Media
 import Synchronization
 import TestSupport
@@ -24,7 +25,7 @@ final class SteadyViewer: @unchecked Sendable {
         var decoded = 0
         /// What the decoder has uttered.
         var complaints: [String] = []
-        /// Connections after the first.
+        /// Connections after the first that brought anything: one that a dying relay's socket still took in is none.
         var reconnects = 0
         var hasEnded = false
     }
@@ -79,18 +80,20 @@ final class SteadyViewer: @unchecked Sendable {
                 usleep(10_000)
                 continue
             }
-            connections += 1
-            if connections > 1 { state.withLock { $0.reconnects += 1 } }
-            take(from: connection)
+            if take(from: connection, isReconnect: connections > 0) { connections += 1 }
             connection.close()
         }
     }
 
-    private func take(from connection: Connection) {
+    /// Returns whether the connection brought anything.
+    private func take(from connection: Connection, isReconnect: Bool) -> Bool {
         var parameterSets: [UInt8] = []
+        var hasBegun = false
         while let header = connection.read(exactly: 12) {
+            if !hasBegun, isReconnect { state.withLock { $0.reconnects += 1 } }
+            hasBegun = true
             let word = header[0..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            guard let bytes = connection.read(exactly: header[8..<12].reduce(0) { $0 << 8 | Int($1) }) else { return }
+            guard let bytes = connection.read(exactly: header[8..<12].reduce(0) { $0 << 8 | Int($1) }) else { break }
             if word >> 63 == 1 {
                 parameterSets = bytes
                 continue
@@ -101,23 +104,41 @@ final class SteadyViewer: @unchecked Sendable {
                 state.pictures.append(picture)
                 return !state.hasEnded
             }
-            guard isWanted else { return }
+            guard isWanted else { break }
             let unit = (isKeyframe ? parameterSets : []) + bytes
             try? input.fileHandleForWriting.write(contentsOf: Data(unit))
         }
+        return hasBegun
     }
 
     @Sendable private func takeDecoded() {
-        let byteCount = Self.size.width * Self.size.height
-        while let plane = try? output.fileHandleForReading.read(upToCount: byteCount), plane.count == byteCount {
+        // FileHandle keeps what it has read.
+        var plane = [UInt8](repeating: 0, count: Self.size.width * Self.size.height)
+        while read(&plane) {
             let now = monotonicNow()
-            let counter = Pictures.counter(luma: [UInt8](plane), size: Self.size)
+            let counter = Pictures.counter(luma: plane, size: Self.size)
             state.withLock { state in
+                // More pictures out than in are a broken stream, of which the decoder complains itself.
+                guard state.decoded < state.pictures.count else { return }
                 state.pictures[state.decoded].decoded = now
                 state.pictures[state.decoded].counter = counter
                 state.decoded += 1
             }
         }
+    }
+
+    /// Fills `plane` with the decoder's next bytes. Returns whether there were enough.
+    private func read(_ plane: inout [UInt8]) -> Bool {
+        var count = 0
+        while count < plane.count {
+            let descriptor = output.fileHandleForReading.fileDescriptor
+            let received = plane.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
+            }
+            guard received > 0 else { return false }
+            count += received
+        }
+        return true
     }
 
     @Sendable private func listen() {
@@ -131,6 +152,8 @@ final class SteadyViewer: @unchecked Sendable {
             line = []
             // It looks for a rate, which the stream's pictures have not.
             if text.contains("not enough frames to estimate rate") { continue }
+            // Nor have they times, and of those that ffmpeg makes up for what it writes two may be the same.
+            if text.hasPrefix("[rawvideo @"), text.contains("non monotonically increasing dts") { continue }
             state.withLock { if !$0.hasEnded { $0.complaints.append(text) } }
         }
     }

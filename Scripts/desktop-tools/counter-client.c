@@ -1,7 +1,8 @@
 // A fullscreen Wayland client that shows the counter pattern, one step on with each frame it draws.
 //
-//     counter-client [--fps N] [--stop-at N] [--turns MS] [--state FILE] [--dump FILE]
+//     counter-client [--scene NAME] [--fps N] [--stop-at N] [--turns MS] [--state FILE] [--dump FILE] [--stamps FILE]
 //
+// --scene NAME what moves, as in counter_scenes.h; by default band
 // --fps N      at most N frames a second, by default 60; 0: with every frame callback
 // --stop-at N  draws no more once the counter has reached N
 // --turns MS   moves for that long and stands still for as long, in turns; --state says running all the while
@@ -9,6 +10,7 @@
 //              is on the screen. STATE is running, paused or stopped (by --stop-at); VALUE is the
 //              last one committed, hence what a paused or stopped screen shows.
 // --dump FILE  holds the picture that a paused or stopped screen shows, as PPM, before --state says so
+// --stamps FILE gets a line with the value of each picture and when it was drawn and about to be committed (monotonic ns)
 //
 // SIGUSR1 pauses: nothing is committed, unless the window is resized, which shows the same value
 // at the new size. SIGUSR2 resumes. SIGTERM and SIGINT end.
@@ -28,7 +30,7 @@
 
 #include <wayland-client.h>
 
-#include "counter_pattern.h"
+#include "counter_scenes.h"
 #include "xdg-shell-client-protocol.h"
 
 enum { EXIT_USAGE = 64, BUFFERS = 3, LARGEST_SIDE = 16384 };
@@ -46,7 +48,9 @@ static struct {
     int64_t interval;  // ns, 0: none
     int64_t stop_at;   // -1: never
     int64_t turn;      // ns, 0: moves all the time
+    enum counter_scene scene;
     const char *state_file, *dump_file;
+    FILE *stamps;  // NULL: none are wanted
     // Wayland
     struct wl_display *display;
     struct wl_compositor *compositor;
@@ -141,8 +145,7 @@ static void create_buffer(struct buffer *buffer) {
     wl_shm_pool_destroy(pool);
     close(fd);
     wl_buffer_add_listener(buffer->handle, &buffer_listener, buffer);
-    // Only the counter and the motion band change from frame to frame.
-    counter_pattern_draw_background(buffer->pixels, stride, client.width, client.height);
+    counter_scene_draw_background(client.scene, buffer->pixels, stride, client.width, client.height);
 }
 
 // A buffer of the present size that the compositor does not hold; NULL until it releases one.
@@ -172,18 +175,22 @@ static bool draw(int64_t value) {
     struct buffer *buffer = free_buffer();
     if (!buffer) return false;
     uint32_t stride = buffer->width * 4;
-    counter_pattern_draw(buffer->pixels, stride, buffer->width, buffer->height, (uint32_t)value);
-    counter_pattern_draw_motion(buffer->pixels, stride, buffer->width, buffer->height, (uint32_t)value);
+    counter_scene_draw(client.scene, buffer->pixels, stride, buffer->width, buffer->height, (uint32_t)value);
+    if (client.stamps && value != client.value) {
+        fprintf(client.stamps, "%lld %lld\n", (long long)value, (long long)now());
+        fflush(client.stamps);
+    }
 
-    int32_t width = (int32_t)buffer->width, height = (int32_t)buffer->height;
-    int32_t card = (int32_t)counter_pattern_edge(buffer->height, 2, COUNTER_PATTERN_ROWS);
-    int32_t motion = (int32_t)counter_pattern_edge(buffer->height, 8, COUNTER_PATTERN_ROWS);
     wl_surface_attach(client.surface, buffer->handle, 0, 0);
     if (client.resized) {
-        wl_surface_damage_buffer(client.surface, 0, 0, width, height);
+        wl_surface_damage_buffer(client.surface, 0, 0, (int32_t)buffer->width, (int32_t)buffer->height);
     } else {
-        wl_surface_damage_buffer(client.surface, 0, 0, width, card);
-        wl_surface_damage_buffer(client.surface, 0, motion, width, height - motion);
+        struct counter_rectangle damage[2];
+        counter_scene_damage(client.scene, buffer->width, buffer->height, (uint32_t)value, damage);
+        for (int i = 0; i < 2; i++) {
+            wl_surface_damage_buffer(client.surface, (int32_t)damage[i].left, (int32_t)damage[i].top,
+                                     (int32_t)(damage[i].right - damage[i].left), (int32_t)(damage[i].bottom - damage[i].top));
+        }
     }
     if (client.frame) wl_callback_destroy(client.frame);
     client.frame = wl_surface_frame(client.surface);
@@ -372,11 +379,14 @@ static void parse_arguments(int argc, char **argv) {
         {"turns", required_argument, NULL, 'm'},
         {"state", required_argument, NULL, 't'},
         {"dump", required_argument, NULL, 'd'},
+        {"scene", required_argument, NULL, 'c'},
+        {"stamps", required_argument, NULL, 'l'},
         {0},
     };
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         int64_t fps;
+        int scene;
         switch (option) {
         case 'f':
             fps = parse(optarg, 1000);
@@ -386,6 +396,18 @@ static void parse_arguments(int argc, char **argv) {
         case 'm': client.turn = parse(optarg, 60000) * 1000000; break;
         case 't': client.state_file = optarg; break;
         case 'd': client.dump_file = optarg; break;
+        case 'c':
+            scene = counter_scene_named(optarg);
+            if (scene < 0) {
+                fprintf(stderr, "counter-client: there is no scene '%s'\n", optarg);
+                exit(EXIT_USAGE);
+            }
+            client.scene = (enum counter_scene)scene;
+            break;
+        case 'l':
+            client.stamps = fopen(optarg, "w");
+            if (!client.stamps) fail(optarg);
+            break;
         default: exit(EXIT_USAGE);
         }
     }

@@ -1,6 +1,6 @@
 // A fullscreen X11 client that shows the counter pattern, one step on with each frame it draws.
 //
-//     counter-x11 [--fps N] [--state FILE] [--dump FILE]
+//     counter-x11 [--scene NAME] [--fps N] [--state FILE] [--dump FILE] [--stamps FILE]
 //
 // Options, files and signals are those of counter-client.c, as far as they are here.
 
@@ -21,13 +21,15 @@
 #include <xcb/shm.h>
 #include <xcb/xcb.h>
 
-#include "counter_pattern.h"
+#include "counter_scenes.h"
 
 enum { EXIT_USAGE = 64 };
 
 static struct {
     int64_t interval;  // ns
+    enum counter_scene scene;
     const char *state_file, *dump_file;
+    FILE *stamps;  // NULL: none are wanted
     xcb_connection_t *server;
     xcb_window_t window;
     xcb_gcontext_t context;
@@ -104,14 +106,17 @@ static void open_window(void) {
     if (client.pixels == MAP_FAILED) fail("no shared memory");
     client.segment = xcb_generate_id(client.server);
     xcb_shm_attach_fd(client.server, client.segment, memory, 1);
-    counter_pattern_draw_background(client.pixels, client.width * 4u, client.width, client.height);
+    counter_scene_draw_background(client.scene, client.pixels, client.width * 4u, client.width, client.height);
 }
 
 // Returns when the picture is on the screen.
 static void draw(int64_t value) {
     uint32_t stride = client.width * 4u;
-    counter_pattern_draw(client.pixels, stride, client.width, client.height, (uint32_t)value);
-    counter_pattern_draw_motion(client.pixels, stride, client.width, client.height, (uint32_t)value);
+    counter_scene_draw(client.scene, client.pixels, stride, client.width, client.height, (uint32_t)value);
+    if (client.stamps) {
+        fprintf(client.stamps, "%lld %lld\n", (long long)value, (long long)now());
+        fflush(client.stamps);
+    }
     xcb_shm_put_image(client.server, client.window, client.context, client.width, client.height, 0, 0, client.width,
                       client.height, 0, 0, client.depth, XCB_IMAGE_FORMAT_Z_PIXMAP, 0, client.segment, 0);
     free(xcb_get_input_focus_reply(client.server, xcb_get_input_focus(client.server), NULL));
@@ -136,6 +141,8 @@ int main(int argc, char **argv) {
         {"fps", required_argument, NULL, 'f'},
         {"state", required_argument, NULL, 't'},
         {"dump", required_argument, NULL, 'd'},
+        {"scene", required_argument, NULL, 'c'},
+        {"stamps", required_argument, NULL, 'l'},
         {0},
     };
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -143,6 +150,14 @@ int main(int argc, char **argv) {
         case 'f': client.interval = 1000000000 / (atoi(optarg) > 0 ? atoi(optarg) : 60); break;
         case 't': client.state_file = optarg; break;
         case 'd': client.dump_file = optarg; break;
+        case 'c':
+            if (counter_scene_named(optarg) < 0) fail("there is no such scene");
+            client.scene = (enum counter_scene)counter_scene_named(optarg);
+            break;
+        case 'l':
+            client.stamps = fopen(optarg, "w");
+            if (!client.stamps) fail(optarg);
+            break;
         default: return EXIT_USAGE;
         }
     }

@@ -19,7 +19,7 @@ tool() {
 is_fresh() {
     local built=$1 source
     [[ -x $built ]] || return 1
-    for source in "$tools_source/$2.c" "$(pattern_headers)/counter_pattern.h" "$tools_source/programs.bash"; do
+    for source in "$tools_source/$2.c" "$(pattern_headers)"/*.h "$tools_source/programs.bash"; do
         [[ $source -nt $built ]] && return 1
     done
     return 0
@@ -49,11 +49,11 @@ compile() {
         arguments+=("${flags[@]}")
         ;;
     pointer-wlroots) arguments+=(-lwayland-client) ;;
-    pointer-mutter)
+    pointer-mutter | portal-exec)
         read -ra flags < <(pkg-config --cflags --libs libsystemd)
         arguments+=("${flags[@]}")
         ;;
-    xdpw-shm-preload) arguments+=(-shared -fPIC -ldl) ;;
+    xdpw-shm-preload | wall-clock-preload | allocation-preload) arguments+=(-shared -fPIC -ldl) ;;
     esac
     if ! "$(c_compiler)" "${arguments[@]}" >&2; then
         rm -rf "$work"

@@ -48,6 +48,11 @@ package final class Agent: Sendable {
         stopEvent.set()
     }
 
+    /// Waits until the agent is told to end, or ends.
+    package func waitForStop() {
+        stopEvent.wait()
+    }
+
     /// Serves the relay until it is done.
     package func run() -> Ending {
         let source = makeSource()
@@ -58,6 +63,8 @@ package final class Agent: Sendable {
         defer { probing.join() }
         let supervisor = SourceSupervisor(source: source, demand: screen.demand, sink: screen, logger: logger)
         defer { supervisor.shutDown() }
+        // Their frames are the source's.
+        defer { screen.waitForEnds() }
         let slate = configuration.role == .standby ? startSlate() : nil
         defer {
             stopEvent.set()
@@ -120,12 +127,16 @@ package final class Agent: Sendable {
 
     /// Serves one link until it ends.
     private func serve(_ link: RelayLink, decoder: inout PacketDecoder) -> LinkError {
-        screen.attach(link)
+        let stills = StillDesk { link.send(.still($0, $1)) }
+        screen.attach(link, stills: stills)
+        let stillThread = WorkerThread(name: "stills") { [screen] in stills.run(screen.stillSubject(of:)) }
         let writer = WorkerThread(name: "link-writer") { [screen] in
             link.writeLoop { screen.heartbeat(linkQueuedBytes: $0, linkDrops: $1) }
         }
         defer {
             link.close()
+            stills.close()
+            stillThread.join()
             writer.join()
             screen.detach()
         }
@@ -142,6 +153,9 @@ package final class Agent: Sendable {
                     screen.removeSession(id)
                     link.forget(id)
                 case .keyframeRequest(let id, let request): screen.requestKeyframe(id, request)
+                case .rested(let id, let rested): screen.rested(id, rested)
+                case .stillRequest(let id, let request):
+                    stills.take(request, of: id, patience: screen.stillPatience(of: id))
                 case .stop(let stop):
                     logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()
@@ -211,5 +225,15 @@ private struct LinkOutput: SessionOutput {
 
     func sessionFailed(_ session: SessionID, _ failure: SessionFailure) {
         link.send(.sessionError(session, failure))
+    }
+
+    func rest(_ session: SessionID, _ rest: Rest) -> Bool {
+        guard link.takesRest else { return false }
+        link.send(.rest(session, rest))
+        return true
+    }
+
+    func wake(_ session: SessionID) {
+        link.send(.wake(session))
     }
 }

@@ -8,16 +8,28 @@ package final class Screen: FrameSink {
         /// Those that are active.
         var sessions: [SessionPipeline] = []
         var dormant: [SessionID: DormantSession] = [:]
+        /// Those that have been told to end, and may be at their last picture still: what is set when they are done.
+        var ending: [(id: SessionID, ended: Event)] = []
         /// Sessions that are added to a still screen start from it.
         var newest: CapturedFrame?
+        /// Of the newest frame, monotonic ns.
+        var arrival: UInt64 = 0
+        /// What sessions were last offered in place of the source's frames; nil once it delivers again.
+        var slate: CapturedFrame?
         var status = SourceStatus(state: .opening)
         /// Since when the source does not deliver; nil while it does. Monotonic ns.
         var lostSince: UInt64? = MonotonicClock.now
         var encoders: [EncoderReport] = []
         var link: RelayLink?
+        var stills: StillDesk?
         var framesReceived: UInt64 = 0
         var buffersSkipped: UInt64 = 0
         var framesCopied: UInt64 = 0
+
+        /// Of a session, active or not.
+        func parameters(of id: SessionID) -> SessionParameters? {
+            sessions.first { $0.id == id }?.parameters ?? dormant[id]?.parameters
+        }
 
         /// Reports the picture's size and orientation where they are new.
         mutating func follow(_ frame: CapturedFrame) {
@@ -37,15 +49,19 @@ package final class Screen: FrameSink {
     // MARK: - FrameSink
 
     package func receive(_ frame: CapturedFrame) {
-        let (sessions, previous) = state.withLock { state in
+        let arrival = MonotonicClock.now
+        let (sessions, stills, previous) = state.withLock { state in
             // Released outside the lock: its buffer goes back to the source.
             let previous = state.newest
             state.newest = frame
+            state.arrival = arrival
+            state.slate = nil
             state.framesReceived += 1
             state.follow(frame)
-            return (state.sessions, previous)
+            return (state.sessions, state.stills, previous)
         }
-        for session in sessions { session.offer(frame) }
+        for session in sessions { session.offer(frame, arrival: arrival) }
+        stills?.frameArrived(captured: frame.captured)
         withExtendedLifetime(previous) {}
     }
 
@@ -93,10 +109,11 @@ package final class Screen: FrameSink {
 
     // MARK: - Link
 
-    /// Reports to `link` from now on, beginning with the source's state and the encoders.
-    func attach(_ link: RelayLink) {
+    /// Reports to `link` from now on, beginning with the source's state and the encoders, and tells `stills` of frames.
+    func attach(_ link: RelayLink, stills: StillDesk) {
         state.withLock { state in
             state.link = link
+            state.stills = stills
             link.send(.status(state.status))
             if !state.encoders.isEmpty { link.send(.encoders(EncoderReports(encoders: state.encoders))) }
         }
@@ -108,10 +125,25 @@ package final class Screen: FrameSink {
             defer { state.sessions = [] }
             state.dormant = [:]
             state.link = nil
+            state.stills = nil
             return state.sessions
         }
-        for session in sessions { session.shutDown() }
+        for session in sessions { end(session) }
         followSessions()
+    }
+
+    /// Waits until the threads of all sessions that have been told to end are done.
+    func waitForEnds() {
+        for session in state.withLock({ $0.ending }) { session.ended.wait() }
+    }
+
+    /// Ends a session's pipeline without waiting for it: its encoder may hang, and the link's thread is not to.
+    private func end(_ session: SessionPipeline) {
+        session.stop()
+        state.withLock { state in
+            state.ending.removeAll { $0.ended.isSet }
+            state.ending.append((session.id, session.ended))
+        }
     }
 
     package func heartbeat(linkQueuedBytes: Int, linkDrops: [SessionID: UInt64]) -> Heartbeat {
@@ -152,7 +184,7 @@ package final class Screen: FrameSink {
             state.dormant[id] = nil
             return state.sessions.firstIndex { $0.id == id }.map { state.sessions.remove(at: $0) }
         }
-        removed?.shutDown()
+        if let removed { end(removed) }
         followSessions()
     }
 
@@ -173,7 +205,7 @@ package final class Screen: FrameSink {
         case .done: followSessions()
         case .refused(let problem): return problem
         case .starts(let session): start(session)
-        case .ends(let session): end(session)
+        case .ends(let session): putToSleep(session)
         }
         return nil
     }
@@ -194,24 +226,48 @@ package final class Screen: FrameSink {
         session?.requestKeyframe(request)
     }
 
+    /// Takes note that the relay has given a session back whose repeats it made.
+    func rested(_ id: SessionID, _ rested: Rested) {
+        let session = state.withLock { state in state.sessions.first { $0.id == id } }
+        session?.rested(rested)
+    }
+
     private func start(_ dormant: DormantSession) {
-        let session = dormant.started { [weak self] in self?.followSessions() }
+        let former = state.withLock { state in state.ending.last { $0.id == dormant.id }?.ended }
+        let session = dormant.started(after: former) { [weak self] in self?.followSessions() }
         // Offered under the lock, or a newer frame could come first and be displaced by this one.
         state.withLock { state in
             state.dormant[session.id] = nil
             state.sessions.append(session)
-            if let newest = state.newest { session.offer(newest) }
+            if let newest = state.newest { session.offer(newest, arrival: state.arrival) }
         }
         followSessions()
     }
 
-    private func end(_ session: SessionPipeline) {
+    private func putToSleep(_ session: SessionPipeline) {
         state.withLock { state in
             state.sessions.removeAll { $0.id == session.id }
             state.dormant[session.id] = session.dormant
         }
-        session.shutDown()
+        end(session)
         followSessions()
+    }
+
+    // MARK: - Stills
+
+    /// What a still of the session shows: what its newest picture is, or will be, made of.
+    package func stillSubject(of id: SessionID) -> Result<StillSubject, StillRefusal> {
+        state.withLock { state in
+            guard let parameters = state.parameters(of: id) else { return .failure(StillRefusal(.unknownSession)) }
+            guard let frame = state.slate ?? state.newest else { return .failure(StillRefusal(.noFrame)) }
+            return .success(StillSubject(frame: frame, size: parameters.size))
+        }
+    }
+
+    /// How long a still of the session that is to be fresh waits for a frame, ns: two of its intervals, within bounds.
+    func stillPatience(of id: SessionID) -> UInt64 {
+        let fps = state.withLock { $0.parameters(of: id)?.fps } ?? 1
+        return min(max(2_000_000_000 / UInt64(max(1, fps)), .milliseconds(100)), .milliseconds(1_000))
     }
 
     /// Offers the sessions a slate when the source has not delivered for `time`, ns.
@@ -226,6 +282,7 @@ package final class Screen: FrameSink {
         // A source that has come back meanwhile has the last word.
         state.withLock { state in
             guard state.lostSince != nil else { return }
+            state.slate = slate
             for session in sessions { session.offer(slate) }
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureAgent
+import FoundationEssentials
 import Glibc
 import Logging
 import Media
@@ -92,8 +93,17 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = "info"
 
+    @Flag(
+        help: """
+            Looks at what a capture needs here, writes what it finds as JSON to standard output, captures nothing and ends: \
+            what `heliograph doctor` shows.
+            """
+    )
+    var diagnose = false
+
     func run() throws {
         CrashSignals.endProcess()
+        if diagnose { return try printFindings() }
         let configuration = try agentConfiguration()
         var logger = Logger(label: "capture-agent") { StreamLogHandler.standardError(label: $0) }
         guard let level = Logger.Level(rawValue: logLevel) else {
@@ -102,6 +112,7 @@ struct CaptureAgentCommand: ParsableCommand {
         logger.logLevel = level
         let agent = Agent(configuration: configuration, logger: logger)
         TerminationSignals.handle { agent.stop() }
+        EndingLimit.watch(agent)
         switch agent.run() {
         case .stopped:
             logger.info("ended")
@@ -112,6 +123,13 @@ struct CaptureAgentCommand: ParsableCommand {
             logger.error("the relay at \(relay) stayed away: \(reason)")
             throw ExitCode(EX_TEMPFAIL)
         }
+    }
+
+    private func printFindings() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let directory = try stateDirectory ?? Self.defaultStateDirectory()
+        let findings = DesktopDiagnosis(stateDirectory: directory, device: device).findings()
+        print(String(decoding: try JSONEncoder().encode(findings), as: UTF8.self))
     }
 
     private func agentConfiguration() throws -> AgentConfiguration {

@@ -51,6 +51,12 @@ struct StatusAnswer: Decodable {
     let heartbeat: Heartbeat?
     let restarts: Int
     let sessions: [SessionAnswer]
+    let tls: TLSAnswer?
+}
+
+struct TLSAnswer: Decodable {
+    let fingerprint: String
+    let expires: String
 }
 
 struct DevicesAnswer: Decodable {
@@ -86,4 +92,11 @@ struct SessionAnswer: Decodable {
     let encoder: String?
     let error: String?
     let rates: Rates?
+}
+
+struct WaitAnswer: Decodable {
+    let id: UInt32
+    let pts: Int64
+    let stillMs: Double
+    let waitedMs: Double
 }

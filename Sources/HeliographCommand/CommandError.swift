@@ -5,6 +5,8 @@ import ArgumentParser
 struct CommandError: Error, CustomStringConvertible {
     let description: String
     let exitCode: Int32
+    /// Whether a key, or another one, would have helped.
+    var isWantOfKey = false
 
     static func unreachable(_ url: String) -> CommandError {
         CommandError(
@@ -15,6 +17,15 @@ struct CommandError: Error, CustomStringConvertible {
 
     static func failed(_ description: String) -> CommandError {
         CommandError(description: description, exitCode: 1)
+    }
+
+    /// The relay said no.
+    static func refused(_ problem: ProblemAnswer) -> CommandError {
+        CommandError(
+            description: "\(problem.detail) (\(problem.code))",
+            exitCode: problem.code == "wait_timeout" ? EX_TEMPFAIL : 1,
+            isWantOfKey: ["missing_key", "wrong_key", "too_many_failures"].contains(problem.code)
+        )
     }
 
     /// Runs a command's body: an error becomes one line on standard error and the exit code.

@@ -14,7 +14,7 @@ struct DevicesCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await CommandError.reporting {
-            try await RelayClient.with(relay.url) { client in
+            try await RelayClient.with(relay) { client in
                 let answer = try await client.get("/screencapture/broadcasts")
                 if json { return print(String(buffer: answer), terminator: "") }
                 for broadcast in try client.decode(DevicesAnswer.self, from: answer).broadcasts {

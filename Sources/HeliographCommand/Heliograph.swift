@@ -9,18 +9,25 @@ struct Heliograph: AsyncParsableCommand {
         discussion: """
             A first session:
               heliograph start                          the broadcast
-              heliograph watch --output screen.h264     a session of its own, until Ctrl-C
+              heliograph watch --output screen.mp4      a session of its own, until Ctrl-C
               heliograph status
               heliograph stop
 
             With several devices: `heliograph devices` lists them, and --device says which one is meant.
 
-            Exit codes: 0 done, 1 the relay refused or failed, 64 wrong arguments, 69 no relay there.
+            When something does not work: heliograph doctor.
+
+            A relay with access control wants a key: HELIOGRAPH_KEY in the environment is one, HELIOGRAPH_KEY_FILE and
+            --key-file name a file with one. `heliograph keys` makes them.
+
+            Exit codes: 0 done, 1 the relay refused or failed, 64 wrong arguments, 69 no relay there, 75 what `wait` waited for
+            did not happen in time.
             """,
         version: Release.current,
         subcommands: [
             StatusCommand.self, StartCommand.self, StopCommand.self, WatchCommand.self, SetCommand.self,
-            DevicesCommand.self,
+            SnapshotCommand.self, WaitCommand.self, DevicesCommand.self, KeysCommand.self, DrainCommand.self,
+            DoctorCommand.self,
         ]
     )
 }

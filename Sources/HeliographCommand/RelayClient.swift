@@ -1,30 +1,37 @@
+import Access
 import AsyncHTTPClient
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// Calls a relay's HTTP API.
 struct RelayClient: Sendable {
     /// Most bytes of an answer that is no stream.
     private static let maximumAnswer = 4 << 20
+    /// Most bytes of a picture: what the agent may send (docs/wire.md).
+    static let maximumFile = 16 << 20
 
     /// How long an ordinary answer may take.
     static let answerTime = TimeAmount.seconds(10)
 
     let url: String
+    private let key: APIKey?
     private let client: HTTPClient
 
-    /// Runs `body` with a client for the relay at `url`.
+    /// Runs `body` with a client for the relay at `address`.
     ///
     /// - Throws: ``CommandError``
-    static func with(_ url: String, _ body: (RelayClient) async throws -> Void) async throws {
+    static func with(_ address: RelayAddress, _ body: (RelayClient) async throws -> Void) async throws {
+        let key = try address.key()
         var configuration = HTTPClient.Configuration()
         // A relay that is not there is reported at once.
         configuration.connectionPool.retryConnectionEstablishment = false
+        if let fingerprint = address.pinned { configuration.pin(fingerprint) }
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(RelayClient(url: url, client: client)))
+            result = .success(try await body(RelayClient(url: address.url, key: key, client: client)))
         } catch {
             result = .failure(error)
         }
@@ -33,9 +40,14 @@ struct RelayClient: Sendable {
     }
 
     /// The JSON that the relay answers, as bytes.
-    func get(_ path: String) async throws -> ByteBuffer {
-        try await execute(HTTPClientRequest(url: url + path), deadline: .now() + Self.answerTime)
-            .body.collect(upTo: Self.maximumAnswer)
+    ///
+    /// - Parameters:
+    ///   - limit: Most bytes, for answers of another kind.
+    ///   - timeout: How long the answer may take.
+    func get(_ path: String, limit: Int = Self.maximumAnswer, timeout: TimeAmount = Self.answerTime) async throws
+        -> ByteBuffer
+    {
+        try await execute(HTTPClientRequest(url: url + path), deadline: .now() + timeout).body.collect(upTo: limit)
     }
 
     /// The JSON that the relay answers to a call without arguments, as bytes.
@@ -70,10 +82,18 @@ struct RelayClient: Sendable {
     }
 
     /// Hands a stream's bytes on as they come, until it ends or `consume` returns false.
+    ///
+    /// - Throws: ``CommandError``, also where the stream is cut off.
     func stream(_ path: String, to consume: (ByteBuffer) throws -> Bool) async throws {
         let response = try await execute(HTTPClientRequest(url: url + path), deadline: .distantFuture)
-        for try await bytes in response.body {
-            guard try consume(bytes) else { return }
+        do {
+            for try await bytes in response.body {
+                guard try consume(bytes) else { return }
+            }
+        } catch is HTTPClientError {
+            throw CommandError.failed("the relay at \(url) broke the stream off")
+        } catch let error as IOError {
+            throw CommandError.failed("the relay at \(url) broke the stream off: \(error)")
         }
     }
 
@@ -86,11 +106,19 @@ struct RelayClient: Sendable {
     }
 
     private func execute(_ request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
+        var request = request
+        if let key { request.headers.replaceOrAdd(name: "authorization", value: "Bearer \(key.text)") }
         let response: HTTPClientResponse
         do {
             response = try await client.execute(request, deadline: deadline)
         } catch is CancellationError {
             throw CancellationError()
+        } catch let error as CommandError {
+            throw error
+        } catch is NIOSSLError {
+            throw CommandError.failed(
+                "the certificate of the relay at \(url) is not to be trusted, or there is no TLS: compare its fingerprint with the relay's log, and give it with --fingerprint"
+            )
         } catch let error as HTTPClientError where error == .deadlineExceeded {
             throw CommandError.failed("the relay at \(url) did not answer in time")
         } catch {
@@ -98,9 +126,27 @@ struct RelayClient: Sendable {
         }
         guard (200..<300).contains(response.status.code) else {
             let body = try await response.body.collect(upTo: Self.maximumAnswer)
-            let problem = try decode(ProblemAnswer.self, from: body)
-            throw CommandError.failed("\(problem.detail) (\(problem.code))")
+            throw CommandError.refused(try decode(ProblemAnswer.self, from: body))
         }
         return response
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// Trusts the certificate of this fingerprint and no other, whoever vouches for them. It is looked at before the first request of each connection.
+    fileprivate mutating func pin(_ fingerprint: Fingerprint) {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = .none
+        tlsConfiguration = tls
+        httpVersion = .http1Only
+        http1_1ConnectionDebugInitializer = { channel in
+            channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
+                guard let certificate else { throw CommandError.failed("the relay shows no certificate") }
+                let found = Fingerprint(ofCertificate: try certificate.toDERBytes())
+                guard found == fingerprint else {
+                    throw CommandError.failed("the relay's certificate has another fingerprint: \(found.text)")
+                }
+            }
+        }
     }
 }

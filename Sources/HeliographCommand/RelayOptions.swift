@@ -7,8 +7,6 @@ struct RelayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The device. Default: default, or the relay's only one.", valueName: "name"))
     var device: String?
 
-    var url: String { address.url }
-
     /// The query that names the device, empty when none is named.
     var query: String { device.map { "?device=\(Self.encoded($0))" } ?? "" }
 

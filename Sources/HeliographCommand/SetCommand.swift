@@ -26,12 +26,18 @@ struct SetCommand: AsyncParsableCommand {
         }
     }
 
+    private enum Join: String, ExpressibleByArgument, CaseIterable, Encodable {
+        case cache, live
+    }
+
     private struct Body: Encodable {
         let bitrate: Int?
         let fps: Int?
         let width: Bound?
         let height: Bound?
         let maxPixels: Bound?
+        let join: Join?
+        let onDemand: Bool?
     }
 
     static let configuration = CommandConfiguration(
@@ -41,6 +47,7 @@ struct SetCommand: AsyncParsableCommand {
             What is not named stays. A new size begins with a keyframe.
               heliograph set 1 --bitrate 2000000 --fps 15
               heliograph set 1 --width 640 --height source
+              heliograph set 1 --on-demand --join live
             """
     )
 
@@ -66,16 +73,34 @@ struct SetCommand: AsyncParsableCommand {
     )
     private var maxPixels: Bound?
 
+    @Option(help: "Where viewers begin who do not say: cache or live.")
+    private var join: Join?
+
+    @Flag(inversion: .prefixedNo, help: "Whether to encode only while somebody watches.")
+    var onDemand: Bool?
+
     func validate() throws {
-        guard bitrate != nil || fps != nil || width != nil || height != nil || maxPixels != nil else {
-            throw ValidationError("nothing to change: give --bitrate, --fps, --width, --height or --max-pixels")
+        let bounds = [width, height, maxPixels]
+        guard bitrate != nil || fps != nil || bounds.contains(where: { $0 != nil }) || join != nil || onDemand != nil
+        else {
+            throw ValidationError(
+                "nothing to change: give --bitrate, --fps, --width, --height, --max-pixels, --join or --on-demand"
+            )
         }
     }
 
     func run() async throws {
-        let body = Body(bitrate: bitrate, fps: fps, width: width, height: height, maxPixels: maxPixels)
+        let body = Body(
+            bitrate: bitrate,
+            fps: fps,
+            width: width,
+            height: height,
+            maxPixels: maxPixels,
+            join: join,
+            onDemand: onDemand
+        )
         try await CommandError.reporting {
-            try await RelayClient.with(address.url) { client in
+            try await RelayClient.with(address) { client in
                 let bytes = try await client.patch("/screencapture/\(id)", body: body)
                 print(Summary.text(of: try client.decode(SessionAnswer.self, from: bytes)))
             }

@@ -13,6 +13,7 @@ struct StartCommand: AsyncParsableCommand {
         let device: String?
         let timeout: Double
         let source: Source?
+        let ttl: Int?
     }
 
     static let configuration = CommandConfiguration(
@@ -28,14 +29,22 @@ struct StartCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long the start may take, 0.1 to 120.", valueName: "s"))
     var timeout = 15.0
 
+    @Option(
+        help: ArgumentHelp(
+            "After how long without a session the broadcast ends by itself, 1 to 86400. Default: never.",
+            valueName: "s"
+        )
+    )
+    var ttl: Int?
+
     func validate() throws {
         guard (0.1...120).contains(timeout) else { throw ValidationError("--timeout is 0.1 to 120 s") }
     }
 
     func run() async throws {
-        let body = Body(device: options.device, timeout: timeout, source: source.map(Body.Source.init))
+        let body = Body(device: options.device, timeout: timeout, source: source.map(Body.Source.init), ttl: ttl)
         try await CommandError.reporting {
-            try await RelayClient.with(options.url) { client in
+            try await RelayClient.with(options.address) { client in
                 let bytes = try await client.post(
                     "/screencapture/broadcast/start",
                     body: body,

@@ -14,7 +14,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await CommandError.reporting {
-            try await RelayClient.with(options.url) { client in
+            try await RelayClient.with(options.address) { client in
                 let answer = try await client.get("/screencapture/broadcast\(options.query)")
                 if json {
                     print(String(buffer: answer), terminator: "")

@@ -19,7 +19,7 @@ struct StopCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await CommandError.reporting {
-            try await RelayClient.with(options.url) { client in
+            try await RelayClient.with(options.address) { client in
                 let bytes = try await client.post(
                     "/screencapture/broadcast/stop",
                     body: Body(device: options.device),

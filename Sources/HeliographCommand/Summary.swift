@@ -6,7 +6,9 @@ enum Summary {
         line += ", source \(text(of: status.source))"
         if let frames = status.heartbeat?.rates.framesReceived { line += ", \(decimal(frames)) frames/s in" }
         if status.restarts > 0 { line += ", restarted \(status.restarts) times" }
-        return ([line] + status.sessions.map { "  " + text(of: $0) }).joined(separator: "\n")
+        var lines = [line] + status.sessions.map { "  " + text(of: $0) }
+        if let tls = status.tls { lines.append("TLS until \(tls.expires), SHA-256 fingerprint \(tls.fingerprint)") }
+        return lines.joined(separator: "\n")
     }
 
     static func text(of broadcast: DevicesAnswer.Broadcast) -> String {
@@ -19,7 +21,8 @@ enum Summary {
         var text = source.kind
         if let width = source.width, let height = source.height { text += " \(width)x\(height)" }
         if let state = source.state, state != "streaming" { text += " (\(state))" }
-        if let detail = source.detail { text += ": \(detail)" }
+        // It stands within a sentence.
+        if let detail = source.detail { text += ": \(detail.hasSuffix(".") ? String(detail.dropLast()) : detail)" }
         return text
     }
 
@@ -27,7 +30,7 @@ enum Summary {
         let size = size(width: session.width, height: session.height)
         var line = "session \(session.id): \(session.codec) \(size)@\(session.fps)"
         if let encoder = session.encoder { line += " by \(encoder)" }
-        line += ", tcp 127.0.0.1:\(session.port) (\(session.framing))"
+        line += ", tcp port \(session.port) (\(session.framing))"
         line += ", \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
         if let rates = session.rates {
             line += ", \(decimal(rates.pictures)) pictures/s (\(decimal(rates.repeats)) repeats)"

@@ -1,5 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
+import Media
 import NIOCore
 import UnixSignals
 
@@ -17,9 +18,10 @@ struct WatchCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Writes a session's H.264 or H.265 stream to a file, until Ctrl-C.",
+        abstract: "Writes a session to a file, until Ctrl-C.",
         discussion: """
-            Without an ID it starts a session of its own and stops it at the end. Play a file with `ffplay screen.h264`,
+            The file's name says how: .mp4 is a movie, .h264 and .h265 the bare stream, .jpg and .png one picture.
+            Without an ID it starts a session of its own and stops it at the end. Play a file with `ffplay screen.mp4`,
             or the stream itself with `heliograph watch --output - | ffplay -`.
             """
     )
@@ -40,7 +42,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
     var output: String
 
-    @Option(help: ArgumentHelp("Ends after this time.", valueName: "s"))
+    @Option(help: ArgumentHelp("Ends after this time; a movie is that long.", valueName: "s"))
     var duration: Double?
 
     func validate() throws {
@@ -50,6 +52,12 @@ struct WatchCommand: AsyncParsableCommand {
         guard id == "new" || codec == nil && encoder == nil else {
             throw ValidationError("--codec and --encoder are for a session of its own, not for session \(id)")
         }
+        guard let target = WatchOutput(path: output) else {
+            throw ValidationError(
+                "\(output) says not what to write: give it a name that ends in \(WatchOutput.allowed), or -"
+            )
+        }
+        if case .picture = target, duration != nil { throw ValidationError("--duration is not for pictures") }
         if let duration, !(duration > 0 && duration <= 1e6) { throw ValidationError("--duration is 0 to 1000000 s") }
     }
 
@@ -58,7 +66,7 @@ struct WatchCommand: AsyncParsableCommand {
         // From here on, so that no signal ends the command between a session's start and its stop.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await CommandError.reporting {
-            try await RelayClient.with(options.url) { client in
+            try await RelayClient.with(options.address) { client in
                 guard id == "new" else {
                     // Asked first, so that a wrong id does not cost an old file.
                     let bytes = try await client.get("/screencapture/\(id)")
@@ -67,7 +75,7 @@ struct WatchCommand: AsyncParsableCommand {
                 let body = SessionBody(
                     device: options.device,
                     label: "heliograph watch",
-                    codec: codec,
+                    codec: codec ?? WatchOutput(path: output)?.codec?.rawValue,
                     encoder: encoder,
                     ttl: Self.sessionTTL
                 )
@@ -88,25 +96,69 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    /// Copies until the stream ends, time is up, the reader of our output leaves, or a signal says so.
     private func watch(_ session: SessionAnswer, _ client: RelayClient, until signals: UnixSignalsSequence) async throws
     {
-        let recording = try Recording(path: output)
-        let duration = duration
-        try await withThrowingTaskGroup { group in
-            group.addTask {
-                let path = "/screencapture/\(session.id)/stream.\(session.codec)"
-                try await client.stream(path) { try recording.append($0) }
-            }
-            group.addTask {
-                for await _ in signals { return }
-            }
-            if let duration {
-                group.addTask { try await Task.sleep(for: .seconds(duration)) }
-            }
-            try await group.next()
-            group.cancelAll()
+        guard let codec = Codec(rawValue: session.codec) else {
+            throw CommandError.failed(
+                "session \(session.id) has a codec that this release does not know: \(session.codec)"
+            )
         }
+        let path = "/screencapture/\(session.id)/stream"
+        switch WatchOutput(path: output) {
+        case .stream(let wanted):
+            guard wanted == nil || wanted == codec else {
+                throw CommandError.failed(
+                    "session \(session.id) is \(codec.rawValue): name the file .\(codec.rawValue)"
+                )
+            }
+            try await record("\(path).\(codec.rawValue)", client, by: StreamRecording(path: output), until: signals)
+        case .movie:
+            let recording = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: duration)
+            // No picture of the past.
+            try await record("\(path).mp4?join=live", client, by: recording, until: signals)
+        case .picture(let format):
+            // A session of its own has none yet; where none comes the picture's own refusal says why.
+            if id == "new" {
+                _ = try? await client.get("/screencapture/\(session.id)/wait?until=still&for=0&timeout=5")
+            }
+            try await Snapshot(session: session.id, format: format, isFresh: true).write(to: output, client)
+        case nil:
+            break
+        }
+    }
+
+    /// Records until the stream ends, time is up, the reader of our output leaves, or a signal says so.
+    private func record(
+        _ path: String,
+        _ client: RelayClient,
+        by recording: some Recording,
+        until signals: UnixSignalsSequence
+    ) async throws {
+        let duration = duration
+        let outcome: Result<Void, any Error>
+        do {
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await client.stream(path) { try recording.append($0) } }
+                group.addTask {
+                    for await _ in signals { return }
+                }
+                if let duration {
+                    group.addTask {
+                        try await Task.sleep(for: .seconds(duration))
+                        while let rest = recording.remaining(of: .seconds(duration)) { try await Task.sleep(for: rest) }
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        // What came until then is kept in any case.
+        let end = Result { try recording.finish() }
         fputs("\(recording.summary)\n", stderr)
+        try outcome.get()
+        try end.get()
     }
 }

@@ -50,6 +50,9 @@ package struct RequestedSize: Sendable, Hashable, Codable {
         self.maxPixels = maxPixels
     }
 
+    /// The longest side that may be asked for, and the longest of one that follows from another.
+    private static let longestSide = 8192
+
     /// The output size for a source of size `source`, both sides even.
     package func resolved(source: PictureSize) -> PictureSize {
         var size: PictureSize
@@ -57,9 +60,9 @@ package struct RequestedSize: Sendable, Hashable, Codable {
         case (let width?, let height?):
             size = PictureSize(width: width, height: height)
         case (let width?, nil):
-            size = PictureSize(width: width, height: width * source.height / max(1, source.width))
+            size = Self.bounded(PictureSize(width: width, height: width * source.height / max(1, source.width)))
         case (nil, let height?):
-            size = PictureSize(width: height * source.width / max(1, source.height), height: height)
+            size = Self.bounded(PictureSize(width: height * source.width / max(1, source.height), height: height))
         case (nil, nil):
             size = source
         }
@@ -68,5 +71,12 @@ package struct RequestedSize: Sendable, Hashable, Codable {
             size = PictureSize(width: Int(Double(size.width) * factor), height: Int(Double(size.height) * factor))
         }
         return size.even
+    }
+
+    /// The size, or the largest one of its aspect ratio that is allowed.
+    private static func bounded(_ size: PictureSize) -> PictureSize {
+        let longest = max(size.width, size.height)
+        guard longest > longestSide else { return size }
+        return PictureSize(width: size.width * longestSide / longest, height: size.height * longestSide / longest)
     }
 }

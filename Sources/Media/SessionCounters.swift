@@ -45,10 +45,29 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     /// Pictures output, live and repeats.
     package var pictures: UInt64 { Self.sum([encodedLive, repeats]) }
 
+    /// Counts what was made in the encoder's place. Saturates.
+    package mutating func add(_ rests: RestTally) {
+        skipped = Self.sum([skipped, rests.skipped])
+        missed = Self.sum([missed, rests.missed])
+        keyframes = Self.sum([keyframes, rests.keyframes])
+        bytes = Self.sum([bytes, rests.bytes])
+    }
+
     private static func sum(_ numbers: [UInt64]) -> UInt64 {
         numbers.reduce(0) { sum, number in
             let (next, overflow) = sum.addingReportingOverflow(number)
             return overflow ? .max : next
         }
     }
+}
+
+/// What was made of a session's slots while it rested.
+package struct RestTally: Sendable, Equatable {
+    /// Pictures, keyframes that were sent again among them.
+    package var skipped: UInt64 = 0
+    package var missed: UInt64 = 0
+    package var keyframes: UInt64 = 0
+    package var bytes: UInt64 = 0
+
+    package init() {}
 }

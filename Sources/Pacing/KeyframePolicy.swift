@@ -17,6 +17,8 @@ package struct KeyframePolicy: Sendable {
     private var worth: UInt64 = 0
     /// The last slot of a screen that stood still: motion that begins again needs no keyframe at once.
     private var lastStill: UInt64?
+    /// The first slot of a screen that stands still.
+    private var stillSince: UInt64?
     private var pendingRequest: UInt32?
     /// Whether a keyframe is wanted by nobody's request.
     private var isAsked = false
@@ -67,12 +69,32 @@ package struct KeyframePolicy: Sendable {
 
     private func dueTime(after lastKeyframe: UInt64) -> UInt64 {
         guard let lastStill, lastStill >= lastKeyframe else { return lastKeyframe + interval }
-        return min(lastStill + interval, lastKeyframe + max(stillInterval, worth))
+        let latest = lastKeyframe + longestStillInterval
+        // What has stood still for the interval gets the keyframe that is then sent again.
+        guard let stillSince, stillSince > lastKeyframe else { return min(lastStill + interval, latest) }
+        return min(max(stillSince + interval, lastKeyframe + worth), latest)
+    }
+
+    /// Longest time between keyframes that are sent again, ns.
+    package var longestStillInterval: UInt64 { max(stillInterval, worth) }
+
+    /// Notes that the screen has changed.
+    package mutating func screenChanged() {
+        stillSince = nil
     }
 
     /// Notes that the picture of the slot at `slot` was made without the encoder.
     package mutating func pictureRepeated(at slot: UInt64) {
         lastStill = slot
+        stillSince = stillSince ?? slot
+    }
+
+    /// Notes that somebody else has repeated the last keyframe up to the slot at `slot`.
+    ///
+    /// - Parameter keyframe: The slot in which the keyframe was last sent again, nil for none.
+    package mutating func keyframeRepeated(upTo slot: UInt64, lastKeyframe keyframe: UInt64?) {
+        lastKeyframe = keyframe ?? lastKeyframe
+        pictureRepeated(at: slot)
     }
 
     /// Notes that the picture of the slot at `slot` is a keyframe; returns the request that it answers, 0 for none.

@@ -31,6 +31,7 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         case free, busyLive, busyRepeat
     }
 
+    private let start: UInt64
     private var gate: DueTimeGate
     private var clock: SlotClock
     private var latch = NewestSampleLatch<Frame>()
@@ -41,8 +42,10 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     /// - Parameters:
     ///   - fps: Slots per second, 1 to 240.
     ///   - repeats: Whether the last picture is output again while no frame comes.
+    ///   - start: No slot is due before, monotonic ns.
     ///   - gate: When frames are ready.
-    package init(fps: Int, repeats: Bool, gate: DueTimeGate = DueTimeGate()) {
+    package init(fps: Int, repeats: Bool, start: UInt64 = 0, gate: DueTimeGate = DueTimeGate()) {
+        self.start = start
         self.gate = gate
         clock = SlotClock(fps: fps)
         repeater = StaticFrameRepeater(isOn: repeats)
@@ -54,7 +57,8 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         return counters
     }
 
-    /// Takes in a frame that arrived at `now`. Returns the frame that it displaces, for the caller to release.
+    /// Takes in a frame that arrived at `now`, or before where it is the session's first. Returns the frame that it displaces, for the caller to
+    /// release.
     package mutating func offer(_ frame: Frame, at now: UInt64) -> Frame? {
         tally.received += 1
         gate.frameArrived(at: now, clock: clock)
@@ -69,30 +73,37 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
 
     /// What the free encoder does at `now`.
     ///
-    /// - Parameter demandTime: From when on somebody waits for a keyframe: the last picture is then output once more even
-    ///   where repeats are off, or a viewer that joins a still screen would see nothing. Nil when nobody waits.
+    /// - Parameter demandTime: From when on somebody waits for a keyframe: it takes the next slot, ahead of it if need be. That is the frame that
+    ///   waits, or the last picture once more, even where repeats are off, or a viewer that joins a still screen would see nothing. Nil when nobody
+    ///   waits.
     package mutating func next(at now: UInt64, demandTime: UInt64? = nil) -> PacingDecision<Frame> {
+        let demanded = repeater.demandedTime(demandTime, clock: clock)
         if let waiting = latch.waiting {
             let ready = gate.readyTime(arrival: waiting.arrival, clock: clock)
-            guard now >= ready, let frame = latch.take() else { return .wait(until: ready) }
+            let leaves = min(ready, demanded ?? ready)
+            guard now >= leaves, let frame = latch.take() else { return .wait(until: leaves) }
             encoder = .busyLive
-            return .encode(frame, slot: takeSlot(arrival: waiting.arrival, at: now))
+            return .encode(frame, slot: takeSlot(arrival: waiting.arrival, at: now, onDemand: now < ready))
         }
         // A repeat that is too late for one slot waits for its time in the next.
         if repeater.fillsSlots { passOverSlots(at: now) }
-        let times = [repeater.repeatTime(clock: clock), repeater.demandedTime(demandTime, clock: clock)]
-        guard let repeatTime = times.compactMap({ $0 }).min() else { return .wait(until: nil) }
-        guard now >= repeatTime else { return .wait(until: repeatTime) }
+        let repeatTime = repeater.repeatTime(clock: clock)
+        guard let time = [repeatTime, demanded].compactMap({ $0 }).min() else { return .wait(until: nil) }
+        guard now >= time else { return .wait(until: time) }
         encoder = .busyRepeat
-        return .repeat(slot: takeSlot(arrival: now, at: now))
+        return .repeat(slot: takeSlot(arrival: now, at: now, onDemand: repeatTime.map { now < $0 } ?? true))
     }
 
     /// Takes the slot of a picture that leaves at `now`.
-    private mutating func takeSlot(arrival: UInt64, at now: UInt64) -> UInt64 {
-        // At first, and where nothing fills the slots of a still screen, they follow the frame.
+    private mutating func takeSlot(arrival: UInt64, at now: UInt64, onDemand: Bool) -> UInt64 {
+        if clock.due == nil {
+            clock.begin(inStepWith: arrival, at: now, from: start)
+            return clock.takeSlot(at: now, onDemand: true)
+        }
+        // Where nothing fills the slots of a still screen, they follow the frame.
         if !repeater.fillsSlots, clock.isOver(at: arrival) { clock.begin(at: arrival) }
         passOverSlots(at: now)
-        return clock.takeSlot()
+        return clock.takeSlot(at: now, onDemand: onDemand)
     }
 
     /// Gives up the slots that are too late for any picture.
@@ -137,6 +148,23 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         tally.keyframes += isKeyframe ? 1 : 0
         repeater.hasPicture = true
     }
+
+    /// The next slot and the rate, for somebody else to fill the slots from it on; nil where they are not all to be filled, or a frame is
+    /// in hand. Until ``resume(slots:at:)`` no decision is asked for.
+    package var slotsToFill: (first: UInt64, fps: Int)? {
+        guard repeater.fillsSlots, latch.waiting == nil, encoder == .free, let due = clock.due else { return nil }
+        return (due, Int(clock.fps))
+    }
+
+    /// Goes on at `now` after `slots` slots that somebody else has taken or passed over: at most those that may be over by then, the last one
+    /// taken ahead of its time. Returns the last slot that is over.
+    package mutating func resume(slots: UInt64, at now: UInt64) -> UInt64? {
+        clock.skip(min(slots, clock.slots(dueBy: now + clock.interval())))
+        return clock.last
+    }
+
+    /// Slots per second.
+    package var fps: Int { Int(clock.fps) }
 
     /// Goes on with another number of slots per second, 1 to 240.
     package mutating func changeRate(fps: Int, at now: UInt64) {

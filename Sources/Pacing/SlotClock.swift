@@ -9,7 +9,12 @@ package struct SlotClock: Sendable {
     private var anchor: UInt64?
     private var index: UInt64 = 0
     /// The last slot that was taken or passed over.
-    private var last: UInt64?
+    package private(set) var last: UInt64?
+    /// When the next picture leaves at the earliest if the last ones are not to be too many, plus an interval: each picture moves it on by an
+    /// interval from when it left, or from where it is if that is later (the virtual scheduling of ITU-T I.371, annex A).
+    private var paidUntil: UInt64 = 0
+    /// Whether the last slot was taken on demand: then the frame that it would have shown is still to come.
+    package private(set) var isTakenOnDemand = false
 
     package init(fps: Int) {
         precondition(fps > 0, "a session has at least one slot per second")
@@ -26,8 +31,11 @@ package struct SlotClock: Sendable {
 
     /// How late a picture may be for its slot, ns.
     ///
-    /// It may be a quarter of an interval early. The two make one interval, so any `n` pictures leave over at least `n - 2`.
+    /// It may be ``earliness`` early. The two make one interval, so any `n` pictures leave over at least `n - 2`.
     private var tolerance: UInt64 { interval(3, over: 4) }
+
+    /// How early a picture may be for its slot, ns.
+    package var earliness: UInt64 { interval(over: 4) }
 
     /// Whether a picture that leaves at `now` is too late for the next slot, or none was ever due.
     package func isOver(at now: UInt64) -> Bool {
@@ -40,12 +48,65 @@ package struct SlotClock: Sendable {
         index = 0
     }
 
-    /// Takes the next slot and returns its time. A sequence has begun.
-    package mutating func takeSlot() -> UInt64 {
-        guard let slot = due else { preconditionFailure("the first slot follows begin(at:)") }
+    /// Begins the first sequence with a frame that arrived at `arrival` and leaves at `now`: in step with the source's next frames, if they come as
+    /// fast as the slots. The first slot is due a quarter of an interval before `now` at the earliest, so that the picture costs little of the
+    /// slack that later ones may need, and not before `start`.
+    package mutating func begin(inStepWith arrival: UInt64, at now: UInt64, from start: UInt64) {
+        // Such a source is not that fast.
+        guard arrival + interval(2) > now else { return begin(at: now) }
+        let earliest = max(now - min(now, earliness), min(start, now))
+        let wait = earliest - min(earliest, arrival)
+        begin(at: arrival + (wait + interval() - 1) / interval() * interval())
+    }
+
+    /// How far the slots can move ahead for the next picture, ns: as far as the pictures that have left allow, so that any `n` of them still
+    /// leave over at least `n - 2` intervals, and half an interval at most. None behind a picture on demand: what it took is to come back.
+    package var headroom: UInt64 {
+        guard let due, !isTakenOnDemand else { return 0 }
+        let latest = due + tolerance
+        return min(latest - min(latest, paidUntil), interval(over: 2), due)
+    }
+
+    /// When a picture can take the next slot at the earliest without moving it: an interval before it, and only so that any `n` pictures leave over
+    /// at least `n - 2` intervals.
+    package var earliest: UInt64 {
+        let latest = max(paidUntil, due ?? 0)
+        return latest - min(latest, interval())
+    }
+
+    /// Takes the next slot for a picture that leaves at `now`, and returns the slot's time. A sequence has begun.
+    ///
+    /// For a picture that is more than a quarter of an interval early the slots move ahead until it is no more than that: at most
+    /// by ``headroom``.
+    ///
+    /// - Parameter onDemand: Whether the picture leaves early because somebody waits for it. Then no slot moves.
+    package mutating func takeSlot(at now: UInt64, onDemand: Bool = false) -> UInt64 {
+        guard let due else { preconditionFailure("the first slot follows begin(at:)") }
+        let slot = onDemand ? due : max(min(due, now + earliness), due - headroom)
+        if slot < due { begin(at: slot) }
+        isTakenOnDemand = onDemand
         last = slot
         index += 1
+        // Rounded up, or the nanoseconds' fractions would add up to an advance.
+        paidUntil = max(paidUntil, now) + interval() + 1
         return slot
+    }
+
+    /// How many slots from the next one on are due by `time`.
+    package func slots(dueBy time: UInt64) -> UInt64 {
+        guard let due, due <= time else { return 0 }
+        let (product, overflows) = (time - due).multipliedReportingOverflow(by: fps)
+        return overflows ? 0 : product / Self.second + 1
+    }
+
+    /// Gives up the next `count` slots, which somebody else has passed over or filled at most half an interval late.
+    package mutating func skip(_ count: UInt64) {
+        guard count > 0 else { return }
+        isTakenOnDemand = false
+        index += count - 1
+        last = due
+        index += 1
+        if let last { paidUntil = max(paidUntil, last + interval(3, over: 2)) }
     }
 
     /// Passes over the slots that a picture that leaves at `now` is too late for. Returns how many.

@@ -18,9 +18,9 @@ package struct StaticFrameRepeater: Sendable {
         return due + clock.interval(over: 2)
     }
 
-    /// When a picture that is wanted from `demand` on can be output: not before its slot. Nil for never.
+    /// When a picture that is wanted from `demand` on takes the next slot: ahead of it, as far as the pictures before allow. Nil for never.
     package func demandedTime(_ demand: UInt64?, clock: SlotClock) -> UInt64? {
-        guard let demand, hasPicture, let due = clock.due else { return nil }
-        return max(demand, due)
+        guard let demand, hasPicture, clock.due != nil else { return nil }
+        return max(demand, clock.earliest)
     }
 }

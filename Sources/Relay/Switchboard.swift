@@ -1,4 +1,5 @@
 import Logging
+import Media
 import NIOCore
 import Wire
 
@@ -8,8 +9,11 @@ final class Switchboard: AgentLinkOwner {
     /// How often sessions look at the clock.
     private static let tickInterval = TimeAmount.milliseconds(100)
 
-    let configuration: RelayConfiguration
+    private(set) var configuration: RelayConfiguration
     let sessions: SessionTable
+    /// Of callers and viewers.
+    let connections: Connections
+    let acceptPauses: AcceptPauses
     /// Where agents connect.
     private var agentLink: Endpoint
     /// When the relay started.
@@ -24,15 +28,33 @@ final class Switchboard: AgentLinkOwner {
     /// nil when nothing is kept.
     private let keeper: StateKeeper?
     private var statesTaken = 0
-    private var keptSources: [String: SourceRequest] = [:]
+    private var keptBroadcasts: [RelayState.Broadcast] = []
     private var draining = false
+    private var lastViewers: Drain?
+    /// Gives a value when the relay is to end because nobody watches any more. For one reader.
+    let drained: AsyncStream<Void>
+    private let drainedContinuation: AsyncStream<Void>.Continuation
 
-    init(configuration: RelayConfiguration, logger: Logger) {
+    init(
+        configuration: RelayConfiguration,
+        connections: Connections,
+        entrance: StreamEntrance?,
+        logger: Logger
+    ) {
         self.configuration = configuration
+        self.connections = connections
         keeper = configuration.stateFile.map { StateKeeper(file: StateFile(path: $0), logger: logger) }
         self.logger = logger
+        (drained, drainedContinuation) = AsyncStream<Void>.makeStream()
         agentLink = configuration.agentLink
-        sessions = SessionTable(configuration: configuration, logger: logger)
+        acceptPauses = AcceptPauses(logger: logger)
+        sessions = SessionTable(
+            configuration: configuration,
+            entrance: entrance,
+            connections: connections,
+            acceptPauses: acceptPauses,
+            logger: logger
+        )
         for device in configuration.devices {
             var logger = logger
             logger[metadataKey: "device"] = "\(device.name)"
@@ -69,6 +91,7 @@ final class Switchboard: AgentLinkOwner {
     }
 
     func startSession(_ request: SessionRequest, on broadcast: Broadcast) async throws(SessionError) -> Session {
+        guard !isDraining else { throw .lastViewers }
         let session = try await sessions.start(request, of: broadcast.device) { [weak broadcast] packet, role in
             broadcast?.agent(role).send(packet)
         }
@@ -76,6 +99,8 @@ final class Switchboard: AgentLinkOwner {
             let agent = broadcast.agent(role)
             if agent.link != nil { session.agentLinked(role, source: agent.machine.agent?.status?.state) }
         }
+        // Its port may have been opened meanwhile.
+        session.isDraining = isDraining
         await keepState()
         return session
     }
@@ -92,6 +117,54 @@ final class Switchboard: AgentLinkOwner {
         await keepState()
     }
 
+    // MARK: Another configuration
+
+    /// Takes over what can change while the relay runs, and says in the log what cannot.
+    func change(to new: RelayConfiguration) {
+        let (changed, fixed) = configuration.differences(to: new)
+        configuration = configuration.taking(new)
+        sessions.configuration = configuration
+        connections.limits = configuration.connections
+        for device in configuration.devices { broadcasts[device.name]?.change(to: device, configuration) }
+        for session in sessions.all {
+            if let broadcast = broadcasts[session.device.name] { session.device = broadcast.device }
+        }
+        let names = changed.isEmpty ? "nothing has changed" : "changed: \(changed.joined(separator: ", "))"
+        logger.notice("the configuration was read again; \(names)")
+        if !fixed.isEmpty {
+            logger.warning("the relay has to be started again for these to count: \(fixed.joined(separator: ", "))")
+        }
+    }
+
+    // MARK: The end
+
+    /// Whether nobody new is taken, until the relay ends.
+    var isDraining: Bool { lastViewers != nil }
+
+    /// Takes no new sessions and viewers from now on, and ends when nobody watches any more. Asked again, the new time counts.
+    ///
+    /// - Parameter timeout: After how long it ends in any case; nil for never.
+    @discardableResult
+    func letViewersFinish(timeout: TimeAmount?) -> Drain {
+        let drain = Drain(now: .now(), timeout: timeout)
+        lastViewers = drain
+        for session in sessions.all { session.isDraining = true }
+        let limit = timeout.map { ", for \($0.seconds) s at most" } ?? ""
+        logger.notice("draining: nobody new is taken; the relay ends when \(viewerCount) viewers have gone\(limit)")
+        return drain
+    }
+
+    /// Viewers of all sessions.
+    var viewerCount: Int { sessions.all.reduce(0) { $0 + $1.viewerCount } }
+
+    private func endWhenDrained() {
+        // Who waits for a screen watches, too.
+        let watched = sessions.all.count(where: \.isWatched)
+        guard let lastViewers, lastViewers.isOver(viewers: watched, now: .now()) else { return }
+        drainedContinuation.yield()
+        drainedContinuation.finish()
+    }
+
     /// Ends everything in good order: viewers first, so that they see the end of their streams, then the agents.
     func drain() async {
         // What ends now is to go on when the relay is started again.
@@ -106,10 +179,32 @@ final class Switchboard: AgentLinkOwner {
     }
 
     private func tick() {
+        endWhenDrained()
+        boundViewerMemory()
         for session in sessions.all where session.tick() {
             logger.info("session \(session.id) ends: nobody watched it for its ttl")
             Task { await stopSession(session) }
         }
+        for broadcast in broadcasts.values {
+            let sessions = sessions.sessions(of: broadcast.device.name)
+            broadcast.agent.endIfHung(sessions)
+            if broadcast.isIdle(hasSessions: !sessions.isEmpty) {
+                logger.info(
+                    "the broadcast ends: it had no session for its ttl",
+                    metadata: ["device": "\(broadcast.device.name)"]
+                )
+                Task { await broadcast.stop(reason: "the broadcast had no session for its ttl") }
+            }
+        }
+    }
+
+    /// Bytes that viewers' connections were handed and have not taken, all together.
+    var viewerBytes: Int { sessions.all.reduce(0) { $1.audience.viewers.reduce($0) { $0 + $1.underWay } } }
+
+    private func boundViewerMemory() {
+        let viewers = sessions.all.flatMap { session in session.audience.viewers.map { (session, $0) } }
+        let surplus = ViewerMemory(limit: configuration.viewerMemory).surplus(viewers.map { $0.1.underWay })
+        for index in surplus { viewers[index].0.close(viewers[index].1, because: .memory) }
     }
 
     // MARK: The relay's next life
@@ -122,7 +217,12 @@ final class Switchboard: AgentLinkOwner {
                 logger.warning("session \(kept.id) is left out: there is no device \(kept.device) any more")
                 continue
             }
-            if !state.isOfThisBoot { kept.epoch = NIODeadline.now().uptimeNanoseconds }
+            let now = NIODeadline.now().uptimeNanoseconds
+            if !state.isOfThisBoot { kept.epoch = now }
+            guard kept.isSound(now: now) else {
+                logger.warning("session \(kept.id) is left out: the state file has a value of it that is out of range")
+                continue
+            }
             await sessions.restore(kept, of: broadcast.device) { [weak broadcast] packet, role in
                 broadcast?.agent(role).send(packet)
             }
@@ -132,14 +232,12 @@ final class Switchboard: AgentLinkOwner {
     /// Goes on with the broadcasts that the relay kept running. Their agents may have outlived it.
     func resumeBroadcasts(_ state: RelayState) {
         for kept in state.broadcasts {
-            broadcasts[kept.device]?.resume(kept.source, grace: configuration.adoptionTime)
+            broadcasts[kept.device]?.resume(kept, grace: configuration.adoptionTime)
         }
     }
 
     private func broadcastChanged() {
-        let sources = broadcasts.compactMapValues(\.keptSource)
-        guard !draining, sources != keptSources else { return }
-        keptSources = sources
+        guard !draining, allBroadcasts.compactMap(\.state) != keptBroadcasts else { return }
         Task { await keepState() }
     }
 
@@ -147,18 +245,20 @@ final class Switchboard: AgentLinkOwner {
     func keepState() async {
         guard let keeper, !draining else { return }
         statesTaken += 1
+        keptBroadcasts = allBroadcasts.compactMap(\.state)
         let state = RelayState(
             linkToken: configuration.linkToken.value,
             lastSession: sessions.lastID,
             sessions: sessions.all.map(\.state),
-            broadcasts: keptSources.map { .init(device: $0.key, source: $0.value) }.sorted { $0.device < $1.device }
+            broadcasts: keptBroadcasts
         )
         await keeper.keep(state, number: statesTaken)
     }
 
     // MARK: AgentLinkOwner
 
-    func objection(to hello: Hello) -> Reject? {
+    func objection(to hello: Hello, on channel: any Channel) -> Reject? {
+        if let objection = AgentUsers(others: configuration.agentUsers).objection(to: channel) { return objection }
         guard let broadcast = broadcasts[hello.device] else {
             let names = broadcasts.keys.sorted().joined(separator: ", ")
             return Reject(code: .unknownDevice, reason: "no device is called \(hello.device); there is: \(names)")
@@ -180,16 +280,27 @@ final class Switchboard: AgentLinkOwner {
         switch packet {
         case .accessUnit(let id, let accessUnit):
             session(id, of: agent)?.accept(accessUnit, from: agent.role)
-        case .heartbeat(let heartbeat):
+        case .heartbeat(var heartbeat):
+            for place in heartbeat.sessions.indices {
+                guard let session = session(heartbeat.sessions[place].session, of: agent) else { continue }
+                heartbeat.sessions[place].counters.add(session.restTally(of: agent.role))
+            }
             supervisor(of: agent)?.received(heartbeat)
+        case .rest(let id, let rest):
+            session(id, of: agent)?.rest(rest, from: agent.role)
+        case .wake(let id):
+            session(id, of: agent)?.wake(agent.role)
         case .status(let status):
             supervisor(of: agent)?.received(status)
             for session in sessions.sessions(of: agent.device) { session.sourceReported(agent.role, status.state) }
         case .sessionError(let id, let failure):
             if let session = session(id, of: agent) { supervisor(of: agent)?.received(failure, of: session) }
+        case .still(let id, let still):
+            session(id, of: agent)?.stills.received(still, from: agent.role)
         case .encoders(let reports):
             supervisor(of: agent)?.received(reports)
-        case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stop:
+        case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stillRequest,
+            .rested, .stop:
             // The decoder and the link's state machine let none of them through.
             break
         }

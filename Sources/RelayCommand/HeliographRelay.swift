@@ -17,8 +17,13 @@ struct HeliographRelay: AsyncParsableCommand {
         discussion: """
             Everything is driven over HTTP (docs/api.md); begin with
               curl -X POST http://127.0.0.1:8420/screencapture/broadcast/start
-            or with `heliograph start`. SIGTERM, SIGINT and SIGHUP end viewers' streams \
-            and the agent in good order, within 8 s. Under nohup SIGHUP does nothing.
+            or with `heliograph start`. SIGTERM and SIGINT end viewers' streams \
+            and the agent in good order, within 8 s. SIGHUP reads the configuration file again and takes over \
+            what can change while the relay runs; without a file, and when the relay's terminal closes, it does what SIGTERM does. \
+            Under nohup it does nothing.
+
+            Each flag has a variable: HELIOGRAPH_RELAY_MAX_SESSIONS is --max-sessions. A flag counts more than its \
+            variable, and that more than the file.
 
             HELIOGRAPH_LINK_TOKEN in the environment is the secret that agents show, at \
             least 16 characters; it is for agents started by hand or by systemd. \
@@ -36,19 +41,28 @@ struct HeliographRelay: AsyncParsableCommand {
         CrashSignals.endProcess()
         signal(SIGPIPE, SIG_IGN)
         Self.allowManyFiles()
+        // A file that may not grow (RLIMIT_FSIZE) is an error like a full disk, not the relay's end.
+        signal(SIGXFSZ, SIG_IGN)
         let configuration = try readConfiguration()
-        guard !options.checkConfig else { return print("ok") }
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = configuration.logLevel
-            return handler
-        }
         do {
+            guard !options.checkConfig else {
+                try configuration.check()
+                return print("ok")
+            }
             try await serve(configuration)
         } catch let error as RelayStartError {
-            fputs("heliograph-relay: \(error)\n", stderr)
+            fputs("\(configuration.statement(of: error))\n", stderr)
             throw ExitCode(error.exitCode)
         }
+    }
+
+    private func serve(_ configuration: RelayConfiguration) async throws {
+        let log = LogWriter(format: configuration.logFormat, level: configuration.logLevel) { line in
+            // In one piece, as stdio locks its streams.
+            _ = fputs(line, stderr)
+        }
+        LoggingSystem.bootstrap { RelayLogHandler(label: $0, writer: log) }
+        try await serve(configuration, log: log)
     }
 
     private func readConfiguration() throws -> RelayConfiguration {
@@ -79,17 +93,36 @@ struct HeliographRelay: AsyncParsableCommand {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    private func serve(_ configuration: RelayConfiguration) async throws {
+    private func serve(_ configuration: RelayConfiguration, log: LogWriter) async throws {
         let logger = Logger(label: "heliograph-relay")
         let printsPorts = configuration.printsPorts
-        let relay = RelayApplication(configuration: configuration, logger: logger) { ports in
+        let (changes, change) = AsyncStream<RelayConfiguration>.makeStream()
+        let relay = RelayApplication(configuration: configuration, logger: logger, changes: changes) { ports in
             guard printsPorts else { return }
             print(ports.json)
             fflush(stdout)
         }
+        // It ends by itself when it was told to drain.
+        var services = [
+            ServiceGroupConfiguration.ServiceConfiguration(
+                service: relay,
+                successTerminationBehavior: .gracefullyShutdownGroup
+            )
+        ]
+        var endSignals = [UnixSignal.sigterm, .sigint]
+        if !Self.ignoresHangup {
+            if options.file == nil {
+                endSignals.append(.sighup)
+            } else {
+                // One that comes before it is listened for is too early to mean anything.
+                signal(SIGHUP, SIG_IGN)
+                let reloading = Reloading(options: options, log: log, logger: logger, change: change)
+                services.append(.init(service: reloading, successTerminationBehavior: .gracefullyShutdownGroup))
+            }
+        }
         var group = ServiceGroupConfiguration(
-            services: [relay],
-            gracefulShutdownSignals: [.sigterm, .sigint] + (Self.ignoresHangup ? [] : [.sighup]),
+            services: services,
+            gracefulShutdownSignals: endSignals,
             logger: logger
         )
         group.maximumGracefulShutdownDuration = Self.shutdownTime
@@ -102,7 +135,9 @@ extension RelayStartError {
     fileprivate var exitCode: Int32 {
         switch self {
         case .portInUse, .cannotBind: EX_UNAVAILABLE
-        case .notLoopback, .tokenUnreadable, .tokenTooShort: EX_USAGE
+        case .notLoopback, .keys, .open, .certificate, .certificateUnreadable, .noStateDirectory, .tokenUnreadable,
+            .tokenTooShort:
+            EX_USAGE
         case .portsFileUnwritable: 1
         }
     }

@@ -1,3 +1,4 @@
+import Access
 import ArgumentParser
 import FoundationEssentials
 import Relay
@@ -9,7 +10,8 @@ struct RelayOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A YAML file with these settings and the devices (docs/configuration.md). A flag counts more.",
+            "A YAML file with these settings and the devices (docs/configuration.md). A flag counts more, and so does a "
+                + "variable. Default: HELIOGRAPH_RELAY_CONFIG from the environment, else none.",
             valueName: "file"
         )
     )
@@ -20,7 +22,8 @@ struct RelayOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where the HTTP API listens; loopback only, port 0 for any free one. Default: \(defaults.http).",
+            "Where the HTTP API listens, and sessions' ports on the same address; port 0 for any free one. Off loopback it needs "
+                + "--tls and keys. Default: \(defaults.http).",
             valueName: "host:port"
         )
     )
@@ -47,6 +50,40 @@ struct RelayOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Most viewers of a session. Default: \(device.maximumViewers).", valueName: "n"))
     var maxViewers: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Most connections of callers and viewers. Default: \(defaults.connections.maximum).",
+            valueName: "n"
+        )
+    )
+    var maxConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Most connections of one address. Default: \(defaults.connections.maximumPerAddress).",
+            valueName: "n"
+        )
+    )
+    var maxConnectionsPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a connection's first request, a request's body and the key on a session's port may take. "
+                + "Default: \(defaults.connections.requestTimeout.seconds).",
+            valueName: "s"
+        )
+    )
+    var requestTimeout: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a connection may be idle between two requests, and take nothing of an answer. "
+                + "Default: \(defaults.connections.idleTimeout.seconds).",
+            valueName: "s"
+        )
+    )
+    var idleTimeout: Double?
 
     @Option(
         help: ArgumentHelp(
@@ -79,9 +116,40 @@ struct RelayOptions: ParsableArguments {
     var fallback: String?
 
     @Option(
+        help: ArgumentHelp(
+            "What connections of callers and viewers are encrypted with: none, or self-signed for a certificate that the relay makes once. "
+                + "Default: none.",
+            valueName: "kind"
+        )
+    )
+    var tls: String?
+
+    @Option(help: ArgumentHelp("A certificate in PEM, with those that lead to its root.", valueName: "path"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("The certificate's private key in PEM.", valueName: "path"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The API keys that `heliograph keys` makes; none: calls need no key. Default: $XDG_STATE_HOME/heliograph/keys.json.",
+            valueName: "path"
+        )
+    )
+    var keysFile: String?
+
+    @Option(
         help: ArgumentHelp("Reads the secret that agents show from this file; see above.", valueName: "path")
     )
     var linkTokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Users beside the relay's own and root whose processes may be agents, names or numbers with commas between.",
+            valueName: "users"
+        )
+    )
+    var agentUsers: String?
 
     @Option(
         help: ArgumentHelp(
@@ -127,6 +195,24 @@ struct RelayOptions: ParsableArguments {
     var slateDelay: Double?
 
     @Option(
+        help: ArgumentHelp(
+            "How long a viewer may be behind before its connection is closed, 0 for ever. "
+                + "Default: \(defaults.viewerTimeout?.seconds ?? 0).",
+            valueName: "s"
+        )
+    )
+    var viewerTimeout: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "What all viewers' connections together may leave unread in the relay. "
+                + "Default: \(defaults.viewerMemory >> 20).",
+            valueName: "MiB"
+        )
+    )
+    var viewerMemory: Int?
+
+    @Option(
         help: ArgumentHelp(#"Writes {"http":N,"agentLink":N,"pid":N} here once all ports are open."#, valueName: "path")
     )
     var portsFile: String?
@@ -142,9 +228,15 @@ struct RelayOptions: ParsableArguments {
     )
     var logLevel: String?
 
+    @Option(help: ArgumentHelp("text, or json: an object a line. Default: \(defaults.logFormat).", valueName: "format"))
+    var logFormat: String?
+
     func validate() throws {
         guard (source == "node") == (node != nil) else {
             throw ValidationError("--source node needs --node, and only it")
+        }
+        guard (tlsCertificate == nil) == (tlsKey == nil), tls == nil || tlsKey == nil else {
+            throw ValidationError("--tls-certificate and --tls-key go together, and without --tls")
         }
         do {
             _ = try settings()
@@ -154,23 +246,23 @@ struct RelayOptions: ParsableArguments {
         }
     }
 
-    /// The flags over the file over the defaults.
+    /// The configuration file; nil for none.
+    var file: String? {
+        config ?? ProcessInfo.processInfo.environment[EnvironmentSettings.file].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The flags over the environment over the file over the defaults.
     ///
     /// - Throws: `ConfigurationError`; `RelayStartError` when the token cannot be had.
     func configuration() throws -> RelayConfiguration {
-        let file = try config.map { path throws(ConfigurationError) in try ConfigurationFile.settings(at: path) }
-        return try RelayConfiguration(
-            try settings().over(file ?? RelaySettings()),
-            linkToken: ProcessInfo.processInfo.environment[LinkToken.environmentKey],
-            stateDirectory: Self.stateDirectory()
-        )
-    }
-
-    /// The XDG base directory specification's state directory; nil where neither it nor a home is set.
-    private static func stateDirectory() -> String? {
         let environment = ProcessInfo.processInfo.environment
-        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        return (folder("XDG_STATE_HOME") ?? folder("HOME").map { $0 + "/.local/state" }).map { $0 + "/heliograph" }
+        let file = try file.map { path throws(ConfigurationError) in try ConfigurationFile.settings(at: path) }
+        let variables = try EnvironmentSettings.settings(in: environment)
+        return try RelayConfiguration(
+            try settings().over(variables).over(file ?? RelaySettings()),
+            linkToken: environment[LinkToken.environmentKey],
+            stateDirectory: KeyFile.stateDirectory(in: environment)
+        )
     }
 
     private func settings() throws -> RelaySettings {
@@ -183,24 +275,41 @@ struct RelayOptions: ParsableArguments {
         add("sessionPortBase", sessionPortBase.map(JSONValue.integer))
         add("maxSessions", maxSessions.map(JSONValue.integer))
         add("maxViewers", maxViewers.map(JSONValue.integer))
+        add("maxConnections", maxConnections.map(JSONValue.integer))
+        add("maxConnectionsPerAddress", maxConnectionsPerAddress.map(JSONValue.integer))
+        add("requestTimeout", requestTimeout.map(JSONValue.number))
+        add("idleTimeout", idleTimeout.map(JSONValue.number))
         add("agent", agent.map(JSONValue.string))
         let node = node.map { [JSONValue.Member(name: "node", value: .string($0))] } ?? []
         add("source", source.map { .object([.init(name: "kind", value: .string($0))] + node) })
         add("fallback", fallback.map(JSONValue.string))
+        if let tlsCertificate, let tlsKey {
+            add("tls", ["certificate": .string(tlsCertificate), "key": .string(tlsKey)])
+        } else {
+            add("tls", tls.map(JSONValue.string))
+        }
+        add("keysFile", keysFile.map(JSONValue.string))
         add("linkTokenFile", linkTokenFile.map(JSONValue.string))
+        add("agentUsers", agentUsers.map { .array($0.split(separator: ",").map { .string(String($0)) }) })
         add("stateFile", stateFile.map(JSONValue.string))
         add("watchdog", watchdog.map(JSONValue.number))
         add("helloTimeout", helloTimeout.map(JSONValue.number))
         add("agentReturnGrace", agentReturnGrace.map(JSONValue.number))
         add("slateDelay", slateDelay.map(JSONValue.number))
+        add("viewerTimeout", viewerTimeout.map(JSONValue.number))
+        add("viewerMemory", viewerMemory.map(JSONValue.integer))
         add("portsFile", portsFile.map(JSONValue.string))
         add("printPorts", printPorts ? true : nil)
         add("logLevel", logLevel.map(JSONValue.string))
-        return try ObjectReader.read(flags) { RelaySettings(&$0) }
+        add("logFormat", logFormat.map(JSONValue.string))
+        var settings = try ObjectReader.read(flags) { RelaySettings(&$0) }
+        for member in flags { settings.places[member.name] = flag([member.name]) }
+        return settings
     }
 
-    /// The flag that stands for a setting: `maxSessions` is `--max-sessions`, `source.kind` is `--source`.
+    /// The flag that stands for a setting: `maxSessions` is `--max-sessions`, `source.kind` is `--source`, `tls.key` is `--tls-key`.
     private func flag(_ path: [String]) -> String {
+        if path.count == 2, path[0] == "tls" { return "--tls-\(path[1])" }
         let name = path.last == "kind" ? path[0] : path[path.count - 1]
         return "--" + name.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
     }

@@ -13,7 +13,9 @@ package enum Packet: Sendable, Equatable {
     case sessionRemove(SessionID)
     /// Asks for a keyframe that carries `request`, so that the relay tells it from one that was already queued.
     case keyframeRequest(SessionID, request: UInt32)
+    case stillRequest(SessionID, StillRequest)
     case stop(Stop)
+    case rested(SessionID, Rested)
 
     // Agent to relay
     case hello(Hello)
@@ -21,7 +23,11 @@ package enum Packet: Sendable, Equatable {
     case accessUnit(SessionID, AccessUnit)
     case status(SourceStatus)
     case sessionError(SessionID, SessionFailure)
+    case still(SessionID, Still)
     case encoders(EncoderReports)
+    case rest(SessionID, Rest)
+    /// Asks for a session that rests: it has something new.
+    case wake(SessionID)
 
     package var type: PacketType {
         switch self {
@@ -31,20 +37,26 @@ package enum Packet: Sendable, Equatable {
         case .sessionUpdate: .sessionUpdate
         case .sessionRemove: .sessionRemove
         case .keyframeRequest: .keyframeRequest
+        case .stillRequest: .stillRequest
         case .stop: .stop
+        case .rested: .rested
         case .hello: .hello
         case .heartbeat: .heartbeat
         case .accessUnit: .accessUnit
         case .status: .status
         case .sessionError: .sessionError
+        case .still: .still
         case .encoders: .encoders
+        case .rest: .rest
+        case .wake: .wake
         }
     }
 
     package var session: SessionID {
         switch self {
         case .sessionAdd(let id, _), .sessionUpdate(let id, _), .sessionRemove(let id), .keyframeRequest(let id, _),
-            .accessUnit(let id, _), .sessionError(let id, _):
+            .stillRequest(let id, _), .accessUnit(let id, _), .sessionError(let id, _), .still(let id, _),
+            .rested(let id, _), .rest(let id, _), .wake(let id):
             id
         case .welcome, .reject, .stop, .hello, .heartbeat, .status, .encoders:
             0
@@ -58,10 +70,13 @@ package struct Welcome: Sendable, Equatable, Codable {
     package var heartbeatInterval: Int
     /// How much media of a session the agent may queue before it drops to the next keyframe, ms.
     package var maximumQueuedMedia: Int
+    /// Whether the relay takes REST; absent: it does not.
+    package var takesRest: Bool?
 
-    package init(heartbeatInterval: Int, maximumQueuedMedia: Int) {
+    package init(heartbeatInterval: Int, maximumQueuedMedia: Int, takesRest: Bool? = nil) {
         self.heartbeatInterval = heartbeatInterval
         self.maximumQueuedMedia = maximumQueuedMedia
+        self.takesRest = takesRest
     }
 }
 
@@ -69,18 +84,24 @@ package struct Welcome: Sendable, Equatable, Codable {
 package struct Reject: Sendable, Equatable, Codable {
     package enum Code: String, Sendable, Codable {
         case wrongToken = "wrong_token"
+        /// The token is right, but it came from a process of a user who may run no agents.
+        case wrongUser = "wrong_user"
         case unknownDevice = "unknown_device"
         /// A newer agent of the same device and role has taken the place of this one.
         case displaced
         case protocolError = "protocol_error"
         case helloTimeout = "hello_timeout"
+        /// As many as may be are about to say HELLO.
+        case tooManyConnections = "too_many_connections"
         case draining
+        /// The relay lacks the means to judge the agent by.
+        case unavailable
 
         /// Whether the same agent would be rejected again. The other causes pass by themselves: an agent tries again.
         package var isFinal: Bool {
             switch self {
-            case .wrongToken, .unknownDevice, .protocolError, .displaced: true
-            case .helloTimeout, .draining: false
+            case .wrongToken, .wrongUser, .unknownDevice, .protocolError, .displaced: true
+            case .helloTimeout, .tooManyConnections, .draining, .unavailable: false
             }
         }
     }

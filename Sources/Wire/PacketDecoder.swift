@@ -8,7 +8,7 @@ import Media
 package struct PacketDecoder: Sendable {
     /// The direction of the packets that are accepted.
     private let direction: Direction
-    /// Longest accepted body in bytes; a link that has not said HELLO yet is given a small one.
+    /// Longest accepted body in bytes, where its type's is not shorter; a link that has not said HELLO yet is given a small one.
     package var maximumLength: Int
 
     private var buffer: [UInt8] = []
@@ -75,8 +75,9 @@ package struct PacketDecoder: Sendable {
         guard magic == PacketHeader.magic else { throw .badMagic(magic) }
         guard version == PacketHeader.version else { throw .unsupportedVersion(version) }
         guard Direction(type: header.type) == direction else { throw .wrongDirection(type: header.type) }
-        guard header.length <= maximumLength else {
-            throw .tooLong(type: header.type, length: header.length, limit: maximumLength)
+        let limit = min(maximumLength, PacketType(rawValue: header.type)?.maximumLength ?? .max)
+        guard header.length <= limit else {
+            throw .tooLong(type: header.type, length: header.length, limit: limit)
         }
         return header
     }
@@ -111,13 +112,18 @@ package struct PacketDecoder: Sendable {
                 throw .malformedBody(type: type, reason: "\(body.count) bytes, 4 expected")
             }
             return .keyframeRequest(session, request: UInt32(bigEndian: body.loadUnaligned(as: UInt32.self)))
+        case .stillRequest: return .stillRequest(session, try StillRequestBody.parse(body))
         case .stop: return .stop(try json())
         case .hello: return .hello(try json())
         case .heartbeat: return .heartbeat(try json())
         case .accessUnit: return .accessUnit(session, try AccessUnitBody.parse(body))
         case .status: return .status(try json())
         case .sessionError: return .sessionError(session, try json())
+        case .still: return .still(session, try StillBody.parse(body))
         case .encoders: return .encoders(try json())
+        case .rested: return .rested(session, try json())
+        case .rest: return .rest(session, try json())
+        case .wake: return .wake(session)
         }
     }
 }

@@ -5,8 +5,12 @@ extension Packet {
     /// The packet's bytes, header first.
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
-        if case .accessUnit(_, let accessUnit) = self {
+        switch self {
+        case .accessUnit(_, let accessUnit):
             bytes.reserveCapacity(PacketHeader.byteCount + AccessUnitBody.fixedByteCount + accessUnit.bytes.count)
+        case .still(_, let still):
+            bytes.reserveCapacity(PacketHeader.byteCount + StillBody.byteCount(of: still))
+        default: break
         }
         bytes.append(bigEndian: PacketHeader.magic)
         bytes.append(PacketHeader.version)
@@ -30,13 +34,18 @@ extension Packet {
         case .sessionUpdate(_, let body): bytes.append(json: body)
         case .sessionRemove: break
         case .keyframeRequest(_, let request): bytes.append(bigEndian: request)
+        case .stillRequest(_, let request): StillRequestBody.append(request, to: &bytes)
         case .stop(let body): bytes.append(json: body)
         case .hello(let body): bytes.append(json: body)
         case .heartbeat(let body): bytes.append(json: body)
         case .accessUnit(_, let accessUnit): AccessUnitBody.append(accessUnit, to: &bytes)
         case .status(let body): bytes.append(json: body)
         case .sessionError(_, let body): bytes.append(json: body)
+        case .still(_, let still): StillBody.append(still, to: &bytes)
         case .encoders(let body): bytes.append(json: body)
+        case .rested(_, let body): bytes.append(json: body)
+        case .rest(_, let body): bytes.append(json: body)
+        case .wake: break
         }
     }
 }

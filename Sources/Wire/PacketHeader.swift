@@ -19,7 +19,7 @@ package struct PacketHeader: Equatable, Sendable {
     package static let version: UInt8 = 1
     /// Bytes of a header.
     package static let byteCount = 16
-    /// Longest body in bytes.
+    /// Longest body in bytes of any type.
     package static let maximumLength = 16 << 20
 
     /// The raw packet type; may be one that this version does not know.
@@ -48,16 +48,31 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case sessionUpdate = 4
     case sessionRemove = 5
     case keyframeRequest = 6
+    case stillRequest = 7
     case stop = 8
+    case rested = 9
 
     case hello = 65
     case heartbeat = 66
     case accessUnit = 67
     case status = 68
     case sessionError = 69
+    case still = 70
     case encoders = 71
+    case rest = 72
+    case wake = 73
 
     package var direction: Direction { Direction(type: rawValue) }
+
+    /// Longest body in bytes.
+    package var maximumLength: Int {
+        switch self {
+        case .accessUnit, .still: PacketHeader.maximumLength
+        // Of a thousand sessions.
+        case .heartbeat: 2 << 20
+        default: 256 << 10
+        }
+    }
 }
 
 /// Why bytes are not the agent-relay protocol. Each of them ends the link.

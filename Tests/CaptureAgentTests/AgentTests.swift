@@ -80,6 +80,36 @@ struct AgentTests {
         }
     }
 
+    @Test(
+        "makes stills of a session's size, fresh ones of a later frame, and refuses those of sessions that it does not know"
+    )
+    func stills() async throws {
+        try await Self.withAgent { server in
+            var parameters = Self.parameters()
+            parameters.size = RequestedSize(width: 160)
+            server.send(.sessionAdd(4, parameters))
+            let _: AccessUnit = try server.next("a picture") { $0.accessUnit }
+            for format in StillFormat.allCases {
+                let asked = MonotonicClock.now
+                let id = UInt32(format.rawValue)
+                server.send(.stillRequest(4, StillRequest(id: id, format: format, quality: 85, isFresh: true)))
+                let still: Still = try server.next("the still") { $0.still(of: 4) }
+                #expect(still.request == id)
+                guard case .picture(let picture) = still.outcome else {
+                    Issue.record("\(still.outcome)")
+                    continue
+                }
+                #expect(picture.format == format)
+                #expect(picture.size == PictureSize(width: 160, height: 120))
+                #expect(picture.captured >= asked)
+                #expect(picture.bytes.starts(with: format == .jpeg ? [0xFF, 0xD8, 0xFF] : [0x89, 0x50, 0x4E, 0x47]))
+            }
+            server.send(.stillRequest(5, StillRequest(id: 9, format: .jpeg, quality: 85, isFresh: false)))
+            let refused: Still = try server.next("the refusal") { $0.still(of: 5) }
+            #expect(refused == Still(request: 9, outcome: .refusal(.unknownSession)))
+        }
+    }
+
     @Test("keeps a session that is not active without a picture, and begins with the keyframe that it is asked for")
     func dormantSession() async throws {
         try await Self.withAgent { server in
@@ -183,6 +213,10 @@ struct AgentTests {
 extension Packet {
     fileprivate var accessUnit: AccessUnit? {
         if case .accessUnit(_, let accessUnit) = self { accessUnit } else { nil }
+    }
+
+    fileprivate func still(of session: SessionID) -> Still? {
+        if case .still(session, let still) = self { still } else { nil }
     }
 
     fileprivate func failure(of session: SessionID) -> SessionFailure? {

@@ -35,9 +35,9 @@ struct SendQueueTests {
     func order() throws {
         var queue = SendQueue(maximumMedia: 1000)
         let status = Packet.status(SourceStatus(state: .paused))
-        queue.append(status)
+        queue.append(control: status.encoded())
         #expect(Self.append(Self.unit(pts: 0, key: true), session: 1, to: &queue))
-        queue.append(status)
+        queue.append(control: status.encoded())
         #expect(queue.byteCount > 0)
         let packets = try Self.packets(&queue)
         #expect(packets == [status, .accessUnit(1, Self.unit(pts: 0, key: true)), status])
@@ -52,7 +52,7 @@ struct SendQueueTests {
         let status = Packet.status(SourceStatus(state: .paused))
         #expect(Self.append(Self.unit(pts: 0, key: true), session: 1, to: &queue))
         #expect(Self.append(Self.unit(pts: 0, key: true), session: 2, to: &queue))
-        queue.append(status)
+        queue.append(control: status.encoded())
         #expect(Self.append(Self.unit(pts: 1000), session: 1, to: &queue))
         #expect(
             !Self.append(Self.unit(pts: 1001), session: 1, to: &queue),

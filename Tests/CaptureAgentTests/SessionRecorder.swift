@@ -6,7 +6,19 @@ import Wire
 
 /// Gathers what a session puts out.
 final class SessionRecorder: SessionOutput {
-    private let state = Mutex<(units: [AccessUnit], failures: [SessionFailure])>(([], []))
+    private struct State {
+        var units: [AccessUnit] = []
+        var failures: [SessionFailure] = []
+        var rests: [Rest] = []
+        var wakes = 0
+    }
+
+    private let takesRest: Bool
+    private let state = Mutex(State())
+
+    init(takesRest: Bool = false) {
+        self.takesRest = takesRest
+    }
 
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
         state.withLock { $0.units.append(accessUnit) }
@@ -17,8 +29,19 @@ final class SessionRecorder: SessionOutput {
         state.withLock { $0.failures.append(failure) }
     }
 
+    func rest(_ session: SessionID, _ rest: Rest) -> Bool {
+        if takesRest { state.withLock { $0.rests.append(rest) } }
+        return takesRest
+    }
+
+    func wake(_ session: SessionID) {
+        state.withLock { $0.wakes += 1 }
+    }
+
     var units: [AccessUnit] { state.withLock { $0.units } }
     var failures: [SessionFailure] { state.withLock { $0.failures } }
+    var rests: [Rest] { state.withLock { $0.rests } }
+    var wakes: Int { state.withLock { $0.wakes } }
     var stream: [UInt8] { units.flatMap(\.bytes) }
 
     func wait(_ what: String, _ isDone: ([AccessUnit]) -> Bool) async throws {

@@ -7,6 +7,8 @@ import Wire
 @Suite("A screen that stands still")
 struct StillScreenTests {
     private static let size = PictureSize(width: 640, height: 360)
+    /// At 60 pictures a second, ns.
+    private static let interval: UInt64 = 1_000_000_000 / 60
 
     private static func frame(_ number: UInt32) -> CapturedFrame {
         TestPatternSource.frame(number: number, size: size, captured: MonotonicClock.now)
@@ -139,6 +141,122 @@ struct StillScreenTests {
         pipeline.offer(Self.frame(5))
         try await wait(recorder, skips: 10)
         pipeline.shutDown()
+    }
+
+    @Test(
+        "rests once it has settled and has its keyframe, and goes on from what was made meanwhile",
+        arguments: Codec.allCases
+    )
+    func rests(codec: Codec) async throws {
+        let recorder = SessionRecorder(takesRest: true)
+        let pipeline = SessionPipeline.started(codec: codec, keyframeInterval: 1000, output: recorder)
+        pipeline.offer(Self.frame(5))
+        let rest = try await eventually("a rest") { recorder.rests.last }
+        let count = recorder.units.count
+        #expect(recorder.units.last?.flags.contains(.key) == true)
+        #expect(recorder.units.last?.pts == rest.keyframe)
+        #expect(rest.fps == 60 && rest.keyframeInterval == 10_000_000_000)
+        let counters = pipeline.figures.counters
+        #expect(recorder.wakes == 0)
+        // Somebody else repeats it three times, sends the keyframe again, and repeats it twice.
+        var bytes = recorder.stream
+        var other = try RepeatableStream(codec: codec, resumingAt: try #require(recorder.units.last).bytes)
+        for _ in 0..<3 { bytes += other.skip() ?? [] }
+        bytes += other.resendKeyframe() ?? []
+        for _ in 0..<2 { bytes += other.skip() ?? [] }
+        #expect(recorder.units.count == count, "nothing is made while it rests")
+
+        pipeline.offer(Self.frame(6))
+        pipeline.offer(Self.frame(7))
+        #expect(recorder.wakes == 1, "it is asked for once")
+        #expect(recorder.units.count == count, "and nothing is made before it is back")
+        let slots = try await eventually("eight slots") {
+            let slots = (max(MonotonicClock.now, rest.slot) - rest.slot) / Self.interval
+            return slots >= 8 ? slots : nil
+        }
+        let keyframe = rest.slot + (slots - 3) * Self.interval
+        pipeline.rested(Rested(slots: UInt32(slots), inserted: 2, keyframe: keyframe))
+        try await recorder.wait("the next live picture") { $0.count > count }
+        pipeline.shutDown()
+        let next = recorder.units[count]
+        #expect(next.pts > rest.keyframe + Int64(slots * Self.interval / 1000))
+        #expect(!next.flags.contains(.key) && !next.flags.contains(.repeat))
+        #expect(pipeline.figures.counters.encodedLive == counters.encodedLive + 1)
+        let pictures = try FFmpeg.decodeLuma(bytes + next.bytes, codec: codec, size: Self.size)
+        #expect(pictures.count == count + 7)
+        #expect(Pictures.counter(luma: try #require(pictures.last), size: Self.size) == 7)
+    }
+
+    @Test("a keyframe that is asked for, and a change of the session, wake it")
+    func wakes() async throws {
+        let recorder = SessionRecorder(takesRest: true)
+        let pipeline = SessionPipeline.started(keyframeInterval: 200, output: recorder)
+        pipeline.offer(Self.frame(5))
+        _ = try await eventually("a rest") { recorder.rests.last }
+        pipeline.requestKeyframe(7)
+        #expect(recorder.wakes == 1)
+        pipeline.rested(Rested(slots: 60, inserted: 60))
+        let second = try await eventually("the next rest") { recorder.rests.count == 2 ? recorder.rests.last : nil }
+        #expect(recorder.units.last?.keyframeRequest == 7 && recorder.units.last?.pts == second.keyframe)
+        let problem = pipeline.update(SessionUpdate(fps: 30))
+        #expect(problem == nil && recorder.wakes == 2)
+        pipeline.rested(Rested())
+        let third = try await eventually("a rest at the new rate") {
+            recorder.rests.count == 3 ? recorder.rests.last : nil
+        }
+        #expect(third.fps == 30)
+        // What rests may end.
+        pipeline.shutDown()
+    }
+
+    @Test("a change of its rate counts from the rest on, whose slots are those of the former rate")
+    func rateChangesWhileItRests() async throws {
+        let recorder = SessionRecorder(takesRest: true)
+        let pipeline = SessionPipeline.started(keyframeInterval: 200, output: recorder)
+        pipeline.offer(Self.frame(5))
+        let rest = try await eventually("a rest") { recorder.rests.last }
+        let count = recorder.units.count
+        let slots = try await eventually("sixty slots") {
+            let slots = (max(MonotonicClock.now, rest.slot) - rest.slot) / Self.interval
+            return slots >= 60 ? slots : nil
+        }
+        let problem = pipeline.update(SessionUpdate(fps: 1))
+        #expect(problem == nil && recorder.wakes == 1)
+        pipeline.rested(Rested(slots: UInt32(slots), inserted: UInt32(slots)))
+        let last = rest.keyframe + Int64(slots * Self.interval / 1000)
+        try await recorder.wait("a picture at the new rate") { $0.count > count }
+        let next = recorder.units[count].pts
+        #expect(next > last && next < last + 10_000_000)
+        pipeline.shutDown()
+    }
+
+    @Test("goes on though what it is told of its rest cannot be")
+    func impossibleRest() async throws {
+        let recorder = SessionRecorder(takesRest: true)
+        let pipeline = SessionPipeline.started(keyframeInterval: 200, output: recorder)
+        pipeline.offer(Self.frame(5))
+        for count in 1...3 {
+            _ = try await eventually("a rest") { recorder.rests.count == count ? true : nil }
+            pipeline.requestKeyframe(UInt32(count))
+            pipeline.rested(Rested(slots: .max, inserted: 1, keyframe: .max))
+        }
+        try await recorder.wait("the last keyframe") { $0.contains { $0.keyframeRequest == 3 } }
+        pipeline.shutDown()
+    }
+
+    @Test("no keyframe stands right behind its like, however slow the session")
+    func slowKeyframes() async throws {
+        let recorder = SessionRecorder()
+        let pipeline = SessionPipeline.started(fps: 2, output: recorder)
+        pipeline.offer(Self.frame(5))
+        try await wait(recorder, skips: 1)
+        for request in [7, 8] as [UInt32] {
+            pipeline.requestKeyframe(request)
+            try await recorder.wait("keyframe \(request)") { $0.contains { $0.keyframeRequest == request } }
+        }
+        pipeline.shutDown()
+        let keys = recorder.units.enumerated().filter { $0.element.flags.contains(.key) }.map(\.offset)
+        #expect(zip(keys, keys.dropFirst()).allSatisfy { $1 - $0 > 1 }, "\(keys)")
     }
 
     @Test("is repeated by the encoder where its stream takes no other pictures, and the figures say why")

@@ -54,6 +54,10 @@ struct PictureFitTests {
         #expect(
             RequestedSize(width: 853, height: 481).resolved(source: source) == PictureSize(width: 852, height: 480)
         )
+        let narrow = RequestedSize(width: 1920).resolved(source: PictureSize(width: 40, height: 1400))
+        #expect(narrow == PictureSize(width: 234, height: 8192))
+        let flat = RequestedSize(height: 1080).resolved(source: PictureSize(width: 8192, height: 40))
+        #expect(flat == PictureSize(width: 8192, height: 40).even)
         let capped = RequestedSize(maxPixels: 1280 * 720).resolved(source: source)
         #expect(capped == PictureSize(width: 1280, height: 720))
     }

@@ -4,6 +4,19 @@ import Testing
 /// What admits streams, by hand-written headers with what the real encoders of the stream tests do not write.
 @Suite("Admission of free repeats")
 struct RepeatAdmissionTests {
+    @Test("of the map of slice groups nothing is read")
+    func sliceGroupMap() throws {
+        var writer = BitWriter()
+        writer.u(8, 0x68)
+        for value in [0, 0] { writer.ue(value) }
+        for value in [false, false] { writer.flag(value) }
+        // Two groups, by a map of which there is no more than its size.
+        for value in [1, 6, 1 << 20] { writer.ue(value) }
+        writer.trailingBits()
+        let unit = writer.annexBUnit().drop { $0 == 0 }.dropFirst()
+        #expect(try H264PictureParameterSet(unit: unit).sliceGroups == 2)
+    }
+
     typealias H264Case = (RepeatRefusal, @Sendable (inout H264Sample) -> Void)
     typealias H265Case = (RepeatRefusal, @Sendable (inout H265Sample) -> Void)
 

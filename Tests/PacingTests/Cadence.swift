@@ -38,22 +38,21 @@ struct Cadence {
         return max(0, rise - Self.rounding) / interval
     }
 
-    /// Whether every picture left at most a quarter of an interval before its slot and three quarters after it.
+    /// Whether every picture left at most an interval before its slot and three quarters of one after it.
     var keepsSlots: Bool {
         outputs.allSatisfy {
             let lateness = Double($0.time) - Double($0.slot)
-            return lateness >= -interval / 4 - Self.rounding && lateness <= interval * 3 / 4 + Self.rounding
+            return lateness >= -interval - Self.rounding && lateness <= interval * 3 / 4 + Self.rounding
         }
     }
 
     /// Whether each slot since the first picture's had one or was missed. True only of sessions that repeat.
     var countsEverySlot: Bool {
         guard let first = outputs.firstIndex(where: \.isPicture) else { return true }
-        var pictures: UInt64 = 0
-        return outputs[first...].allSatisfy { output in
-            defer { pictures += output.isPicture ? 1 : 0 }
-            let slot = (Double(output.slot - outputs[first].slot) / interval).rounded()
-            return UInt64(slot) == pictures + output.missed - outputs[first].missed
+        return zip(outputs[first...], outputs[(first + 1)...]).allSatisfy { output, next in
+            // Slots may have moved ahead by up to half an interval.
+            let slots = (Double(next.slot - output.slot) / interval - 0.01).rounded(.up)
+            return UInt64(slots) == (output.isPicture ? 1 : 0) + next.missed - output.missed
         }
     }
 

@@ -7,7 +7,7 @@ struct DueTimeGateTests {
     private static var clock: SlotClock {
         var clock = SlotClock(fps: 10)
         clock.begin(at: 0)
-        _ = clock.takeSlot()
+        _ = clock.takeSlot(at: clock.due ?? 0)
         return clock
     }
 
@@ -45,10 +45,18 @@ struct DueTimeGateTests {
         #expect(Self.readyTime(gate, arrival: 70) == 1_000)
     }
 
-    @Test("it waits for its slot only where the source is slower")
-    func doesNotWait() {
-        let gate = Self.gate(gaps: Array(repeating: 100, count: 100))
+    @Test("it waits for its slot only where the source is slower, but faster than the slots")
+    func waitsForItsSlot() {
+        let gate = Self.gate(gaps: Array(repeating: 80, count: 100))
         #expect(Self.readyTime(gate, arrival: 50) == 1_000)
+    }
+
+    @Test("one of a source that is no faster than the slots is ready at once, as far as the slots can move")
+    func movesSlots() {
+        let gate = Self.gate(gaps: Array(repeating: 100, count: 100))
+        #expect(Self.readyTime(gate, arrival: 50) == 500)
+        #expect(Self.readyTime(gate, arrival: 30) == 300)
+        #expect(Self.readyTime(gate, arrival: 20) == 250)
     }
 
     @Test("a pause does not change what a source is taken for, and one short gap is enough to know it")
@@ -62,8 +70,8 @@ struct DueTimeGateTests {
     @Test("a frame is ready within 9/8 of an interval even where its slot is further away")
     func farSlot() {
         var clock = Self.clock
-        _ = clock.takeSlot()
         // The picture of the slot at 100 ms left at 75 ms.
+        _ = clock.takeSlot(at: 75_000_000)
         #expect(DueTimeGate().readyTime(arrival: 76_000_000, clock: clock) == 188_500_000)
     }
 }

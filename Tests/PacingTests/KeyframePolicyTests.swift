@@ -78,7 +78,7 @@ struct KeyframePolicyTests {
         var keyframes: [Int] = []
         clock.begin(at: 123_456_789)
         for picture in 0..<(6 * fps + 1) {
-            let slot = clock.takeSlot()
+            let slot = clock.takeSlot(at: clock.due ?? 0)
             if policy.wantsKeyframe(at: slot) {
                 keyframes.append(picture)
                 _ = policy.keyframeMade(at: slot)
@@ -93,16 +93,24 @@ struct KeyframePolicyTests {
     func stillScreen() {
         var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second)
-        for slot in 101...109 {
+        // It has its keyframe when it has stood still for the shorter interval.
+        for slot in 101...102 {
             #expect(!policy.wantsKeyframe(at: UInt64(slot) * Self.second))
             policy.pictureRepeated(at: UInt64(slot) * Self.second)
         }
-        #expect(policy.wantsKeyframe(at: 110 * Self.second))
-        _ = policy.keyframeMade(at: 110 * Self.second)
-        policy.pictureRepeated(at: 113 * Self.second)
-        #expect(!policy.wantsKeyframe(at: 113 * Self.second + 1))
-        #expect(!policy.wantsKeyframe(at: 115 * Self.second - 1))
-        #expect(policy.wantsKeyframe(at: 115 * Self.second))
+        #expect(policy.wantsKeyframe(at: 103 * Self.second))
+        _ = policy.keyframeMade(at: 103 * Self.second)
+        for slot in 104...112 {
+            #expect(!policy.wantsKeyframe(at: UInt64(slot) * Self.second))
+            policy.pictureRepeated(at: UInt64(slot) * Self.second)
+        }
+        #expect(policy.wantsKeyframe(at: 113 * Self.second))
+        _ = policy.keyframeMade(at: 113 * Self.second)
+        policy.pictureRepeated(at: 116 * Self.second)
+        policy.screenChanged()
+        #expect(!policy.wantsKeyframe(at: 116 * Self.second + 1))
+        #expect(!policy.wantsKeyframe(at: 118 * Self.second - 1))
+        #expect(policy.wantsKeyframe(at: 118 * Self.second))
     }
 
     @Test("a keyframe is asked for on a still screen as soon as on a moving one")
@@ -134,5 +142,17 @@ struct KeyframePolicyTests {
         var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second, worth: 15 * Self.second)
         #expect(policy.wantsKeyframe(at: 102 * Self.second))
+    }
+
+    @Test("what somebody else has repeated counts as if it had been repeated here")
+    func repeatedElsewhere() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        _ = policy.keyframeMade(at: 100 * Self.second)
+        policy.keyframeRepeated(upTo: 128 * Self.second, lastKeyframe: 120 * Self.second)
+        policy.screenChanged()
+        #expect(!policy.wantsKeyframe(at: 130 * Self.second - 1))
+        #expect(policy.wantsKeyframe(at: 130 * Self.second))
+        policy.request(7)
+        #expect(policy.wantsKeyframe(at: 129 * Self.second))
     }
 }

@@ -15,15 +15,8 @@ struct PacingPropertyTests {
     private static func interval(_ fps: Int) -> UInt64 { seconds / UInt64(fps) }
 
     /// Offers all `arrivals`, numbered.
-    private static func play(
-        _ arrivals: [UInt64],
-        in session: inout Session,
-        atEach check: (Session) -> Void = { _ in }
-    ) {
-        for (frame, arrival) in arrivals.enumerated() {
-            session.offer(frame, at: arrival)
-            check(session)
-        }
+    private static func play(_ arrivals: [UInt64], in session: inout Session) {
+        for (frame, arrival) in arrivals.enumerated() { session.offer(frame, at: arrival) }
     }
 
     /// An encoder that has a free day, a busy one, or one on which it fails.
@@ -39,10 +32,11 @@ struct PacingPropertyTests {
     }
 
     @Test(
-        "whatever source, encoder and thread do, no window holds more than a picture beyond the rate, PTS increase, and all is counted",
-        arguments: 0..<20
+        "whatever source, encoder, thread and viewers do, no window holds more than a picture beyond the rate, PTS increase, and all is counted",
+        arguments: 0..<20,
+        [nil, 2, 50]
     )
-    func anything(batch: UInt64) {
+    func anything(batch: UInt64, framesPerDemand: Int?) {
         var generator = SeededGenerator(seed: batch)
         for _ in 0..<100 {
             let fps = Self.rates.randomElement(using: &generator) ?? 30
@@ -55,7 +49,12 @@ struct PacingPropertyTests {
             )
             let arrivals = Arrivals.mixed(duration: 6 * Self.seconds, using: &generator)
             var addsUp = true
-            Self.play(arrivals, in: &session) { addsUp = addsUp && $0.pacer.counters.addsUp }
+            for (frame, arrival) in arrivals.enumerated() {
+                session.offer(frame, at: arrival)
+                addsUp = addsUp && session.pacer.counters.addsUp
+                guard let framesPerDemand, Int.random(in: 0..<framesPerDemand, using: &generator) == 0 else { continue }
+                session.demandKeyframe(at: session.now + .random(in: 0...Self.interval(fps), using: &generator))
+            }
             session.run(until: session.now + 2 * Self.seconds)
             let cadence = Cadence(session.outputs, fps: fps)
             #expect(addsUp && session.pacer.counters.addsUp)
@@ -225,5 +224,84 @@ struct PacingPropertyTests {
             // Each change may begin its slots anywhere between two of the former rate.
             #expect(abs(Double(counters.pictures + counters.missed) - slots) <= Double(changes) + 2)
         }
+    }
+
+    @Test(
+        "who waits for a keyframe of a screen that moves gets it with the encode that runs, and the slots stay with the frames",
+        arguments: [24, 30, 60],
+        [1, 2]
+    )
+    func demands(fps: Int, framesPerSlot: UInt64) {
+        let interval = Self.interval(fps)
+        for phase in 0..<40 as Range<UInt64> {
+            var generator = SeededGenerator(seed: phase)
+            let encode = interval / 8
+            var session = Session(
+                pacer: SessionPacer(fps: fps, repeats: true),
+                encoder: SimulatedEncoder(time: encode...encode)
+            )
+            let arrivals = Arrivals.steady(
+                rate: UInt64(fps) * framesPerSlot,
+                jitter: interval / 32,
+                start: Self.seconds,
+                duration: 5 * Self.seconds,
+                using: &generator
+            )
+            var demands: [UInt64] = []
+            session.begin(0, arrival: arrivals[0], at: arrivals[0] + interval / framesPerSlot * phase / 42)
+            for (frame, arrival) in arrivals.enumerated().dropFirst() {
+                session.offer(frame, at: arrival)
+                // At least half a second from each other, and after the slots have found the frames.
+                guard frame % fps == fps / 2, frame > fps else { continue }
+                let time = arrival + .random(in: 0...interval * 3 / 4 / framesPerSlot, using: &generator)
+                session.demandKeyframe(at: time)
+                demands.append(time)
+            }
+            let answers = session.outputs.filter(\.isDemanded)
+            #expect(answers.count == demands.count)
+            // The first picture, and frames that came early, may have taken a part of the slack.
+            #expect(zip(demands, answers).allSatisfy { $1.time <= $0 + encode + interval * 3 / 8 })
+            let late = session.outputs.filter { $0.time > 2 * Self.seconds }
+            // One frame makes room for each keyframe.
+            #expect(abs(late.count { $0.frame != nil } - 4 * fps) <= demands.count + 2)
+            #expect(abs(late.count - 4 * fps) <= 2)
+            let ages = late.filter { !$0.isDemanded }.compactMap { output in
+                output.frame.map { output.time - arrivals[$0] }
+            }
+            #expect(ages.allSatisfy { $0 <= interval / 8 }, "phase \(phase)")
+        }
+    }
+
+    @Test(
+        "slots move to the frames of a source of their rate, whenever the session begins: then none waits longer than an eighth of an interval, and none is repeated"
+    )
+    func alignment() {
+        var (none, all) = (0, 0)
+        for fps in [10, 24, 30, 60, 144] {
+            let interval = Self.interval(fps)
+            for phase in 0..<40 {
+                var generator = SeededGenerator(seed: UInt64(fps * 100 + phase))
+                var session = Session(
+                    pacer: SessionPacer(fps: fps, repeats: true),
+                    encoder: SimulatedEncoder(time: interval / 8...interval / 8)
+                )
+                // The session begins with a frame that came before; how long before is chance.
+                let start = Self.seconds + interval * UInt64(phase) / 40
+                let arrivals =
+                    [Self.seconds]
+                    + (1...(5 * fps)).map { frame in
+                        start + UInt64(frame) * interval - UInt64.random(in: 0...interval / 16, using: &generator)
+                    }
+                Self.play(arrivals, in: &session)
+                let late = session.outputs.filter { $0.time > start + 10 * interval }
+                #expect(late.count >= 5 * fps - 11)
+                let ages = late.map { output in output.frame.map { output.time - arrivals[$0] } }
+                #expect(ages.allSatisfy { $0.map { $0 <= interval / 8 } ?? false }, "\(fps), phase \(phase)")
+                none += ages.count { $0 == 0 }
+                all += ages.count
+            }
+        }
+        // Most do not wait at all.
+        #expect(none * 10 > all * 9)
     }
 }

@@ -153,7 +153,7 @@ struct SessionPacerTests {
         #expect(session.pacer.counters.missed == 0)
     }
 
-    @Test("a picture that somebody waits for comes once more even where repeats are off, in its slot")
+    @Test("a picture that somebody waits for comes once more even where repeats are off, ahead of its slot")
     func demanded() {
         var pacer = SessionPacer<Int>(fps: 10, repeats: false)
         _ = pacer.offer(1, at: 0)
@@ -163,13 +163,88 @@ struct SessionPacerTests {
             Issue.record("nobody waits for anything")
             return
         }
-        guard case .wait(until: 100_000_000) = pacer.next(at: 7_000_000, demandTime: 0) else {
-            Issue.record("the slot is due at 100 ms")
-            return
-        }
-        guard case .repeat(slot: 100_000_000) = pacer.next(at: 100_000_000, demandTime: 0) else {
+        guard case .repeat(slot: 100_000_000) = pacer.next(at: 7_000_000, demandTime: 0) else {
             Issue.record("the last picture is wanted")
             return
         }
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 7_000_000, at: 9_000_000)
+        // Two have left at once; the third has to wait an interval.
+        guard case .wait(until: 100_000_002) = pacer.next(at: 10_000_000, demandTime: 0) else {
+            Issue.record("the rate has to be kept")
+            return
+        }
+    }
+
+    @Test(
+        "a frame that waits for its slot leaves for somebody who waits for a keyframe, and the next one has the next slot"
+    )
+    func demandedFrame() {
+        var pacer = SessionPacer<Int>(fps: 10, repeats: true)
+        _ = pacer.offer(1, at: 0)
+        _ = pacer.next(at: 0)
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 5_000_000)
+        _ = pacer.offer(2, at: 20_000_000)
+        guard case .wait(until: 60_000_000) = pacer.next(at: 20_000_000, demandTime: 60_000_000) else {
+            Issue.record("nobody waits yet")
+            return
+        }
+        guard case .encode(2, slot: 100_000_000) = pacer.next(at: 60_000_000, demandTime: 60_000_000) else {
+            Issue.record("the frame is wanted")
+            return
+        }
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 60_000_000, at: 65_000_000)
+        _ = pacer.offer(3, at: 100_000_000)
+        // Its slot is taken: it makes room for a frame that comes by the next one.
+        guard case .wait(until: 212_500_000) = pacer.next(at: 100_000_000) else {
+            Issue.record("the slot at 200 ms is for the next frame")
+            return
+        }
+        _ = pacer.offer(4, at: 199_000_000)
+        guard case .encode(4, slot: 200_000_000) = pacer.next(at: 199_000_000) else {
+            Issue.record("the slots have not moved")
+            return
+        }
+        #expect(pacer.counters.gated == 1)
+    }
+
+    @Test("slots that somebody else fills are given away as they come next, and taken back where they are left")
+    func slotsFilledElsewhere() {
+        var pacer = SessionPacer<Int>(fps: 10, repeats: true)
+        #expect(pacer.slotsToFill == nil, "there is no picture to fill them with")
+        _ = pacer.offer(1, at: 0)
+        #expect(pacer.slotsToFill == nil, "a frame waits")
+        _ = pacer.next(at: 0)
+        #expect(pacer.slotsToFill == nil, "a frame is being encoded")
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 1_000_000)
+        #expect(pacer.slotsToFill?.first == 100_000_000)
+        #expect(pacer.slotsToFill?.fps == 10)
+        let last = pacer.resume(slots: 7, at: 690_000_000)
+        #expect(last == 700_000_000)
+        #expect(pacer.counters.missed == 0)
+        _ = pacer.offer(2, at: 790_000_000)
+        guard case .encode(2, slot: 800_000_000) = pacer.next(at: 790_000_000) else {
+            Issue.record("the next frame has the next slot")
+            return
+        }
+    }
+
+    @Test("of the slots that somebody else says to have filled no more are over than there were")
+    func slotsThatNeverWere() {
+        var pacer = SessionPacer<Int>(fps: 10, repeats: true)
+        _ = pacer.offer(1, at: 0)
+        _ = pacer.next(at: 0)
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 1_000_000)
+        // The one that is due within an interval may have been taken.
+        let last = pacer.resume(slots: .max, at: 650_000_000)
+        #expect(last == 700_000_000)
+    }
+
+    @Test("without repeats there are no slots for somebody else to fill")
+    func noSlotsToFill() {
+        var pacer = SessionPacer<Int>(fps: 10, repeats: false)
+        _ = pacer.offer(1, at: 0)
+        _ = pacer.next(at: 0)
+        pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 1_000_000)
+        #expect(pacer.slotsToFill == nil)
     }
 }

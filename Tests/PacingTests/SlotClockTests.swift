@@ -7,7 +7,7 @@ struct SlotClockTests {
     private static func clock(fps: Int, from time: UInt64) -> SlotClock {
         var clock = SlotClock(fps: fps)
         clock.begin(at: time)
-        _ = clock.takeSlot()
+        _ = clock.takeSlot(at: clock.due ?? 0)
         return clock
     }
 
@@ -18,8 +18,27 @@ struct SlotClockTests {
         #expect(clock.isOver(at: 0))
         clock.begin(at: 7)
         #expect(clock.due == 7)
-        for _ in 0..<1_000_001 { _ = clock.takeSlot() }
+        for _ in 0..<1_000_001 { _ = clock.takeSlot(at: clock.due ?? 0) }
         #expect(clock.due == 7 + 1_000_001 * 1_000_000_000 / 30)
+    }
+
+    @Test(
+        "the first slot is in step with the frame, due a quarter before it leaves at the earliest and not before the start",
+        arguments: [
+            (arrival: 1_000_000_000, start: 0, first: 1_000_000_000),
+            (arrival: 975_000_000, start: 0, first: 975_000_000),
+            (arrival: 974_000_000, start: 0, first: 1_074_000_000),
+            (arrival: 930_000_000, start: 0, first: 1_030_000_000),
+            (arrival: 880_000_000, start: 0, first: 980_000_000),
+            (arrival: 990_000_000, start: 995_000_000, first: 1_090_000_000),
+            // None of a source that fast.
+            (arrival: 800_000_000, start: 0, first: 1_000_000_000),
+        ] as [(arrival: UInt64, start: UInt64, first: UInt64)]
+    )
+    func firstSlot(arrival: UInt64, start: UInt64, first: UInt64) {
+        var clock = SlotClock(fps: 10)
+        clock.begin(inStepWith: arrival, at: 1_000_000_000, from: start)
+        #expect(clock.due == first)
     }
 
     @Test("another rate goes on from the last slot")
@@ -29,7 +48,7 @@ struct SlotClockTests {
         #expect(clock.due == 20_001_000)
         clock.changeRate(fps: 4, at: 6_000_000)
         #expect(clock.due == 250_001_000)
-        let slot = clock.takeSlot()
+        let slot = clock.takeSlot(at: clock.due ?? 0)
         #expect(slot == 250_001_000)
         #expect(clock.due == 500_001_000)
     }
@@ -40,7 +59,7 @@ struct SlotClockTests {
         clock.changeRate(fps: 100, at: 500_000_000)
         #expect(clock.due == 500_000_000)
         // A slot that was due stays due,
-        _ = clock.takeSlot()
+        _ = clock.takeSlot(at: clock.due ?? 0)
         clock.changeRate(fps: 50, at: 535_000_000)
         #expect(clock.due == 520_000_000)
         // as far as the new rate admits a picture that late.
@@ -68,5 +87,26 @@ struct SlotClockTests {
         var unused = SlotClock(fps: 10)
         let nothing = unused.passOver(at: 375_000_001)
         #expect(nothing == 0)
+    }
+
+    @Test(
+        "the slots move ahead for a picture that leaves early, by half an interval at most, and no further than earlier pictures allow"
+    )
+    func movesAhead() {
+        var clock = Self.clock(fps: 10, from: 1_000_000_000)
+        // The picture at 1 s left on time: half of what is left of the interval beyond the quarters.
+        #expect(clock.headroom == 50_000_000)
+        var slot = clock.takeSlot(at: 1_040_000_000)
+        #expect(slot == 1_065_000_000)
+        // The next one leaves at 1.165 s less a quarter at the earliest; two pictures have left within 40 ms, so there is no more to give.
+        #expect(clock.due == 1_165_000_000)
+        // Nanoseconds are rounded to the safe side.
+        #expect(clock.headroom == 39_999_998)
+        slot = clock.takeSlot(at: 1_100_000_000)
+        #expect(slot == 1_125_000_002)
+        #expect(clock.headroom == 0)
+        slot = clock.takeSlot(at: 1_200_000_000)
+        #expect(slot == 1_225_000_002)
+        #expect(clock.headroom == 0)
     }
 }

@@ -22,11 +22,17 @@ package final class ByteClient: Sendable {
     private let channel: any Channel
     private let chunks: AsyncStream<[UInt8]>
 
-    /// - Parameter autoRead: false for a client that takes nothing until ``startReading()``.
-    package init(port: Int, autoRead: Bool = true) async throws {
+    /// - Parameters:
+    ///   - source: The address that it connects from, such as 127.0.0.2; nil for the usual one.
+    ///   - autoRead: false for a client that takes nothing until ``startReading()``.
+    package init(host: String = "127.0.0.1", port: Int, from source: String? = nil, autoRead: Bool = true) async throws
+    {
         let (chunks, continuation) = AsyncStream<[UInt8]>.makeStream()
         self.chunks = chunks
-        channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
+        channel =
+            try await bootstrap
             .channelOption(.autoRead, value: autoRead)
             .channelOption(.socketOption(.so_rcvbuf), value: autoRead ? 1 << 20 : 1 << 16)
             .channelInitializer { channel in
@@ -34,7 +40,7 @@ package final class ByteClient: Sendable {
                     try channel.pipeline.syncOperations.addHandler(Handler(chunks: continuation))
                 }
             }
-            .connect(host: "127.0.0.1", port: port)
+            .connect(host: host, port: port)
             .get()
     }
 

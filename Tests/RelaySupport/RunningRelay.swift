@@ -1,7 +1,9 @@
+package import Access
 import AsyncHTTPClient
 import Logging
 import NIOCore
 package import NIOHTTP1
+import NIOSSL
 package import Relay
 import ServiceLifecycle
 import TestSupport
@@ -24,16 +26,32 @@ package struct RunningRelay: Sendable {
         package var code: String? { json["code"]?.text.trimmingQuotes }
     }
 
+    /// All tests are begun at once. Were all their relays run at once as well, each would get too little of the machine for times to mean anything.
+    private static let places = Turnstile(places: 16)
+
     /// How long a graceful shutdown may take.
     package static let shutdownLimit = Duration.seconds(8)
 
     package let ports: RelayPorts
+    private let host: String
+    private let isSecure: Bool
     private let token: LinkToken
     private let group: ServiceGroup
 
     /// Runs a relay while `body` runs, shuts it down gracefully and waits for its end.
+    ///
+    /// - Parameter log: Keeps what the relay logs.
     package static func run(
+        log: LogRecorder? = nil,
         _ configure: (inout RelayConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (RunningRelay) async throws -> Void
+    ) async throws {
+        try await places.through { try await runAtOnce(log: log, configure, body) }
+    }
+
+    private static func runAtOnce(
+        log: LogRecorder?,
+        _ configure: (inout RelayConfiguration) -> Void,
         _ body: @escaping @Sendable (RunningRelay) async throws -> Void
     ) async throws {
         var configuration = RelayConfiguration()
@@ -42,15 +60,25 @@ package struct RunningRelay: Sendable {
         configuration.sessionPortBase = 0
         configuration.devices[0].source = SourceRequest(kind: .testPattern)
         configuration.devices[0].agentExecutable = "/nonexistent/capture-agent"
+        // The tests' agents send no heartbeats, and a busy machine takes its time.
+        configuration.watchdog = .seconds(60)
         configure(&configuration)
         let token = configuration.linkToken
+        // An address for all is reached by the loopback one.
+        let host = configuration.http.host == "0.0.0.0" ? "127.0.0.1" : configuration.http.host
+        let isSecure = configuration.tls != .none
         let (ready, announce) = AsyncStream<RelayPorts>.makeStream()
-        var logger = Logger(label: "relay-under-test")
-        logger.logLevel = .critical
+        var logger = log?.logger ?? Logger(label: "relay-under-test")
+        if log == nil { logger.logLevel = .critical }
         let relay = RelayApplication(configuration: configuration, logger: logger) { ports in
             announce.yield(ports)
         }
-        let group = ServiceGroup(configuration: .init(services: [relay], logger: logger))
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: relay, successTerminationBehavior: .gracefullyShutdownGroup)],
+                logger: logger
+            )
+        )
         try await withThrowingTaskGroup { tasks in
             tasks.addTask {
                 // A relay that cannot start announces nothing.
@@ -62,7 +90,7 @@ package struct RunningRelay: Sendable {
                 return await iterator.next()
             }
             guard let ports else { return try await tasks.waitForAll() }
-            let running = RunningRelay(ports: ports, token: token, group: group)
+            let running = RunningRelay(ports: ports, host: host, isSecure: isSecure, token: token, group: group)
             let outcome: Result<Void, any Error>
             do {
                 outcome = .success(try await body(running))
@@ -84,6 +112,9 @@ package struct RunningRelay: Sendable {
         Hello(token: token.value, device: device, source: "test-pattern", pid: pid, release: "test", role: role)
     }
 
+    /// The bytes of a HELLO with the right token.
+    package func helloPacket() -> [UInt8] { Packet.hello(hello()).encoded() }
+
     // MARK: HTTP
 
     package func get(_ path: String) async throws -> Answer { try await call(.GET, path) }
@@ -96,26 +127,44 @@ package struct RunningRelay: Sendable {
         try await call(.PATCH, path, body: Array(body.text.utf8))
     }
 
+    /// - Throws: ``ContractFault`` where the answer is not as openapi.json has it.
     package func call(
         _ method: HTTPMethod,
         _ path: String,
+        key: APIKey? = nil,
         headers: [(String, String)] = [],
         body: [UInt8]? = nil
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: url(path))
         request.method = method
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+        if let key { request.headers.replaceOrAdd(name: "Authorization", value: "Bearer \(key.text)") }
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await Self.client(isSecure: isSecure).execute(request, timeout: .seconds(30))
         let bytes = try await response.body.collect(upTo: 16 << 20)
-        return Answer(
+        let answer = Answer(
             status: Int(response.status.code),
             headers: response.headers,
             body: Array(bytes.readableBytesView)
         )
+        let faults = Contract.current.faults(of: answer, to: method.rawValue, path)
+        guard faults.isEmpty else {
+            let statement = faults.joined(separator: "; ")
+            throw ContractFault(description: "the answer to \(method) \(path) \(statement): \(answer.text)")
+        }
+        return answer
     }
 
-    package func url(_ path: String) -> String { "http://127.0.0.1:\(ports.http)\(path)" }
+    package func url(_ path: String) -> String { "\(isSecure ? "https" : "http")://\(host):\(ports.http)\(path)" }
+
+    /// Tests of certificates look at them by other means.
+    private static let trusting: HTTPClient = {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = .none
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(tlsConfiguration: tls))
+    }()
+
+    private static func client(isSecure: Bool) -> HTTPClient { isSecure ? trusting : .shared }
 
     // MARK: Shorthands
 

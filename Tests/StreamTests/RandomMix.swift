@@ -11,11 +11,15 @@ struct RandomMix {
     private(set) var keyframes: [Int] = []
     private(set) var skips = 0
     private(set) var resent = 0
+    /// How often another value has gone on from a keyframe.
+    private(set) var rests = 0
     private(set) var stream: RepeatableStream
+    private let codec: Codec
 
     /// - Parameter runs: How often it begins anew at one of the source's keyframes.
     init(of source: SourceStream, runs: Int, seed: UInt64) throws {
-        stream = RepeatableStream(codec: source.codec)
+        codec = source.codec
+        stream = RepeatableStream(codec: codec)
         var generator = SeededGenerator(seed: seed)
         // Once through a keyframe and a P picture, so that the stream is admitted.
         let first = source.keyframes.first { !source.keyframes.contains($0 + 1) } ?? 0
@@ -24,7 +28,7 @@ struct RandomMix {
             var picture = source.keyframes.randomElement(using: &generator) ?? 0
             for _ in 0..<Int.random(in: 1...12, using: &generator) where picture < source.accessUnits.count {
                 try sendLive(picture, of: source)
-                sendRepeats(of: picture, &generator)
+                try sendRepeats(of: picture, &generator)
                 picture += 1
             }
             // Runs may meet at two keyframes that are the same in the source: a skip picture between them keeps idr_pic_id legal.
@@ -39,24 +43,55 @@ struct RandomMix {
     }
 
     private mutating func sendSkip(of picture: Int) {
-        guard let bytes = stream.skip() else { return }
+        _ = send(stream.skip(), of: picture)
+    }
+
+    /// Sends a skip picture, if it is one. Returns whether it is.
+    private mutating func send(_ skip: [UInt8]?, of picture: Int) -> Bool {
+        guard let skip else { return false }
         skips += 1
-        sent.append(bytes)
+        sent.append(skip)
+        shown.append(picture)
+        return true
+    }
+
+    private mutating func sendAgain(_ keyframe: [UInt8], of picture: Int) {
+        resent += 1
+        keyframes.append(sent.count)
+        sent.append(keyframe)
         shown.append(picture)
     }
 
-    private mutating func sendRepeats(of picture: Int, _ generator: inout SeededGenerator) {
+    private mutating func sendRepeats(of picture: Int, _ generator: inout SeededGenerator) throws {
         // Most pictures are followed by none or few; some by more than a frame number or a picture order count can tell apart.
         let most = [0, 0, 0, 1, 1, 2, 3, 3, 20].randomElement(using: &generator) ?? 0
         let count = Int.random(in: 0..<400, using: &generator) == 0 ? 300 : Int.random(in: 0...most, using: &generator)
+        if stream.isResumable, Bool.random(using: &generator), let keyframe = sent.last {
+            return try rest(on: keyframe, of: picture, count: count, &generator)
+        }
         for _ in 0..<count {
             sendSkip(of: picture)
-            if Bool.random(using: &generator), let bytes = stream.resendKeyframe() {
-                resent += 1
-                keyframes.append(sent.count)
-                sent.append(bytes)
-                shown.append(picture)
+            if Bool.random(using: &generator), let bytes = stream.resendKeyframe() { sendAgain(bytes, of: picture) }
+        }
+    }
+
+    /// Repeats by a value that knows nothing but the keyframe, as the relay makes them.
+    private mutating func rest(
+        on keyframe: [UInt8],
+        of picture: Int,
+        count: Int,
+        _ generator: inout SeededGenerator
+    ) throws {
+        var other = try RepeatableStream(codec: codec, resumingAt: keyframe)
+        var (inserted, keyframeWasResent) = (0, false)
+        rests += 1
+        for _ in 0..<count {
+            if send(other.skip(), of: picture) { inserted += 1 }
+            if Bool.random(using: &generator), let bytes = other.resendKeyframe() {
+                sendAgain(bytes, of: picture)
+                (inserted, keyframeWasResent) = (0, true)
             }
         }
+        stream.follow(inserted: inserted, keyframeWasResent: keyframeWasResent)
     }
 }

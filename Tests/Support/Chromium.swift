@@ -23,7 +23,8 @@ package final class Chromium {
     /// Whether there is one on this machine.
     package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium") }
 
-    package init() throws {
+    /// - Parameter trusted: The SHA-256 of a certificate's public key, base64, that it takes whoever vouches for it.
+    package init(trusted: String? = nil) throws {
         directory = URL(fileURLWithPath: "/tmp/heliograph-chromium-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let folder = directory
@@ -38,8 +39,10 @@ package final class Chromium {
         process.arguments = [
             "-c", "exec chromium \"$@\" 3<'\(pipes[0])' 4>'\(pipes[1])' 2>/dev/null", "chromium",
             "--headless=new", "--disable-gpu", "--remote-debugging-pipe",
-            "--user-data-dir=\(folder.path)/profile", "about:blank",
+            "--user-data-dir=\(folder.path)/profile",
         ]
+        if let trusted { process.arguments?.append("--ignore-certificate-errors-spki-list=\(trusted)") }
+        process.arguments?.append("about:blank")
         // Its sandbox refuses to work for root, as whom tests in containers run.
         if geteuid() == 0 { process.arguments?.insert("--no-sandbox", at: 3) }
         process.standardInput = FileHandle.nullDevice
@@ -52,6 +55,11 @@ package final class Chromium {
     }
 
     package func open(_ address: String) throws { _ = try call("Page.navigate", ["url": address]) }
+
+    /// Runs a script in each page that is opened from now on, before those of its own.
+    package func beforePages(run script: String) throws {
+        _ = try call("Page.addScriptToEvaluateOnNewDocument", ["source": script])
+    }
 
     /// The value of a JavaScript expression; a promise's when it is kept, within `seconds`.
     package func evaluate(_ expression: String, seconds: Double = 0) throws -> Any? {

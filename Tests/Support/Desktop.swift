@@ -85,10 +85,22 @@ package final class Desktop: @unchecked Sendable {
     /// Starts the counter client again, which a compositor takes along when it dies.
     package func startClient() throws { try command("client", "start") }
 
+    /// Starts the counter client anew with options of Scripts/desktop-tools/counter-client.c. It begins again at 0.
+    package func restartClient(_ options: [String]) throws {
+        try command("client", "stop")
+        try command("client", ["start"] + options)
+    }
+
+    /// The process of a part, by its name in Scripts/desktop; nil when there is none.
+    package func process(ofPart name: String) -> Int32? {
+        let file = directory.appendingPathComponent("run/pids/\(name)")
+        let text = try? String(contentsOf: file, encoding: .utf8)
+        return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
     /// From now on the counter moves for a second and stands still for a second, in turns. It begins again at 0.
     package func moveInTurns() throws {
-        try command("client", "stop")
-        try command("client", "start", "--turns", "1000")
+        try restartClient(["--turns", "1000"])
     }
 
     /// Starts a GStreamer pipeline that offers the counter as the PipeWire node `name`.
@@ -167,6 +179,14 @@ package final class Desktop: @unchecked Sendable {
             else { return false }
             return String(decoding: environment, as: UTF8.self).contains(directory.path)
         }
+    }
+
+    /// Compiles a tool of Scripts/desktop-tools, and copies it to where this desktop's user may read it.
+    package func stage(tool name: String) throws -> URL {
+        let tool = try Programs.run(Programs.script("desktop"), ["tool", name])
+        guard tool.status == 0 else { throw Failure(message: tool.errors) }
+        try command("stage", tool.output.trimmingCharacters(in: .whitespacesAndNewlines))
+        return directory.appendingPathComponent("bin/\(name)")
     }
 
     @discardableResult

@@ -24,7 +24,7 @@ package final class RelayProcess: @unchecked Sendable {
     ///   - linkToken: The token for agents that are started by hand.
     ///   - fallback: What its standbys capture; nil for its own choice. Most tests are about one agent.
     ///   - environment: What it and its agents have beside the desktop's.
-    package init(
+    package convenience init(
         in desktop: Desktop,
         arguments: [String] = [],
         linkToken: String? = nil,
@@ -33,11 +33,45 @@ package final class RelayProcess: @unchecked Sendable {
     ) async throws {
         let arguments = arguments + (fallback.map { ["--fallback", $0] } ?? [])
         let portsFile = desktop.directory.appendingPathComponent("run/ports-\(UUID().uuidString).json")
-        process = desktop.process(
+        let process = desktop.process(
             "heliograph-relay",
-            ["--http", "127.0.0.1:0", "--agent-link", "127.0.0.1:0", "--ports-file", portsFile.path] + arguments,
+            Self.portArguments(portsFile) + arguments,
             environment: environment.merging(linkToken.map { ["HELIOGRAPH_LINK_TOKEN": $0] } ?? [:]) { $1 }
         )
+        try await self.init(process, portsFile: portsFile)
+    }
+
+    /// Starts a relay without a desktop, for agents that need none, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - linkToken: The token for agents that are started by hand.
+    ///   - environment: What it and its agents have beside this process's.
+    package convenience init(
+        arguments: [String],
+        linkToken: String? = nil,
+        environment: [String: String] = [:]
+    ) async throws {
+        let portsFile = FileManager.default.temporaryDirectory.appendingPathComponent("ports-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: portsFile) }
+        let process = Process()
+        process.executableURL = Programs.product("heliograph-relay")
+        process.arguments = Self.portArguments(portsFile) + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            .merging(linkToken.map { ["HELIOGRAPH_LINK_TOKEN": $0] } ?? [:]) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        try await self.init(process, portsFile: portsFile)
+    }
+
+    private static func portArguments(_ portsFile: URL) -> [String] {
+        [
+            "--http", "127.0.0.1:0", "--agent-link", "127.0.0.1:0", "--ports-file", portsFile.path,
+            // Not those of whoever runs the tests. A later one counts.
+            "--keys-file", "none",
+        ]
+    }
+
+    private init(_ process: Process, portsFile: URL) async throws {
+        self.process = process
         let starting = process
         try Programs.start(starting)
         let ports = try await eventually("the relay's ports") { () -> Object? in
@@ -51,6 +85,9 @@ package final class RelayProcess: @unchecked Sendable {
         agentPort = ports.integer("agentLink")
         pid = Int32(ports.integer("pid"))
     }
+
+    /// How it ended: its exit status, or the signal's number; nil while it runs.
+    package var status: Int32? { process.isRunning ? nil : process.terminationStatus }
 
     /// Asks the relay to end, as a service manager does, and returns its exit status.
     @discardableResult

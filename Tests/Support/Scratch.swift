@@ -2,7 +2,7 @@ package import Foundation
 
 /// A folder that lives as long as this value.
 package final class Scratch {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    package let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
     package init() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

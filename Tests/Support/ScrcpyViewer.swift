@@ -21,23 +21,10 @@ package final class ScrcpyViewer: Sendable {
     }
 
     private let state = Mutex(State())
-    private let descriptor: Int32
+    private let connection: Connection
 
     package init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 else {
-            close(descriptor)
-            throw NeverCame(description: "no connection to port \(port): \(String(cString: strerror(errno)))")
-        }
+        connection = try Connection(port: port)
         let thread = Thread { [self] in read() }
         thread.start()
     }
@@ -51,14 +38,14 @@ package final class ScrcpyViewer: Sendable {
 
     /// Ends the connection from this side.
     package func hangUp() {
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        shutdown(connection.descriptor, Int32(SHUT_RDWR))
     }
 
     private func read() {
-        while let header = readExactly(12) {
+        while let header = connection.read(exactly: 12) {
             let word = header[0..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             let size = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
-            guard let bytes = readExactly(size) else { break }
+            guard let bytes = connection.read(exactly: size) else { break }
             let arrived = monotonicNow()
             state.withLock { state in
                 if word >> 63 == 1 {
@@ -74,23 +61,8 @@ package final class ScrcpyViewer: Sendable {
                 }
             }
         }
-        close(descriptor)
+        connection.close()
         state.withLock { $0.isClosed = true }
-    }
-
-    private func readExactly(_ count: Int) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            let limit = count - bytes.count
-            var received = 0
-            let part = [UInt8](unsafeUninitializedCapacity: limit) { memory, initialized in
-                received = recv(descriptor, memory.baseAddress, limit, 0)
-                initialized = max(0, received)
-            }
-            guard received > 0 else { return nil }
-            bytes += part
-        }
-        return bytes
     }
 }
 

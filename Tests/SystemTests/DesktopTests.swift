@@ -7,6 +7,17 @@ extension SystemTests {
     /// The whole system on a real desktop: sway, the portal, PipeWire, x264, the relay, and ffmpeg as the viewer's decoder.
     @Suite("On a real desktop")
     struct DesktopTests {
+        @Test("what was started in it ends with it, so that a test run that is killed leaves no relay behind")
+        func endsWhatRunsInIt() async throws {
+            let desktop = try Desktop(.none)
+            let process = desktop.process("sleep", ["1000"])
+            try Programs.start(process)
+            _ = try await eventually("the process") { desktop.processes(running: "sleep").isEmpty ? nil : true }
+            desktop.end()
+            #expect(desktop.processes(running: "sleep").isEmpty)
+            process.waitUntilExit()
+        }
+
         @Test("three sessions run side by side, and stopping one does not disturb the others")
         func threeSessions() async throws {
             try await SystemTests.withBroadcast { desktop, relay in

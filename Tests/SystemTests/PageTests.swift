@@ -5,27 +5,32 @@ import Testing
 extension SystemTests {
     @Suite("The web page", .enabled(if: Chromium.isInstalled, "chromium is installed by Scripts/packages desktop"))
     struct PageTests {
+        /// The counter on `canvas`, whose context is `context`; −1 where it is unreadable. Its cells are described in counter_pattern.h.
+        private static let counter = """
+            (() => {
+              const { width, height } = canvas;
+              const { data } = context.getImageData(0, 0, width, Math.ceil(height / 6));
+              const isLight = (x, y) => data[4 * (y * width + x)] > 128;
+              let value = 0;
+              for (let column = 0; column < 24; column += 1) {
+                const x = Math.floor((column + 0.5) * width / 24);
+                const bit = isLight(x, Math.floor(height / 24));
+                if (bit === isLight(x, Math.floor(height / 8))) return -1;
+                value = value * 2 + (bit ? 1 : 0);
+              }
+              return value;
+            })()
+            """
+
         /// Reads the counter off the canvas at each picture until their PTS span some seconds: [[PTS, value]], value −1 where it is unreadable.
-        ///
-        /// The counter's cells are described in counter_pattern.h.
         private static func counters(seconds: Int) -> String {
             """
             new Promise((done) => {
               const canvas = document.querySelector("canvas.picture");
               const context = canvas.getContext("2d");
               const seen = [];
-              const isLight = (data, x, y) => data[4 * (y * canvas.width + x)] > 128;
               const read = ({ detail }) => {
-                const { width, height } = canvas;
-                const { data } = context.getImageData(0, 0, width, Math.ceil(height / 6));
-                let value = 0;
-                for (let column = 0; column < 24; column += 1) {
-                  const x = Math.floor((column + 0.5) * width / 24);
-                  const bit = isLight(data, x, Math.floor(height / 24));
-                  if (bit === isLight(data, x, Math.floor(height / 8))) value = NaN;
-                  value = value * 2 + (bit ? 1 : 0);
-                }
-                seen.push([detail.pts, Number.isNaN(value) ? -1 : value]);
+                seen.push([detail.pts, \(counter)]);
                 if (detail.pts - seen[0][0] < \(seconds) * 1e6) return;
                 canvas.removeEventListener("presented", read);
                 done(seen);
@@ -40,6 +45,34 @@ extension SystemTests {
             """
             [...document.querySelectorAll(".overlay dt")].find((name) => name.textContent === "\(name)")?.nextSibling.textContent
             """
+        }
+
+        /// Runs `body` with a browser that shows the page of a relay without a desktop.
+        private static func withPage(_ body: (Chromium) throws -> Void) async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            let browser = try Chromium()
+            defer { browser.end() }
+            try browser.open("http://127.0.0.1:\(relay.httpPort)/")
+            try body(browser)
+        }
+
+        /// Expects pictures that show the screen as it moves, and figures without errors.
+        private static func expectMoving(
+            _ browser: Chromium,
+            seconds: Int = Effort.choose(8, whole: 30)
+        ) throws {
+            let seen = try #require(browser.evaluate(counters(seconds: seconds), seconds: Double(seconds)) as? [[Int]])
+            let values = seen.map { $0[1] }
+            let span = Double(seen[seen.count - 1][0] - seen[0][0]) / 1e6
+            #expect(!values.contains(-1), "every picture shows a whole counter")
+            #expect(values == values.sorted(), "the screen never goes back")
+            let distinct = Double(Set(values).count - 1) / span
+            #expect(distinct >= 29, "\(distinct) values a second, \(seen.count) pictures in \(span) s")
+            try browser.wait(until: "\(figure("Latency p50 / p95"))?.includes('ms')")
+            #expect(try browser.evaluate(figure("Decoder errors")) as? String == "0")
         }
 
         @Test(
@@ -67,19 +100,8 @@ extension SystemTests {
                 // The decoder's first pictures come in a heap.
                 try browser.wait(until: "\(Self.figure("Presented")) > '2'")
 
-                let seconds = Effort.choose(10, whole: 30)
-                let seen = try #require(
-                    browser.evaluate(Self.counters(seconds: seconds), seconds: Double(seconds)) as? [[Int]]
-                )
-                let values = seen.map { $0[1] }
-                let span = Double(seen[seen.count - 1][0] - seen[0][0]) / 1e6
-                #expect(!values.contains(-1), "every picture shows a whole counter")
-                #expect(values == values.sorted(), "the screen never goes back")
-                let distinct = Double(Set(values).count - 1) / span
-                #expect(distinct >= 29, "\(distinct) values a second, \(seen.count) pictures in \(span) s")
-
-                try browser.wait(until: "\(Self.figure("Latency p50 / p95"))?.includes('ms')")
-                #expect(try browser.evaluate(Self.figure("Decoder errors")) as? String == "0")
+                try Self.expectMoving(browser)
+                #expect(try browser.evaluate(Self.figure("Player")) as? String == "WebCodecs")
                 #expect(try browser.evaluate(Self.figure("Feed")) as? String == "pipewire")
                 #expect(browser.complaints == [])
 
@@ -92,6 +114,230 @@ extension SystemTests {
 
                 try await relay.post("/screencapture/stop")
                 try browser.wait(until: "document.querySelector('.message').textContent === 'This session has ended.'")
+            }
+        }
+
+        @Test("plays by media source extensions where WebCodecs is missing, through a change of size, close to now")
+        func playsFragments() async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                let session = try await relay.startSession(["fps": 30])
+                let browser = try Chromium()
+                defer { browser.end() }
+                // A clock that has nothing to do with the relay's, too.
+                try browser.beforePages(
+                    run: """
+                        delete globalThis.VideoDecoder;
+                        const now = performance.now.bind(performance);
+                        performance.now = () => now() + 1234567;
+                        """
+                )
+                try browser.open("http://127.0.0.1:\(relay.httpPort)/#/session/\(session.integer("id"))")
+                try browser.wait(until: "document.querySelector('.message')?.hidden")
+                _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'i' }))")
+                try browser.wait(until: "\(Self.figure("Presented")) > '2'")
+                #expect(try browser.evaluate(Self.figure("Player")) as? String == "Media Source Extensions")
+                try Self.expectMoving(browser)
+
+                try await relay.patch("/screencapture/1", ["width": 320, "height": 180])
+                try browser.wait(until: "\(Self.figure("Size")) === '320 × 180'")
+                try Self.expectMoving(browser, seconds: 2)
+                #expect(try browser.evaluate(Self.figure("Dropped")) as? String == "0 by the relay, 0 here")
+
+                // A page that was busy for a while is not behind for ever.
+                _ = try browser.evaluate("{ const end = Date.now() + 3000; while (Date.now() < end) {} }")
+                let lag =
+                    "new Promise((done) => canvas.addEventListener('presented', ({ detail }) => detail.latency < 500 && done(true)))"
+                let caughtUp = try browser.evaluate(
+                    "{ const canvas = document.querySelector('canvas.picture'); \(lag) }"
+                )
+                #expect(caughtUp as? Bool == true)
+                let status = try await eventually("presentations that count") {
+                    let status = try await relay.get("/screencapture/1")
+                    return status.object("latency").object("captureToPresentation").integer("count") > 20 ? status : nil
+                }
+                #expect(status.object("counters").object("relay").integer("presentationsRefused") == 0)
+                #expect(browser.complaints == [])
+            }
+        }
+
+        @Test("shows JPEG pictures where a browser can play no video, says so, and ends them with the page")
+        func stills() async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                // Which this browser cannot decode.
+                let session = try await relay.startSession(["codec": "h265", "fps": 30])
+                let browser = try Chromium()
+                defer { browser.end() }
+                try browser.open("http://127.0.0.1:\(relay.httpPort)/#/session/\(session.integer("id"))")
+                try browser.wait(until: "document.querySelector('.message')?.hidden")
+                _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'i' }))")
+                #expect(try browser.evaluate(Self.figure("Player")) as? String == "JPEG pictures")
+                #expect(try browser.evaluate(Self.figure("Size")) as? String == "640 × 360")
+                // Reads the counter off the image ten times a second.
+                let values = try browser.evaluate(
+                    """
+                    new Promise(async (done) => {
+                      const image = document.querySelector("img.picture");
+                      const canvas = document.createElement("canvas");
+                      Object.assign(canvas, { width: 640, height: 360, className: "picture" });
+                      const context = canvas.getContext("2d", { willReadFrequently: true });
+                      const values = new Set();
+                      while (values.size < 10) {
+                        context.drawImage(image, 0, 0);
+                        values.add(\(Self.counter));
+                        await new Promise((done) => setTimeout(done, 100));
+                      }
+                      done([...values]);
+                    })
+                    """,
+                    seconds: 30
+                )
+                let seen = try #require(values as? [Int])
+                #expect(!seen.contains(-1), "every picture shows a whole counter")
+                #expect(seen == seen.sorted(), "the screen never goes back")
+                _ = try browser.evaluate("location.hash = '#/'")
+                _ = try await eventually("the end of the pictures") {
+                    try await relay.get("/screencapture/1").integer("viewers") == 0 ? true : nil
+                }
+                #expect(browser.complaints == [])
+            }
+        }
+
+        @Test("says plainly that it can play something in no way")
+        func nothingPlays() async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                let session = try await relay.startSession(["codec": "h265"])
+                let browser = try Chromium()
+                defer { browser.end() }
+                try browser.open("http://127.0.0.1:\(relay.httpPort)/?player=mse#/session/\(session.integer("id"))")
+                try browser.wait(until: "document.querySelector('.message')?.textContent.includes('cannot show H.265')")
+                #expect(browser.complaints == [])
+            }
+        }
+
+        @Test("tells by badges that pictures are screenshots, that they are of before, and that the relay has gone")
+        func badges() async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop, arguments: ["--watchdog", "1"], fallback: "test-pattern")
+            try await relay.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
+            _ = try await relay.startSession(["width": 320, "height": 240])
+            let agent = try await relay.get("/screencapture/broadcast").object("agent").integer("pid")
+            _ = try await eventually("a warm standby") {
+                let standby = try await relay.get("/screencapture/broadcast").object("standby")
+                return standby.object("source").string("state") == "streaming" ? true : nil
+            }
+            let browser = try Chromium()
+            defer { browser.end() }
+            try browser.open("http://127.0.0.1:\(relay.httpPort)/#/session/1")
+            try browser.wait(until: "document.querySelector('.message')?.hidden")
+            try browser.wait(until: "document.querySelector('.stage .badge').hidden")
+            // An agent that is started again may end it soon.
+            _ = try browser.evaluate(
+                """
+                globalThis.badges = [];
+                const badge = document.querySelector('.stage .badge');
+                new MutationObserver(() => {
+                  if (!badge.hidden) badges.push(`${badge.textContent} ${badge.className}: ${badge.parentNode.nextSibling.textContent}`);
+                }).observe(badge, { attributes: true, childList: true });
+                """
+            )
+            kill(Int32(agent), SIGSTOP)
+            try browser.wait(
+                until: "badges.some((text) => /^Screenshot mode badge: There is no screencast/.test(text))"
+            )
+            for pid in desktop.processes(running: "capture-agent") { kill(pid, SIGSTOP) }
+            try browser.wait(
+                until: "badges.some((text) => /^Stale: no new pictures badge bad: .*is of before/.test(text))"
+            )
+            for pid in desktop.processes(running: "capture-agent") { kill(pid, SIGCONT) }
+            try browser.wait(until: "document.querySelector('.stage .badge').hidden")
+            relay.terminate()
+            try browser.wait(
+                until: "document.querySelector('.stage .badge:not([hidden])')?.textContent === 'Not connected'"
+            )
+            try browser.wait(until: "document.getElementById('notice').textContent.includes('from before')")
+        }
+
+        @Test("leaves a session asleep that nobody watches, says so, and wakes it to play it")
+        func asleep() async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                let session = try await relay.startSession(["onDemand": true]).integer("id")
+                let browser = try Chromium()
+                defer { browser.end() }
+                try browser.open("http://127.0.0.1:\(relay.httpPort)/")
+                let rests = """
+                    document.querySelector('.session .badge')?.textContent === 'Asleep'
+                      && document.querySelector('.thumbnail').innerText === 'Asleep until somebody watches'
+                    """
+                try browser.wait(until: rests)
+                // Longer than between two stills.
+                try await Task.sleep(for: .seconds(3))
+                #expect(try await relay.get("/screencapture/\(session)")["asleep"] as? Bool == true)
+                let viewed = try await relay.get("/screencapture/\(session)").object("counters").object("relay")
+                #expect(viewed.integer("pictures") == 0, "it was never awake")
+
+                _ = try browser.evaluate("location.hash = '#/session/\(session)'")
+                try browser.wait(until: "document.querySelector('.message')?.hidden")
+                try browser.wait(until: "document.querySelector('.stage .badge').hidden")
+                _ = try browser.evaluate("location.hash = '#/'")
+                // The list in sight does not keep it awake.
+                try browser.wait(until: rests)
+                #expect(browser.complaints == [])
+            }
+        }
+
+        @Test("has words for each way in which the relay ends a player's connection")
+        func closures() async throws {
+            try await Self.withPage { browser in
+                // 1006 is what a browser says where no Close came; the reason may have come before by an event.
+                let cases: [(code: Int, reason: String, words: String)] = [
+                    (1001, "", "has ended"),
+                    (1002, "frames of clients are masked", "1002 frames of clients are masked"),
+                    (1006, "", "broke off"), (1006, "stalled", "took no pictures"),
+                    (1008, "too many frames", "1008 too many frames"),
+                    (1013, "", "full or has ended"), (1013, "memory", "held too much"), (4001, "slow", "too slow"),
+                    (4001, "stalled", "took no pictures"),
+                ]
+                for (code, reason, words) in cases {
+                    let text = try browser.evaluate(
+                        "import(new URL('page/words.js', document.baseURI)).then((words) => words.closureText(\(code), '\(reason)')[0])"
+                    )
+                    #expect((text as? String)?.contains(words) == true, "\(code) \(reason): \(text ?? "")")
+                }
+            }
+        }
+
+        @Test("knows the relay's clock by the question with the shortest way, to half of that")
+        func clock() async throws {
+            try await Self.withPage { browser in
+                // The relay is 5000 ms ahead. Each question takes some ms there and some back; the shortest way is 3 and 1, and half of it 2.
+                let found = try browser.evaluate(
+                    """
+                    import(new URL('page/clock.js', document.baseURI)).then(({ RelayClock }) => {
+                      const clock = new RelayClock();
+                      const ways = [[9, 90], [40, 2], [30, 30], [3, 1], [50, 50], [2, 9], [80, 1], [6, 6]];
+                      let [now, asked] = [100, clock.ask(100)];
+                      for (const [there, back] of ways) {
+                        const relay = (now + there + 5000) * 1e6;
+                        clock.answered(asked - 1, relay + 1e12, now);
+                        now += there + back;
+                        asked = clock.answered(asked, relay, now);
+                      }
+                      const late = clock.answered(8, 0, now + 1);
+                      return [asked === null, late === null, clock.error, clock.local(7e9), clock.relay(2001)];
+                    })
+                    """
+                )
+                let (offset, error) = (-5001.0, 2.0)
+                #expect(found as? [Double] == [1, 1, error, 7000 + offset, (2001 - offset) * 1e6])
             }
         }
 

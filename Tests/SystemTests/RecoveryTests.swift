@@ -7,9 +7,10 @@ extension SystemTests {
     /// A viewer stays connected through all of these, and everything that it is sent decodes.
     @Suite("When the desktop loses a part")
     struct RecoveryTests {
-        /// Runs `fault` on a live desktop and waits until pictures of the moving screen come again.
+        /// Runs `fault` and `remedy` on a live desktop and waits until pictures of the moving screen come again.
         private func survives(
-            _ fault: (Desktop) throws -> Void
+            _ fault: (Desktop) throws -> Void,
+            meanwhile remedy: (Desktop, RelayProcess) async throws -> Void = { _, _ in }
         ) async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
@@ -19,6 +20,7 @@ extension SystemTests {
                 let live = try await livePictures(relay)
 
                 try fault(desktop)
+                try await remedy(desktop, relay)
                 _ = try await eventually("live pictures after the fault") {
                     try await livePictures(relay) > live + 30 ? true : nil
                 }
@@ -57,6 +59,20 @@ extension SystemTests {
         @Test("the session manager, the stream goes on when it is back")
         func sessionManager() async throws {
             try await survives { desktop in try desktop.restart("wireplumber") }
+        }
+
+        @Test("the session manager for so long that the stream is given up, it is opened anew")
+        func sessionManagerForLong() async throws {
+            try await survives { desktop in
+                let manager = try #require(desktop.processes(running: "wireplumber").first)
+                kill(manager, SIGKILL)
+            } meanwhile: { desktop, relay in
+                _ = try await eventually("the end of the paused stream") {
+                    let source = try await relay.get("/screencapture/broadcast").object("source")
+                    return source.string("cause") == "stream_stays_paused" ? true : nil
+                }
+                try desktop.restart("wireplumber")
+            }
         }
 
         @Test("the portal's backend, permission is asked for again with the saved token")
@@ -135,11 +151,14 @@ extension SystemTests {
             defer { relay.terminate() }
             let backend = try #require(desktop.processes(running: "xdg-desktop-portal-wlr").first)
             let portal = try #require(desktop.processes(running: "xdg-desktop-portal").first)
+            let scratch = try Scratch()
+            let (monitor, calls) = try await busMonitor(of: "CreateSession", in: desktop, output: scratch.file("calls"))
+            defer { monitor.terminate() }
             kill(backend, SIGSTOP)
             async let start = relay.post("/screencapture/broadcast/start", ["timeout": 60])
+            // The portal hangs with its backend, once it has been asked.
             _ = try await eventually("the question to the portal") {
-                let source = try await relay.get("/screencapture/broadcast").object("source")
-                return source.string("state") == "opening" ? true : nil
+                try calls().contains("CreateSession") ? true : nil
             }
             kill(portal, SIGKILL)
             do {
@@ -152,6 +171,24 @@ extension SystemTests {
             try desktop.restart("portal-wlr", "portal")
             let again = try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
             #expect(again.string("state") == "live")
+        }
+
+        /// Watches the desktop's bus for calls of a method.
+        ///
+        /// - Returns: What watches, and what reads all it has seen.
+        private func busMonitor(
+            of method: String,
+            in desktop: Desktop,
+            output: URL
+        ) async throws -> (monitor: Process, seen: @Sendable () throws -> String) {
+            try Data().write(to: output)
+            let monitor = desktop.process("dbus-monitor", ["--session", "member='\(method)'"])
+            monitor.standardOutput = try FileHandle(forWritingTo: output)
+            try Programs.start(monitor)
+            let seen: @Sendable () throws -> String = { try String(contentsOf: output, encoding: .utf8) }
+            // Its last words as a bus client like any other.
+            _ = try await eventually("a monitor of the bus") { try seen().contains("NameLost") ? true : nil }
+            return (monitor, seen)
         }
     }
 }

@@ -188,6 +188,12 @@ extension SystemTests {
                     let status = try await relay.get("/screencapture/\(id)")
                     return status.integer("width") == 160 && status.integer("height") == 90 ? true : nil
                 }
+                #expect(try heliograph("set", "\(id)", "--on-demand", "--join", "live").status == 0)
+                let watching = try await relay.get("/screencapture/\(id)")
+                #expect(watching.string("join") == "live" && watching["onDemand"] as? Bool == true)
+                #expect(try heliograph("set", "\(id)", "--no-on-demand").status == 0)
+                #expect(try await relay.get("/screencapture/\(id)")["onDemand"] as? Bool == false)
+                #expect(try heliograph("set", "\(id)", "--join", "now").status == 64)
                 #expect(try heliograph("set", "\(id)").status == 64)
                 #expect(try heliograph("set", "999", "--fps", "12").status == 1)
                 #expect(try heliograph("watch", "\(id)", "--output", file, "--duration", "2").status == 0)

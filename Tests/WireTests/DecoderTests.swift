@@ -68,6 +68,24 @@ struct DecoderTests {
         #expect(throws: WireError.tooLong(type: 65, length: 101, limit: 100)) { try decoder.next() }
     }
 
+    @Test("refuses a length above the type's limit, whatever its own", arguments: PacketType.allCases)
+    func refusesALengthAboveTheTypesLimit(type: PacketType) {
+        let limit = [.accessUnit, .still].contains(type) ? 16 << 20 : type == .heartbeat ? 2 << 20 : 256 << 10
+        for (length, isRefused) in [(limit, false), (limit + 1, true)] {
+            var header = SamplePackets.hex("484C4757 01 00 0000 00000000")
+            header[5] = type.rawValue
+            header += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
+            var decoder = PacketDecoder(accepting: type.direction)
+            decoder.append(header)
+            if isRefused {
+                let error = WireError.tooLong(type: type.rawValue, length: length, limit: limit)
+                #expect(throws: error) { try decoder.next() }
+            } else {
+                #expect(throws: Never.self) { try decoder.next() }
+            }
+        }
+    }
+
     @Test("accepts a length at its limit, and the limit may be raised between packets")
     func theLimitMayBeRaised() throws {
         let hello = SamplePackets.agentToRelay[0]
@@ -123,6 +141,50 @@ struct DecoderTests {
         var decoder = PacketDecoder(accepting: .agentToRelay)
         decoder.append(bytes)
         #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    private func outcome(of packet: Packet, changedAt offset: Int, to byte: UInt8) -> Result<Packet?, WireError> {
+        var bytes = packet.encoded()
+        bytes[PacketHeader.byteCount + offset] = byte
+        var decoder = PacketDecoder(accepting: packet.type.direction)
+        decoder.append(bytes)
+        return Result { () throws(WireError) in try decoder.next() }
+    }
+
+    @Test(
+        "refuses a request for a still of no format and of no quality",
+        arguments: [(4, 0), (4, 3), (5, 0), (5, 101)] as [(Int, UInt8)]
+    )
+    func refusesAnImpossibleStillRequest(offset: Int, byte: UInt8) {
+        let request = StillRequest(id: 1, format: .jpeg, quality: 100, isFresh: false)
+        #expect(throws: WireError.self) {
+            try outcome(of: .stillRequest(1, request), changedAt: offset, to: byte).get()
+        }
+    }
+
+    @Test(
+        "refuses a still of no format, without a size, turned by more than three quarters, and a refusal with a picture",
+        arguments: [(4, 1), (4, 99), (5, 0), (5, 3), (6, 4), (17, 0), (19, 0)] as [(Int, UInt8)]
+    )
+    func refusesAnImpossibleStill(offset: Int, byte: UInt8) {
+        let picture = Still.Picture(
+            format: .png,
+            captured: 1,
+            orientation: 0,
+            size: PictureSize(width: 2, height: 2),
+            bytes: [1]
+        )
+        #expect(throws: WireError.self) {
+            try outcome(of: .still(1, Still(request: 1, outcome: .picture(picture))), changedAt: offset, to: byte).get()
+        }
+    }
+
+    @Test("refuses a still without a byte of a file, and a refusal for a reason that there is not")
+    func refusesAnEmptyStill() {
+        let refusal = Packet.still(1, Still(request: 1, outcome: .refusal(.busy)))
+        for byte: UInt8 in [0, 7, 255] {
+            #expect(throws: WireError.self) { try outcome(of: refusal, changedAt: 4, to: byte).get() }
+        }
     }
 
     @Test("refuses a body that is not the JSON of its type")

@@ -89,10 +89,26 @@ enum SamplePackets {
         Frozen(.sessionRemove(7), "484C4757 01 05 0000 00000007 00000000", hex: ""),
         Frozen(.keyframeRequest(7, request: 258), "484C4757 01 06 0000 00000007 00000004", hex: "00000102"),
         Frozen(
+            .stillRequest(7, StillRequest(id: 258, format: .png, quality: 85, isFresh: true)),
+            "484C4757 01 07 0000 00000007 00000008",
+            hex: "00000102 02 55 01 00"
+        ),
+        Frozen(
             .stop(Stop(reason: "done")),
             "484C4757 01 08 0000 00000000 00000011",
             json: #"{"reason":"done"}"#
         ),
+        Frozen(
+            .welcome(Welcome(heartbeatInterval: 2000, maximumQueuedMedia: 1000, takesRest: true)),
+            "484C4757 01 01 0000 00000000 00000045",
+            json: #"{"heartbeatInterval":2000,"maximumQueuedMedia":1000,"takesRest":true}"#
+        ),
+        Frozen(
+            .rested(7, Rested(slots: 301, inserted: 1, keyframe: 10_033_333_333)),
+            "484C4757 01 09 0000 00000007 00000031",
+            json: #"{"inserted":1,"keyframe":10033333333,"slots":301}"#
+        ),
+        Frozen(.rested(7, Rested()), "484C4757 01 09 0000 00000007 00000018", json: #"{"inserted":0,"slots":0}"#),
     ]
 
     static let agentToRelay = [
@@ -183,6 +199,36 @@ enum SamplePackets {
             "484C4757 01 41 0000 00000000 00000063",
             json:
                 #"{"device":"default","pid":42,"release":"0.1.0","role":"standby","source":"portal","token":"secret"}"#
+        ),
+        Frozen(
+            .rest(7, Rest(keyframe: 33_333, slot: 66_666_666, fps: 30, keyframeInterval: 10_000_000_000)),
+            "484C4757 01 48 0000 00000007 0000004A",
+            json: #"{"fps":30,"keyframe":33333,"keyframeInterval":10000000000,"slot":66666666}"#
+        ),
+        Frozen(.wake(7), "484C4757 01 49 0000 00000007 00000000", hex: ""),
+        Frozen(
+            .still(
+                7,
+                Still(
+                    request: 258,
+                    outcome: .picture(
+                        Still.Picture(
+                            format: .jpeg,
+                            captured: 0x0102_0304_0506_0708,
+                            orientation: 3,
+                            size: PictureSize(width: 640, height: 360),
+                            bytes: [0xFF, 0xD8]
+                        )
+                    )
+                )
+            ),
+            "484C4757 01 46 0000 00000007 00000016",
+            hex: "00000102 00 01 03 00 0102030405060708 0280 0168 FFD8"
+        ),
+        Frozen(
+            .still(7, Still(request: 259, outcome: .refusal(.noFrame))),
+            "484C4757 01 46 0000 00000007 00000014",
+            hex: "00000103 02 00 00 00 0000000000000000 0000 0000"
         ),
     ]
 

@@ -31,6 +31,11 @@ package final class Event: Sendable {
         Poll.wait(for: [Poll.Interest(descriptor)], timeout: 0).first == true
     }
 
+    /// Waits until the event is set.
+    package func wait() {
+        _ = Event.wait(forAnyOf: [self], until: nil)
+    }
+
     /// Waits until the event is set or `deadline` (monotonic ns) is reached. Returns whether it is set.
     package func wait(until deadline: UInt64) -> Bool {
         Event.wait(forAnyOf: [self], until: deadline)

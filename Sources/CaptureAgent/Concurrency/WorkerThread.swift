@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A thread that runs one closure and can be joined.
+/// A thread that runs one closure, and is joined or let go.
 package final class WorkerThread: @unchecked Sendable {
     // Unchecked because `handle` is written once, before the object is shared.
 
@@ -27,6 +27,11 @@ package final class WorkerThread: @unchecked Sendable {
         )
         precondition(result == 0, "the system refuses a thread: \(String(cString: strerror(result)))")
         clinux_set_thread_name(handle, String(name.prefix(15)))
+    }
+
+    /// Lets the thread go: nobody joins it.
+    package func detach() {
+        pthread_detach(handle)
     }
 
     /// Waits until the closure has returned. Called once, from another thread.

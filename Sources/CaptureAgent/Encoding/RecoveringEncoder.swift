@@ -110,6 +110,14 @@ struct RecoveringEncoder: ~Copyable {
         stream.resendKeyframe().map { EncodedPicture(bytes: $0, isKeyframe: true) }
     }
 
+    /// Whether the last picture was a keyframe that somebody else can go on from.
+    var isResumable: Bool { stream.isResumable }
+
+    /// Takes note of what somebody else has made of the last keyframe.
+    mutating func follow(_ rested: Rested) {
+        stream.follow(inserted: Int(rested.inserted), keyframeWasResent: rested.keyframe != nil)
+    }
+
     /// Whether its stream takes pictures made without it.
     var takesRepeats: Bool { stream.admission == .admitted }
 

@@ -70,8 +70,8 @@ package enum Slate {
         in memory: UnsafeMutableRawBufferPointer,
         size: PictureSize
     ) {
-        let columns = max(0, left)..<max(0, min(left + side, size.width))
-        for y in max(0, top)..<max(0, min(top + side, size.height)) {
+        let columns = (left..<left + side).clamped(to: 0..<size.width)
+        for y in (top..<top + side).clamped(to: 0..<size.height) {
             let row = y * size.width * PixelFormat.bytesPerPixel
             for offset in (columns.lowerBound * 4)..<(columns.upperBound * 4) { memory[row + offset] = ink }
         }

@@ -59,6 +59,7 @@ final class RelayLink: Sendable {
         case let packet: throw .unexpected(packet.type)
         }
         self.stop = stop
+        takesRest = welcome.takesRest ?? false
         heartbeatInterval = .milliseconds(min(max(welcome.heartbeatInterval, 10), 60_000))
         state = Monitor(
             State(
@@ -69,6 +70,8 @@ final class RelayLink: Sendable {
     }
 
     private let heartbeatInterval: UInt64
+    /// Whether the relay makes repeats of sessions that rest.
+    let takesRest: Bool
 
     /// Waits for the relay's next packet.
     func nextPacket(_ decoder: inout PacketDecoder) throws(LinkError) -> Packet {
@@ -77,7 +80,9 @@ final class RelayLink: Sendable {
 
     /// Queues a control packet.
     func send(_ packet: Packet) {
-        state.update { $0.queue.append(packet) }
+        // Before the lock: a still is large, and encoder threads want the lock for their pictures.
+        let bytes = packet.encoded()
+        state.update { $0.queue.append(control: bytes) }
     }
 
     /// Sends an access unit, or queues it. Returns false when the session lost pictures and needs a keyframe.

@@ -27,10 +27,8 @@ package struct SendQueue: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Appends a control packet.
-    package mutating func append(_ packet: Packet) {
-        append(Entry(bytes: packet.encoded(), media: nil))
-    }
+    /// Appends a control packet's bytes.
+    package mutating func append(control bytes: [UInt8]) { append(Entry(bytes: bytes, media: nil)) }
 
     /// Whether an access unit may pass the queue because nothing waits in it; what does not may have to be dropped.
     package mutating func lets(_ accessUnit: AccessUnit, of session: SessionID) -> Bool {

@@ -6,7 +6,7 @@ package import Media
 ///
 /// The library is loaded when the first picture is to be scaled: linked, it would bring 18 shared objects into every agent.
 package final class BicubicScaler: PlaneScaler {
-    private static let functions: clibav_scale_functions? = {
+    static let functions: clibav_scale_functions? = {
         var functions = clibav_scale_functions()
         return clibav_load_scale(&functions) == nil ? functions : nil
     }()

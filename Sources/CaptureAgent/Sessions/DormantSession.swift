@@ -20,13 +20,14 @@ struct DormantSession: Sendable {
 
     /// Its pipeline, which begins with a keyframe that answers the request.
     ///
-    /// - Parameter abilityChanged: As in `SessionPipeline`.
-    func started(abilityChanged: @escaping @Sendable () -> Void) -> SessionPipeline {
+    /// The parameters are as in `SessionPipeline`.
+    func started(after former: Event?, abilityChanged: @escaping @Sendable () -> Void) -> SessionPipeline {
         let pipeline = SessionPipeline(
             id: id,
             parameters: parameters,
             catalogue: catalogue,
             output: output,
+            after: former,
             abilityChanged: abilityChanged
         )
         if let request { pipeline.requestKeyframe(request) }

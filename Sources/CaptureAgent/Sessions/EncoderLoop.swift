@@ -10,7 +10,27 @@ struct SessionState: Sendable {
     var pacer: SessionPacer<CapturedFrame>
     var keyframes: KeyframePolicy
     var encoder = EncoderFigures()
+    var rest = RestState.awake
+    /// What came of the last rest, until the encoder thread has taken note.
+    var rested: Rested?
     var isStopping = false
+
+    /// Takes the parameters' rate over, unless somebody else fills slots at the former one.
+    mutating func followRate(at now: UInt64) {
+        guard rest == .awake, pacer.fps != parameters.fps else { return }
+        pacer.changeRate(fps: parameters.fps, at: now)
+        keyframes.changeRate(slotInterval: SlotClock(fps: parameters.fps).interval())
+    }
+}
+
+/// Who makes a session's repeats.
+enum RestState: Sendable {
+    /// The agent.
+    case awake
+    /// The relay.
+    case resting
+    /// The relay still, which was asked for the session.
+    case waking
 }
 
 /// A session's encoder thread: waits for what is due, makes the picture and puts it out.
@@ -27,6 +47,8 @@ struct EncoderLoop: ~Copyable {
         var forceKeyframe: Bool
         /// The session's by now, where they have changed.
         var newParameters: SessionParameters?
+        /// What came of the rest before it, if there was one.
+        var rested: Rested?
     }
 
     let id: SessionID
@@ -66,22 +88,35 @@ struct EncoderLoop: ~Copyable {
     private func nextJob() -> Job? {
         state.wait { state in
             if state.isStopping { return .done(nil) }
+            guard state.rest == .awake else { return .wait(until: nil) }
             let now = MonotonicClock.now
             let (work, slot): (Work, UInt64)
             switch state.pacer.next(at: now, demandTime: state.keyframes.demandTime) {
             case .wait(let until): return .wait(until: until)
-            case .encode(let frame, let itsSlot): (work, slot) = (.encode(frame), itsSlot)
+            case .encode(let frame, let itsSlot):
+                (work, slot) = (.encode(frame), itsSlot)
+                state.keyframes.screenChanged()
             case .repeat(let itsSlot): (work, slot) = (.repeat, itsSlot)
             }
             let forceKeyframe = state.keyframes.wantsKeyframe(at: slot)
             defer { state.hasNewParameters = false }
             let newParameters = state.hasNewParameters ? state.parameters : nil
-            return .done(Job(work: work, slot: slot, forceKeyframe: forceKeyframe, newParameters: newParameters))
+            defer { state.rested = nil }
+            return .done(
+                Job(
+                    work: work,
+                    slot: slot,
+                    forceKeyframe: forceKeyframe,
+                    newParameters: newParameters,
+                    rested: state.rested
+                )
+            )
         }
     }
 
     private mutating func perform(_ job: consuming Job) {
         let started = MonotonicClock.now
+        if let rested = job.rested { encoder.follow(rested) }
         if let parameters = job.newParameters, encoder.follow(parameters) {
             state.withLock { $0.keyframes.ask() }
         }
@@ -128,7 +163,7 @@ struct EncoderLoop: ~Copyable {
         let ended = MonotonicClock.now
         let request = picture.isKeyframe ? noteKeyframe(picture, slot: slot) : 0
         let accessUnit = AccessUnit(
-            pts: (Int64(slot) - Int64(epoch)) / 1000,
+            pts: pts(of: slot),
             captured: captured,
             encodeStart: started,
             encodeEnd: ended,
@@ -192,16 +227,36 @@ struct EncoderLoop: ~Copyable {
         let now = MonotonicClock.now
         // A picture made without the encoder leaves it as it is.
         if case .skipped(_, let isKeyframe) = outcome {
+            let canRest = isKeyframe && encoder.canRest
             state.withLock { state in
                 state.pacer.finish(outcome, started: started, at: now)
                 if !isKeyframe { state.keyframes.pictureRepeated(at: slot) }
+                if canRest { rest(&state, after: slot) }
             }
             return
         }
-        let report = encoder.report
+        let (report, canRest) = (encoder.report, encoder.canRest)
         state.withLock { state in
             state.pacer.finish(outcome, started: started, at: now)
             state.encoder = report
+            if canRest { rest(&state, after: slot) }
         }
     }
+
+    /// Hands the repeats over behind the keyframe of the slot at `slot`, unless there is something to do. Under the lock, or a frame that comes
+    /// could ask for the session before it rests.
+    private func rest(_ state: inout SessionState, after slot: UInt64) {
+        guard state.keyframes.demandTime == nil, !state.hasNewParameters, !state.isStopping,
+            let (next, fps) = state.pacer.slotsToFill
+        else { return }
+        let rest = Rest(
+            keyframe: pts(of: slot),
+            slot: next,
+            fps: fps,
+            keyframeInterval: state.keyframes.longestStillInterval
+        )
+        if output.rest(id, rest) { state.rest = .resting }
+    }
+
+    private func pts(of slot: UInt64) -> Int64 { (Int64(slot) - Int64(epoch)) / 1000 }
 }

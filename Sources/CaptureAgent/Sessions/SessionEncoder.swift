@@ -121,6 +121,8 @@ struct SessionEncoder: ~Copyable {
         try prepareEncoder(size: lastPicture.size, isKeyframe: isKeyframe)
         let wasSettled = settling.isSettled
         if wasSettled, isKeyframe, let picture = encoder.resendKeyframe() { return (picture, .skipped) }
+        // Right behind a keyframe its like may carry the same idr_pic_id, which H.264 7.4.3 rules out: the next slot has it.
+        if wasSettled, isKeyframe, encoder.isResumable, let picture = encoder.skip() { return (picture, .skipped) }
         let picture: EncodedPicture
         switch lastPicture {
         case .inMemory(let last) where isKeyframe && wasSettled && encoder.takesRepeats:
@@ -134,6 +136,14 @@ struct SessionEncoder: ~Copyable {
             settling.repeatEncoded(isCapped: picture.isCapped)
         }
         return (picture, wasSettled ? .reencoded : .refined)
+    }
+
+    /// Whether the last picture has settled and is a keyframe, so that somebody else can repeat it.
+    var canRest: Bool { settling.isSettled && encoder.isResumable }
+
+    /// Takes note of what somebody else has made of the last keyframe.
+    mutating func follow(_ rested: Rested) {
+        encoder.follow(rested)
     }
 
     // MARK: - DMA-BUF

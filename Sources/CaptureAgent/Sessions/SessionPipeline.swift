@@ -8,6 +8,16 @@ package protocol SessionOutput: Sendable {
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool
     /// Says that the session cannot be served for now.
     func sessionFailed(_ session: SessionID, _ failure: SessionFailure)
+    /// Hands the session's repeats over, until ``SessionPipeline/rested(_:)``. Returns whether that can be.
+    func rest(_ session: SessionID, _ rest: Rest) -> Bool
+    /// Asks for a session whose repeats were handed over.
+    func wake(_ session: SessionID)
+}
+
+/// An output that has nobody to hand repeats to.
+extension SessionOutput {
+    package func rest(_ session: SessionID, _ rest: Rest) -> Bool { false }
+    package func wake(_ session: SessionID) {}
 }
 
 /// One session's way from frames to access units: pacing under a lock, pictures in an encoder thread of its own.
@@ -17,14 +27,18 @@ package final class SessionPipeline: Sendable {
     private let output: any SessionOutput
     private let state: Monitor<SessionState>
     private let ability: ImportAbility
-    private let thread: WorkerThread
+    /// Set when its thread is done.
+    package let ended = Event()
 
-    /// - Parameter abilityChanged: Called in the session's thread when ``takesDMABuf`` has changed.
+    /// - Parameters:
+    ///   - former: Set when the last pipeline of the session is done: its last picture comes before the first one of this; nil for none.
+    ///   - abilityChanged: Called in the session's thread when ``takesDMABuf`` has changed.
     package init(
         id: SessionID,
         parameters: SessionParameters,
         catalogue: EncoderCatalogue,
         output: any SessionOutput,
+        after former: Event? = nil,
         abilityChanged: @escaping @Sendable () -> Void = {}
     ) {
         let ability = ImportAbility(changed: abilityChanged)
@@ -35,7 +49,7 @@ package final class SessionPipeline: Sendable {
         let state = Monitor(
             SessionState(
                 parameters: parameters,
-                pacer: SessionPacer(fps: parameters.fps, repeats: parameters.repeat),
+                pacer: SessionPacer(fps: parameters.fps, repeats: parameters.repeat, start: parameters.epoch),
                 keyframes: KeyframePolicy(
                     interval: .milliseconds(parameters.keyframeInterval),
                     stillInterval: .milliseconds(parameters.stillKeyframeInterval),
@@ -44,7 +58,8 @@ package final class SessionPipeline: Sendable {
             )
         )
         self.state = state
-        thread = WorkerThread(name: "encoder-\(id)") {
+        WorkerThread(name: "encoder-\(id)") { [ended] in
+            former?.wait()
             let encoder = SessionEncoder(parameters: parameters, catalogue: catalogue, ability: ability)
             EncoderLoop(
                 id: id,
@@ -54,19 +69,46 @@ package final class SessionPipeline: Sendable {
                 output: output,
                 encoder: encoder
             ).run()
+            ended.set()
+        }.detach()
+    }
+
+    /// Offers a frame that the source delivered just now, or at `arrival` where it is the session's first. Does not block.
+    package func offer(_ frame: CapturedFrame, arrival: UInt64 = MonotonicClock.now) {
+        // The displaced frame is released outside the lock.
+        _ = state.update { state in
+            wake(&state)
+            return state.pacer.offer(frame, at: arrival)
         }
     }
 
-    /// Offers a frame that the source has just delivered. Does not block.
-    package func offer(_ frame: CapturedFrame) {
+    /// Asks for the session, if it rests. Under the lock, or the question could overtake what it is about.
+    private func wake(_ state: inout SessionState) {
+        guard state.rest == .resting else { return }
+        state.rest = .waking
+        output.wake(id)
+    }
+
+    /// Takes note that the relay has given the session back.
+    package func rested(_ rested: Rested) {
         let now = MonotonicClock.now
-        // The displaced frame is released outside the lock.
-        _ = state.update { $0.pacer.offer(frame, at: now) }
+        state.update { state in
+            guard state.rest != .awake else { return }
+            state.rest = .awake
+            state.rested = rested
+            if let slot = state.pacer.resume(slots: UInt64(rested.slots), at: now) {
+                state.keyframes.keyframeRepeated(upTo: slot, lastKeyframe: rested.keyframe.map { min($0, slot) })
+            }
+            state.followRate(at: now)
+        }
     }
 
     /// Asks for a keyframe that carries `request`.
     package func requestKeyframe(_ request: UInt32) {
-        state.update { $0.keyframes.request(request) }
+        state.update { state in
+            wake(&state)
+            state.keyframes.request(request)
+        }
     }
 
     /// What the session is to be by now.
@@ -83,11 +125,9 @@ package final class SessionPipeline: Sendable {
         return state.update { state in
             let parameters = update.applied(to: state.parameters)
             if let problem = parameters.problem { return problem }
-            if parameters.fps != state.parameters.fps {
-                state.pacer.changeRate(fps: parameters.fps, at: now)
-                state.keyframes.changeRate(slotInterval: SlotClock(fps: parameters.fps).interval())
-            }
+            wake(&state)
             state.parameters = parameters
+            state.followRate(at: now)
             state.hasNewParameters = true
             return nil
         }
@@ -115,9 +155,14 @@ package final class SessionPipeline: Sendable {
         }
     }
 
-    /// Ends the session and waits for its thread.
-    package func shutDown() {
+    /// Ends the session without waiting for its thread, whose encoder may hang: ``ended`` tells when it is done.
+    package func stop() {
         state.update { $0.isStopping = true }
-        thread.join()
+    }
+
+    /// Ends the session and waits until its thread is done.
+    package func shutDown() {
+        stop()
+        ended.wait()
     }
 }

@@ -1,4 +1,6 @@
 /// An H.264 picture parameter set, `pic_parameter_set_rbsp( )` of 7.3.2.2, as far as slice headers depend on it.
+///
+/// Behind the number of slice groups nothing is read where there are several: their map may be long, and no stream with them is admitted.
 package struct H264PictureParameterSet: Sendable, Equatable {
     /// `pic_parameter_set_id`, 0 to 255.
     package let id: Int
@@ -25,7 +27,10 @@ package struct H264PictureParameterSet: Sendable, Equatable {
         try reader.skip(1)
         hasFieldOrder = try reader.flag()
         sliceGroups = try reader.ue("num_slice_groups_minus1", in: 0...7) + 1
-        if sliceGroups > 1 { try Self.skipSliceGroups(sliceGroups, &reader) }
+        guard sliceGroups == 1 else {
+            (activeReferences, isWeighted, hasRedundantPictures) = (1, false, false)
+            return
+        }
         activeReferences = try reader.ue("num_ref_idx_l0_default_active_minus1", in: 0...31) + 1
         _ = try reader.ue()
         isWeighted = try reader.flag()
@@ -36,21 +41,5 @@ package struct H264PictureParameterSet: Sendable, Equatable {
         // deblocking_filter_control_present_flag and constrained_intra_pred_flag
         try reader.skip(2)
         hasRedundantPictures = try reader.flag()
-    }
-
-    private static func skipSliceGroups(_ count: Int, _ reader: inout BitReader) throws(BitstreamError) {
-        switch try reader.ue("slice_group_map_type", in: 0...6) {
-        case 0: for _ in 0..<count { _ = try reader.ue() }
-        case 2: for _ in 0..<(count - 1) { _ = try (reader.ue(), reader.ue()) }
-        case 3, 4, 5:
-            try reader.skip(1)
-            _ = try reader.ue()
-        case 6:
-            let mapUnits = try reader.ue() + 1
-            // slice_group_id: Ceil(Log2(num_slice_groups_minus1 + 1)) bits.
-            let width = count > 4 ? 3 : count > 2 ? 2 : 1
-            for _ in 0..<mapUnits { try reader.skip(width) }
-        default: break
-        }
     }
 }

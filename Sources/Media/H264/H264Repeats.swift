@@ -9,6 +9,8 @@ struct H264Repeats: RepeatCoding {
     private struct Contents {
         var slices: [(unit: Range<Int>, header: H264SliceHeader)] = []
         var parameterSetsEnd: Int?
+        /// The ids of its sequence and picture parameter sets, in their order.
+        var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
         var isDelimited = false
     }
 
@@ -42,7 +44,9 @@ struct H264Repeats: RepeatCoding {
         self.sequence = sequence
         isDelimited = contents.isDelimited
         if first.isIDR {
-            guard edit.insertion != nil else { throw .keyframeWithoutParameterSets }
+            guard contents.slices.allSatisfy({ contents.pictureIDs.contains($0.header.parameterSetID) }),
+                contents.sequenceIDs.contains(sequence.id)
+            else { throw .keyframeWithoutParameterSets }
             guard first.frameNumber == 0 else { throw .gap }
             inserted = 0
             (frameNumber, pictureOrder) = (0, first.pictureOrder ?? 0)
@@ -57,9 +61,7 @@ struct H264Repeats: RepeatCoding {
 
     mutating func skip() -> [UInt8]? {
         guard let sequence else { return nil }
-        inserted += 1
-        frameNumber = (frameNumber + 1) % (1 << sequence.frameNumberWidth)
-        pictureOrder = (pictureOrder + Self.pictureOrderStep) % (1 << sequence.pictureOrderWidth)
+        advance(by: 1)
         let slice = H264SkipPicture.slice(
             parameterSetID: parameterSetID,
             sequence: sequence,
@@ -72,6 +74,28 @@ struct H264Repeats: RepeatCoding {
     mutating func restart() {
         inserted = 0
         (frameNumber, pictureOrder) = (0, keyframePictureOrder)
+    }
+
+    mutating func advance(by count: Int) {
+        guard let sequence else { return }
+        inserted += count
+        frameNumber = (frameNumber + count) % (1 << sequence.frameNumberWidth)
+        pictureOrder = (pictureOrder + Self.pictureOrderStep * count) % (1 << sequence.pictureOrderWidth)
+    }
+
+    mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
+        let contents = try read(keyframe)
+        guard let first = contents.slices.first?.header, first.isIDR else { throw .notOnePicture }
+        // Where the skip pictures have their parameter set already, it is the last.
+        guard let own = contents.pictureIDs.last, own != first.parameterSetID else {
+            throw .keyframeWithoutParameterSets
+        }
+        guard let sequence = sequence(of: first), pictures[own]?.sequenceID == sequence.id else { throw .notOnePicture }
+        self.sequence = sequence
+        parameterSetID = own
+        isDelimited = contents.isDelimited
+        keyframePictureOrder = first.pictureOrder ?? 0
+        restart()
     }
 
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
@@ -89,7 +113,7 @@ struct H264Repeats: RepeatCoding {
             switch type {
             case UnitType.sequence, UnitType.picture:
                 guard contents.slices.isEmpty else { throw .notOnePicture }
-                try readParameterSet(accessUnit[range], type: type)
+                try readParameterSet(accessUnit[range], type: type, into: &contents)
                 contents.parameterSetsEnd = range.upperBound
             case UnitType.slice, UnitType.idrSlice:
                 let header = try readSlice(accessUnit[range], type: type)
@@ -104,14 +128,20 @@ struct H264Repeats: RepeatCoding {
         return contents
     }
 
-    private mutating func readParameterSet(_ unit: ArraySlice<UInt8>, type: Int) throws(RepeatRefusal) {
+    private mutating func readParameterSet(
+        _ unit: ArraySlice<UInt8>,
+        type: Int,
+        into contents: inout Contents
+    ) throws(RepeatRefusal) {
         do throws(BitstreamError) {
             if type == UnitType.sequence {
                 let set = try H264SequenceParameterSet(unit: unit)
                 sequences[set.id] = set
+                contents.sequenceIDs.append(set.id)
             } else {
                 let set = try H264PictureParameterSet(unit: unit)
                 pictures[set.id] = set
+                contents.pictureIDs.append(set.id)
             }
         } catch {
             throw .malformed(unitType: type, error)

@@ -13,6 +13,16 @@ package struct H265ProfileTierLevel: Sendable, Hashable {
     /// `general_level_idc`: 30 times the level.
     package let level: UInt8
 
+    /// Of a sequence parameter set, of which nothing behind this structure is looked at.
+    ///
+    /// - Parameter unit: The NAL unit, from its header on.
+    package init(sequenceParameterSet unit: ArraySlice<UInt8>) throws(BitstreamError) {
+        var reader = BitReader(unit)
+        // The unit's header, sps_video_parameter_set_id, sps_max_sub_layers_minus1 and sps_temporal_id_nesting_flag.
+        try reader.skip(16 + 4 + 3 + 1)
+        try self.init(&reader, subLayers: 1)
+    }
+
     /// - Parameter reader: Stands behind the whole structure then, sub-layers included.
     init(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
         space = UInt8(try reader.u(2))

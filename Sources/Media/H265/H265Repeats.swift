@@ -11,6 +11,8 @@ struct H265Repeats: RepeatCoding {
     private struct Contents {
         var segments: [(unit: Range<Int>, header: H265SliceHeader)] = []
         var parameterSetsEnd: Int?
+        /// The ids of its sequence and picture parameter sets, in their order.
+        var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
         var isDelimited = false
     }
 
@@ -42,7 +44,9 @@ struct H265Repeats: RepeatCoding {
         if self.sequence != sequence { (self.sequence, skipData) = (sequence, nil) }
         isDelimited = contents.isDelimited
         if first.isIDR {
-            guard edit.insertion != nil else { throw .keyframeWithoutParameterSets }
+            guard contents.pictureIDs.contains(first.parameterSetID), contents.sequenceIDs.contains(sequence.id) else {
+                throw .keyframeWithoutParameterSets
+            }
             restart()
         } else {
             let next = (pictureOrder + 1) % (1 << sequence.pictureOrderWidth)
@@ -62,8 +66,7 @@ struct H265Repeats: RepeatCoding {
         guard let sequence else { return nil }
         let data = skipData ?? H265SkipPicture.data(for: sequence)
         skipData = data
-        inserted += 1
-        pictureOrder = (pictureOrder + 1) % (1 << sequence.pictureOrderWidth)
+        advance(by: 1)
         let slice = H265SkipPicture.slice(
             parameterSetID: parameterSetID,
             sequence: sequence,
@@ -75,6 +78,26 @@ struct H265Repeats: RepeatCoding {
 
     mutating func restart() {
         (inserted, pictureOrder) = (0, 0)
+    }
+
+    mutating func advance(by count: Int) {
+        guard let sequence else { return }
+        inserted += count
+        pictureOrder = (pictureOrder + count) % (1 << sequence.pictureOrderWidth)
+    }
+
+    mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
+        let contents = try read(keyframe)
+        guard let first = contents.segments.first?.header, first.isIDR else { throw .notOnePicture }
+        // Where the skip pictures have their parameter set already, it is the last.
+        guard let own = contents.pictureIDs.last, own != first.parameterSetID else {
+            throw .keyframeWithoutParameterSets
+        }
+        guard let sequence = sequence(of: first), pictures[own]?.sequenceID == sequence.id else { throw .notOnePicture }
+        (self.sequence, skipData) = (sequence, nil)
+        parameterSetID = own
+        isDelimited = contents.isDelimited
+        restart()
     }
 
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
@@ -95,7 +118,7 @@ struct H265Repeats: RepeatCoding {
             switch type {
             case UnitType.video, UnitType.sequence, UnitType.picture:
                 guard contents.segments.isEmpty else { throw .notOnePicture }
-                try readParameterSet(accessUnit[range], type: type)
+                try readParameterSet(accessUnit[range], type: type, into: &contents)
                 contents.parameterSetsEnd = range.upperBound
             case UnitType.trailing, UnitType.idr:
                 let header = try readSegment(accessUnit[range], type: type)
@@ -110,7 +133,11 @@ struct H265Repeats: RepeatCoding {
         return contents
     }
 
-    private mutating func readParameterSet(_ unit: ArraySlice<UInt8>, type: Int) throws(RepeatRefusal) {
+    private mutating func readParameterSet(
+        _ unit: ArraySlice<UInt8>,
+        type: Int,
+        into contents: inout Contents
+    ) throws(RepeatRefusal) {
         var video: H265VideoParameterSet?
         do throws(BitstreamError) {
             switch type {
@@ -118,9 +145,11 @@ struct H265Repeats: RepeatCoding {
             case UnitType.sequence:
                 let set = try H265SequenceParameterSet(unit: unit)
                 sequences[set.id] = set
+                contents.sequenceIDs.append(set.id)
             default:
                 let set = try H265PictureParameterSet(unit: unit)
                 pictures[set.id] = set
+                contents.pictureIDs.append(set.id)
             }
         } catch {
             throw .malformed(unitType: type, error)

@@ -12,6 +12,12 @@ protocol RepeatCoding: Sendable {
     /// Takes note that the last IDR picture was sent again.
     mutating func restart()
 
+    /// Takes note that `count` pictures were inserted behind the last one.
+    mutating func advance(by count: Int)
+
+    /// Begins behind an IDR access unit that another value of this type had changed.
+    mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal)
+
     /// Whether `accessUnit` has an IDR picture, after which earlier pictures no longer matter.
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool
 }

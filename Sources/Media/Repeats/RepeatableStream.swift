@@ -76,6 +76,30 @@ package struct RepeatableStream: Sendable {
         return keyframe
     }
 
+    /// Goes on with another value's stream behind a keyframe that came from it, as it was sent: what it makes then is what that value
+    /// would have made.
+    ///
+    /// - Throws: What `keyframe` lacks.
+    package init(codec: Codec, resumingAt keyframe: [UInt8]) throws(RepeatRefusal) {
+        self.init(codec: codec)
+        try coding.resume(at: keyframe)
+        self.keyframe = keyframe
+        admission = .admitted
+    }
+
+    /// Whether nothing has followed the last keyframe, and another value can go on from it (``init(codec:resumingAt:)``).
+    package var isResumable: Bool { admission == .admitted && keyframe != nil && coding.inserted == 0 }
+
+    /// Takes note of what another value has made that went on from the last keyframe.
+    ///
+    /// - Parameters:
+    ///   - inserted: Skip pictures since the keyframe was last sent.
+    ///   - keyframeWasResent: Whether it was sent again.
+    package mutating func follow(inserted: Int, keyframeWasResent: Bool) {
+        if keyframeWasResent { coding.restart() }
+        coding.advance(by: inserted)
+    }
+
     private func containsIDR(_ accessUnit: [UInt8]) -> Bool {
         type(of: coding).containsIDR(accessUnit)
     }

@@ -24,16 +24,4 @@ enum AVCConfiguration {
         box.put(UInt16(set.count))
         box.put(set)
     }
-
-    /// `PPCCLL`: profile, constraint flags and level in hexadecimal.
-    static func codecSuffix(_ sequence: H264SequenceParameterSet) -> String {
-        [sequence.profile, sequence.constraints, sequence.level].map(\.twoHexDigits).joined()
-    }
-}
-
-extension UInt8 {
-    fileprivate var twoHexDigits: String {
-        let digits = String(self, radix: 16, uppercase: true)
-        return self < 16 ? "0\(digits)" : digits
-    }
 }

@@ -32,24 +32,4 @@ enum HEVCConfiguration {
         }
         return writer
     }
-
-    /// Profile, compatibility flags from the last to the first, tier and level, and the constraint bytes as far as they are not zero.
-    static func codecSuffix(_ profile: H265ProfileTierLevel) -> String {
-        let space = ["", "A", "B", "C"][Int(profile.space)]
-        var parts = ["\(space)\(profile.profile)", hexadecimal(profile.compatibility.bitReversed)]
-        parts.append("\(profile.isHighTier ? "H" : "L")\(profile.level)")
-        var constraints = (0..<6).map { UInt8(truncatingIfNeeded: profile.constraints >> (40 - 8 * $0)) }
-        while constraints.last == 0 { constraints.removeLast() }
-        return (parts + constraints.map(hexadecimal)).joined(separator: ".")
-    }
-
-    private static func hexadecimal(_ number: some BinaryInteger) -> String {
-        String(number, radix: 16, uppercase: true)
-    }
-}
-
-extension UInt32 {
-    fileprivate var bitReversed: UInt32 {
-        (0..<32).reduce(0) { $0 << 1 | self >> $1 & 1 }
-    }
 }

@@ -2,7 +2,7 @@ import Media
 
 /// What a track says of its pictures before the first of them: the sample entry (ISO/IEC 14496-12, 8.5.2; 14496-15, 5.4.2.1 and 8.4.1).
 struct SampleEntry {
-    /// As players are asked for it: `avc3.42C01F`, `hev1.1.6.L93.90` (RFC 6381, 3.3; ISO/IEC 14496-15, annex E).
+    /// As players are asked for it, see ``CodecString``.
     let codecs: String
     /// What is shown, in luma samples.
     let size: PictureSize
@@ -33,14 +33,19 @@ struct SampleEntry {
                 let sequence = try H264SequenceParameterSet(unit: set[...])
                 (size, signal) = (sequence.croppedSize, sequence.signal)
                 type = place == .inBand ? "avc3" : "avc1"
-                codecs = "\(type).\(AVCConfiguration.codecSuffix(sequence))"
+                codecs = CodecString.h264(
+                    type,
+                    profile: sequence.profile,
+                    constraints: sequence.constraints,
+                    level: sequence.level
+                )
                 configuration = AVCConfiguration.box(sequence, sets)
             case .h265:
                 guard all.count <= UInt16.max else { throw PackagingError.tooLarge }
                 let sequence = try H265SequenceParameterSet(unit: set[...])
                 (size, signal) = (sequence.croppedSize, sequence.signal)
                 type = place == .inBand ? "hev1" : "hvc1"
-                codecs = "\(type).\(HEVCConfiguration.codecSuffix(sequence.profileTierLevel))"
+                codecs = CodecString.h265(type, sequence.profileTierLevel)
                 configuration = HEVCConfiguration.box(sequence, sets, isComplete: place == .sampleEntry)
             }
         } catch let error as BitstreamError {

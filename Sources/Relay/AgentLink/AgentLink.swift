@@ -4,8 +4,8 @@ import Wire
 /// What an agent link reports to.
 @MediaLoop
 protocol AgentLinkOwner: AnyObject, Sendable {
-    /// What speaks against admitting this agent, nil for nothing.
-    func objection(to hello: Hello) -> Reject?
+    /// What speaks against admitting this agent at the other end of `channel`, nil for nothing.
+    func objection(to hello: Hello, on channel: any Channel) -> Reject?
     func linkRefused(_ reject: Reject)
     func linkAdmitted(_ link: AgentLink, hello: Hello)
     func link(_ link: AgentLink, received packet: Packet, from agent: Hello)
@@ -24,6 +24,8 @@ final class AgentLink {
     private let channel: any Channel
     private let owner: any AgentLinkOwner
     private let policy: LinkStateMachine.Policy
+    private let strangers: AgentStrangers
+    private let isHeard: Bool
     private var machine: LinkStateMachine
     private var timer: Scheduled<Void>?
     /// What the agent said when it was admitted.
@@ -32,10 +34,18 @@ final class AgentLink {
     private(set) var bytesReceived = 0
     private(set) var lastByte = NIODeadline.now()
 
-    init(channel: any Channel, owner: any AgentLinkOwner, policy: LinkStateMachine.Policy) {
+    /// - Throws: When there are too many connections to say so.
+    init(
+        channel: any Channel,
+        owner: any AgentLinkOwner,
+        policy: LinkStateMachine.Policy,
+        strangers: AgentStrangers
+    ) throws(AgentStrangers.Crowded) {
+        isHeard = try strangers.arrived(channel)
         self.channel = channel
         self.owner = owner
         self.policy = policy
+        self.strangers = strangers
         machine = LinkStateMachine(policy: policy, now: .now())
         arm()
     }
@@ -55,7 +65,14 @@ final class AgentLink {
     /// A newer agent has been admitted in its place.
     func displace() { perform(machine.displaced()) }
 
+    /// Gives up an agent that hangs.
+    func abandon() { perform(machine.abandoned()) }
+
     func close() { channel.close(promise: nil) }
+
+    func opened() {
+        if !isHeard { perform(machine.crowded()) }
+    }
 
     func bytesArrived(_ count: Int) {
         lastByte = .now()
@@ -63,7 +80,9 @@ final class AgentLink {
         machine.bytesArrived(now: lastByte)
     }
 
-    func received(_ packet: Packet) { perform(machine.received(packet, judge: owner.objection(to:))) }
+    func received(_ packet: Packet) {
+        perform(machine.received(packet) { owner.objection(to: $0, on: channel) })
+    }
 
     func failed(_ error: WireError) { perform(machine.failed(error)) }
 
@@ -78,6 +97,7 @@ final class AgentLink {
             break
         case .admit(let hello):
             agent = hello
+            strangers.admitted(channel)
             // From now on the watchdog's time counts, which may be shorter than HELLO's.
             arm()
             let heartbeat = min(Self.longestHeartbeat, .nanoseconds(policy.watchdog.nanoseconds / 3))
@@ -85,7 +105,8 @@ final class AgentLink {
                 .welcome(
                     Welcome(
                         heartbeatInterval: Int(max(1, heartbeat.milliseconds)),
-                        maximumQueuedMedia: Self.maximumQueuedMedia
+                        maximumQueuedMedia: Self.maximumQueuedMedia,
+                        takesRest: true
                     )
                 )
             )

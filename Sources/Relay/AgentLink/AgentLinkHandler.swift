@@ -13,6 +13,12 @@ final class AgentLinkHandler: ChannelInboundHandler {
 
     init(link: AgentLink) { self.link = link }
 
+    func channelActive(context: ChannelHandlerContext) {
+        let link = link
+        MediaLoop.assumeIsolated { link.opened() }
+        context.fireChannelActive()
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         let link = link

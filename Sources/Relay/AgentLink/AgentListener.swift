@@ -21,18 +21,25 @@ struct AgentListener: Sendable {
     init(
         endpoint: Endpoint,
         owner: any AgentLinkOwner,
-        policy: LinkStateMachine.Policy
+        policy: LinkStateMachine.Policy,
+        pauses: AcceptPauses
     ) async throws {
+        let strangers = AgentStrangers()
         let bootstrap = ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptPauseHandler(.agents, pauses: pauses))
+                }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: Self.readsAtOnce)
             .childChannelOption(.writeBufferWaterMark, value: Self.writeBuffer)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let link = MediaLoop.assumeIsolated {
-                        AgentLink(channel: channel, owner: owner, policy: policy)
+                    let link = try MediaLoop.assumeIsolated {
+                        try AgentLink(channel: channel, owner: owner, policy: policy, strangers: strangers)
                     }
                     try channel.pipeline.syncOperations.addHandler(AgentLinkHandler(link: link))
                 }

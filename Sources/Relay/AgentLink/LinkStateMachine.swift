@@ -10,6 +10,8 @@ package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
     case stalled
     /// A newer agent took its place.
     case displaced
+    /// It owes pictures and gives none.
+    case hung
 
     package var description: String {
         switch self {
@@ -18,6 +20,7 @@ package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
         case .protocolError(let reason): reason
         case .stalled: "the agent does not read what it is sent"
         case .displaced: "a newer agent took its place"
+        case .hung: "the agent's encoder hangs"
         }
     }
 }
@@ -89,7 +92,7 @@ package struct LinkStateMachine: Sendable {
             return .nothing
         case (.admitted, .hello):
             return end(protocolError: "a second HELLO on the same link")
-        case (.admitted, .accessUnit):
+        case (.admitted, .accessUnit), (.admitted, .still):
             return .deliver(packet)
         case (.admitted, _):
             guard reports.take(now: lastByte) else {
@@ -116,6 +119,12 @@ package struct LinkStateMachine: Sendable {
         }
     }
 
+    /// Too many others have not said HELLO yet.
+    package mutating func crowded() -> Action {
+        guard state == .awaitingHello else { return .nothing }
+        return refuse(.tooManyConnections, "too many connections have not said HELLO: try again later")
+    }
+
     /// The peer does not read what it is sent.
     package mutating func stalled() -> Action {
         defer { state = .ended }
@@ -128,6 +137,12 @@ package struct LinkStateMachine: Sendable {
         state = .ended
         let reason = "another agent of the same device and role has connected and takes this one's place"
         return .lose(.displaced, Reject(code: .displaced, reason: reason))
+    }
+
+    /// The agent is of no use any more, though it is there.
+    package mutating func abandoned() -> Action {
+        defer { state = .ended }
+        return state == .admitted ? .lose(.hung, nil) : .nothing
     }
 
     /// The bytes are not the protocol.

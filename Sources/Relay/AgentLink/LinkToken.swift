@@ -1,11 +1,13 @@
+import Access
+import Crypto
 import SystemPackage
 
 /// The secret that an agent shows in its HELLO.
 package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
     /// Fewest characters of a configured token.
     package static let minimumLength = 16
-    /// What is read of a token file, bytes.
-    private static let maximumLength = 4096
+    /// Longest token file, bytes.
+    private static let maximumSize = 4096
     /// The environment variable that carries it, into the relay and on to the agents it starts. A command line would show it to
     /// every user of the machine.
     package static let environmentKey = "HELIOGRAPH_LINK_TOKEN"
@@ -26,13 +28,11 @@ package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
         guard value.count >= Self.minimumLength else { throw .tokenTooShort(source: source) }
     }
 
-    /// The token in the file at `path`.
+    /// The token in the file at `path`, which others than user and group may not read.
     package init(file path: String) throws(RelayStartError) {
-        var bytes = [UInt8](repeating: 0, count: Self.maximumLength)
+        let bytes: [UInt8]
         do {
-            let file = try FileDescriptor.open(FilePath(path), .readOnly)
-            let count = try file.closeAfter { try bytes.withUnsafeMutableBytes { try file.read(into: $0) } }
-            bytes.removeLast(bytes.count - count)
+            bytes = try BoundedFile.read(FilePath(path), atMost: Self.maximumSize, isSecret: true)
         } catch {
             throw .tokenUnreadable(path: path, reason: "\(error)")
         }
@@ -51,12 +51,7 @@ package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
 
     /// Whether `candidate` is this token. The time it takes tells nothing about where the two differ.
     package func matches(_ candidate: String) -> Bool {
-        let expected = Array(value.utf8)
-        let offered = Array(candidate.utf8)
-        var difference = expected.count ^ offered.count
-        for index in expected.indices {
-            difference |= Int(expected[index] ^ (index < offered.count ? offered[index] : 0))
-        }
-        return difference == 0
+        // Digests are compared in constant time.
+        SHA256.hash(data: Array(value.utf8)) == SHA256.hash(data: Array(candidate.utf8))
     }
 }

@@ -27,6 +27,10 @@ enum AgentProcess {
         options.teardownSequence = [
             .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: terminationGrace)
         ]
+        // Subprocess 1.0 traps where it runs out of descriptors half-way.
+        guard Descriptors.areFree(Descriptors.ofAStart) else {
+            return AgentExit(cause: .notStarted("there are too few file descriptors left"))
+        }
         let hasStarted = Mutex(false)
         do {
             let result = try await Subprocess.run(

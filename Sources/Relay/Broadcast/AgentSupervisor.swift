@@ -1,13 +1,14 @@
 import Logging
+import Media
 import NIOCore
 import Wire
 
 /// A device's agent of one role, its process and its link: performs what their state machine decides, and answers those who wait for it.
 @MediaLoop
 final class AgentSupervisor {
-    let device: DeviceConfiguration
+    private(set) var device: DeviceConfiguration
     let role: AgentRole
-    private let configuration: RelayConfiguration
+    private var configuration: RelayConfiguration
     private let logger: Logger
     /// Where agents connect; known once the listener is bound.
     private let agentLink: @MediaLoop () -> Endpoint
@@ -44,24 +45,38 @@ final class AgentSupervisor {
         self.configuration = configuration
         self.agentLink = agentLink
         self.logger = logger
-        let policy = BroadcastMachine.Policy(
+        machine = BroadcastMachine(policy: Self.policy(device, role, configuration), now: .now())
+    }
+
+    private static func policy(
+        _ device: DeviceConfiguration,
+        _ role: AgentRole,
+        _ configuration: RelayConfiguration
+    ) -> BroadcastMachine.Policy {
+        BroadcastMachine.Policy(
             defaultSource: device.source,
             returnGrace: configuration.agentReturnGrace,
             stopGrace: configuration.agentStopGrace,
             backoff: configuration.restartBackoff,
             outlivesLostSource: { role == .broadcast && device.fallback(for: $0) != nil }
         )
-        machine = BroadcastMachine(policy: policy, now: .now())
+    }
+
+    /// What counts from the next start on.
+    func change(to device: DeviceConfiguration, _ configuration: RelayConfiguration) {
+        self.device = device
+        self.configuration = configuration
+        machine.policy = Self.policy(device, role, configuration)
     }
 
     /// Starts it, or waits for the start that is under way.
     ///
     /// - Returns: The start's timings; nil when it was live already.
-    func start(source: SourceRequest?, timeout: TimeAmount) async throws(BroadcastError) -> StartTimings? {
+    func start(source: SourceRequest?, timeout: TimeAmount, ttl: Int?) async throws(BroadcastError) -> StartTimings? {
         let deadline = NIODeadline.now() + timeout
         while true {
             guard !draining else { throw .draining }
-            switch machine.startRequested(source: source, timeout: deadline - .now(), now: .now()) {
+            switch machine.startRequested(source: source, timeout: deadline - .now(), ttl: ttl, now: .now()) {
             case .alreadyRunning:
                 return nil
             case .refuse(let error):
@@ -83,9 +98,9 @@ final class AgentSupervisor {
     /// Keeps an agent running from now on, without anyone waiting for it. Does nothing unless it is idle.
     ///
     /// - Parameter grace: How long an agent that may run already is expected before one is started.
-    func supervise(_ source: SourceRequest, grace: TimeAmount = .zero) {
+    func supervise(_ source: SourceRequest, ttl: Int? = nil, grace: TimeAmount = .zero) {
         guard !draining else { return }
-        perform(machine.superviseRequested(source: source, grace: grace, now: .now()))
+        perform(machine.superviseRequested(source: source, ttl: ttl, grace: grace, now: .now()))
     }
 
     private func outcome(
@@ -112,6 +127,9 @@ final class AgentSupervisor {
         draining = true
         await stop(reason: "the relay is shutting down")
     }
+
+    /// Whether its source delivers.
+    var isStreaming: Bool { machine.agent?.status?.state == .streaming }
 
     func send(_ packet: Packet) { link?.send(packet) }
 
@@ -144,12 +162,31 @@ final class AgentSupervisor {
 
     func received(_ failure: SessionFailure, of session: Session) {
         linkLog.log(.error, to: logger, "session \(session.id) failed in the agent: \(failure.reason)")
-        session.failure = failure.reason
+        session.failed(role, because: failure.reason)
     }
 
     func received(_ heartbeat: Heartbeat) { heartbeats.add(heartbeat, now: .now()) }
 
     func received(_ reports: EncoderReports) { encoders = reports.encoders }
+
+    /// Whether the agent's encoder of that session hangs: it has a frame and its source streams, but for long no picture has come that was
+    /// due, or asked for. A session that the agent says it cannot serve is none of these.
+    private func hangs(in session: Session) -> Bool {
+        guard session.failure(of: role) == nil, let since = session.feed.feeds.overdueSince(of: role),
+            NIODeadline.now() - since >= configuration.hangTime,
+            let figures = heartbeats.figures(of: session.id)
+        else { return false }
+        return figures.counters.received > 0
+    }
+
+    /// Ends the agent if its encoder hangs in one of the device's sessions. Called now and then.
+    func endIfHung(_ sessions: [Session]) {
+        guard let session = sessions.first(where: hangs(in:)) else { return }
+        let actions = machine.agentHung()
+        guard !actions.isEmpty else { return }
+        logger.error("the agent gives no pictures of session \(session.id), and is ended")
+        perform(actions)
+    }
 
     /// Why sessions lose this agent; nil when it has been told to leave.
     func cause(of loss: LinkLoss) -> FeedSwitch.Cause? { machine.state == .stopping ? nil : loss.cause }
@@ -184,6 +221,7 @@ final class AgentSupervisor {
         case .terminateProcess: process?.cancel()
         case .sendStop(let reason): link?.send(.stop(Stop(reason: reason)))
         case .closeLink: link?.close()
+        case .abandonLink: link?.abandon()
         case .startSucceeded(let timings): startWaiters.resume(with: .success(timings))
         case .startFailed(let error): startWaiters.resume(with: .failure(error))
         case .stopped: stopWaiters.resume(with: ())
@@ -218,6 +256,7 @@ extension LinkLoss {
         case .silent: .linkSilent
         case .protocolError, .stalled: .linkFailed
         case .displaced: .displaced
+        case .hung: .noPictures
         }
     }
 }

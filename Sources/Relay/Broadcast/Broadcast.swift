@@ -7,7 +7,7 @@ final class Broadcast {
     /// How long a start may take before the standby is started beside it.
     private static let standbyDelay = TimeAmount.seconds(1)
 
-    let device: DeviceConfiguration
+    private(set) var device: DeviceConfiguration
     let agent: AgentSupervisor
     let standby: AgentSupervisor
     /// Called after every change of what it is to capture.
@@ -16,6 +16,8 @@ final class Broadcast {
     private var adoptionEnd: NIODeadline?
     private var delay: Scheduled<Void>?
     private var draining = false
+    /// When it last had a session, or was started.
+    private var lastUse = NIODeadline.now()
 
     /// - Parameter supervisor: Makes the supervisor of the device's agent of a role.
     init(device: DeviceConfiguration, supervisor: (AgentRole) -> AgentSupervisor) {
@@ -33,19 +35,39 @@ final class Broadcast {
 
     /// Starts it, or waits for the start that is under way.
     ///
+    /// - Parameter ttl: After how long without a session it may end, s; nil for never.
     /// - Returns: The start's timings; nil when it was live already.
-    func start(source: SourceRequest?, timeout: TimeAmount) async throws(BroadcastError) -> StartTimings? {
-        try await agent.start(source: source, timeout: timeout)
+    func start(source: SourceRequest?, timeout: TimeAmount, ttl: Int?) async throws(BroadcastError) -> StartTimings? {
+        lastUse = .now()
+        return try await agent.start(source: source, timeout: timeout, ttl: ttl)
+    }
+
+    /// Whether it has had no session for its ttl. Called now and then.
+    func isIdle(hasSessions: Bool) -> Bool {
+        let isUsed = hasSessions || ![.live, .away].contains(machine.state)
+        if isUsed { lastUse = .now() }
+        return machine.ttl.map { .now() - lastUse >= .seconds(Int64($0)) } ?? false
+    }
+
+    /// What counts for agents that are started from now on.
+    func change(to device: DeviceConfiguration, _ configuration: RelayConfiguration) {
+        self.device = device
+        for role in AgentRole.allCases { agent(role).change(to: device, configuration) }
+        keepStandby()
     }
 
     /// Goes on with what the relay did before it ended. Agents that run still are expected for `grace`, then others are started.
-    func resume(_ source: SourceRequest, grace: TimeAmount) {
+    func resume(_ kept: RelayState.Broadcast, grace: TimeAmount) {
         adoptionEnd = .now() + grace
-        agent.supervise(source, grace: grace)
+        lastUse = .now()
+        agent.supervise(kept.source, ttl: kept.ttl, grace: grace)
     }
 
-    /// What the relay keeps running; nil when it does not.
-    var keptSource: SourceRequest? { agent.machine.isSupervised ? agent.machine.source : nil }
+    /// What is kept of it for the relay's next life; nil when the relay does not keep it running.
+    var state: RelayState.Broadcast? {
+        guard machine.isSupervised else { return nil }
+        return .init(device: device.name, source: machine.source, ttl: machine.ttl)
+    }
 
     /// Stops it and returns when its agents are gone.
     func stop(reason: String) async {

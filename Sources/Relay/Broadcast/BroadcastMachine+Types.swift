@@ -21,6 +21,8 @@ extension BroadcastMachine {
         case terminateProcess
         case sendStop(reason: String)
         case closeLink
+        /// The link of an agent that hangs is lost from now on.
+        case abandonLink
         case startSucceeded(StartTimings)
         case startFailed(BroadcastError)
         case stopped

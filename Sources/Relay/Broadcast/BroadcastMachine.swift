@@ -38,7 +38,8 @@ package struct BroadcastMachine: Sendable {
         case stopping(Stopping)
     }
 
-    private let policy: Policy
+    /// May change at any time; what is under way goes on as it began.
+    package var policy: Policy
     private var phase = Phase.idle
     private var backoff: RestartBackoff
     /// Whether an agent process exists, from spawn to reap.
@@ -52,6 +53,8 @@ package struct BroadcastMachine: Sendable {
     package private(set) var agent: Agent?
     package private(set) var processID: Int?
     package private(set) var source: SourceRequest
+    /// After how long without a session the broadcast is to end, s; nil for never. The longest that its starts asked for.
+    package private(set) var ttl: Int?
     package private(set) var restarts = 0
     package private(set) var lastExit: AgentExit?
 
@@ -93,10 +96,13 @@ package struct BroadcastMachine: Sendable {
     package mutating func startRequested(
         source requested: SourceRequest?,
         timeout: TimeAmount,
+        ttl: Int? = nil,
         now: NIODeadline
     ) -> StartDecision {
         if case .stopping = phase { return .waitForStop }
         if state != .idle, let requested, conflicts(requested) { return .refuse(.running(source: runningSource)) }
+        let isFirst = state == .idle
+        self.ttl = ttl.flatMap { wanted in isFirst ? wanted : self.ttl.map { max($0, wanted) } }
         switch phase {
         case .starting:
             return .join
@@ -128,6 +134,7 @@ package struct BroadcastMachine: Sendable {
     /// - Parameter grace: How long an agent that may run already is expected before one is started.
     package mutating func superviseRequested(
         source requested: SourceRequest,
+        ttl: Int? = nil,
         grace: TimeAmount = .zero,
         now: NIODeadline
     ) -> [Action] {
@@ -136,6 +143,7 @@ package struct BroadcastMachine: Sendable {
         lastExit = nil
         backoff = RestartBackoff(policy: policy.backoff)
         source = requested
+        self.ttl = ttl
         guard grace > .zero else {
             enter(.away(Absence(patience: now + policy.restartTimeout)), now: now)
             return [spawn()]
@@ -215,6 +223,13 @@ package struct BroadcastMachine: Sendable {
             break
         }
         return []
+    }
+
+    /// The linked agent gives no pictures any more, though its link is well. It is ended where the relay keeps one running: another is
+    /// started as after any loss. One that was started by hand is left to whoever did.
+    package mutating func agentHung() -> [Action] {
+        guard case .live = phase, agent != nil, supervised else { return [] }
+        return [.sendStop(reason: "its encoder hangs"), .abandonLink] + (processExists ? [.terminateProcess] : [])
     }
 
     // MARK: The agent's process
@@ -297,6 +312,7 @@ extension BroadcastMachine {
         if case .idle = next {
             supervised = false
             source = policy.defaultSource
+            ttl = nil
         }
     }
 

@@ -13,6 +13,8 @@ package struct HeartbeatHistory: Sendable {
     package mutating func add(_ heartbeat: Heartbeat, now: NIODeadline) {
         previous = latest
         latest = heartbeat
+        // An agent may say anything.
+        latest?.linkQueuedBytes = max(0, heartbeat.linkQueuedBytes)
         received = now
     }
 

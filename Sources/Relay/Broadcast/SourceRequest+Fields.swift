@@ -49,8 +49,8 @@ extension SourceRequest {
 
     private mutating func readSize(_ reader: inout ObjectReader) {
         if reader.has("width") || reader.has("height") { reader.require("width", "height") }
-        guard let width = reader.integer("width", in: 16...8192), let height = reader.integer("height", in: 16...8192)
-        else { return }
+        let (width, height) = (reader.integer("width", in: 16...8192), reader.integer("height", in: 16...8192))
+        guard let width, let height else { return }
         size = PictureSize(width: width, height: height)
     }
 }

@@ -1,3 +1,4 @@
+import Access
 import SystemPackage
 
 /// Reads the configuration file. docs/configuration.md describes it.
@@ -28,7 +29,12 @@ package enum ConfigurationFile {
         }
         var faults = document.faults
         do throws(FieldIssues) {
-            let settings = try ObjectReader.read(members) { RelaySettings(&$0) }
+            var settings = try ObjectReader.read(members) { RelaySettings(&$0) }
+            for member in members {
+                settings.places[member.name] = document.mark(of: [member.name]).map {
+                    "\(path):\($0.line):\($0.column)"
+                }
+            }
             if faults.isEmpty { return settings }
         } catch {
             faults += error.all.map { .init(mark: document.mark(of: $0), statement: $0.description) }
@@ -37,22 +43,13 @@ package enum ConfigurationFile {
     }
 
     private static func text(at path: String) throws(ConfigurationError) -> String {
-        var bytes: [UInt8] = []
+        let bytes: [UInt8]
         do {
-            let file = try FileDescriptor.open(FilePath(path), .readOnly)
-            try file.closeAfter {
-                var part = [UInt8](repeating: 0, count: 64 << 10)
-                while bytes.count <= maximumSize {
-                    let count = try part.withUnsafeMutableBytes { try file.read(into: $0) }
-                    if count == 0 { break }
-                    bytes += part[..<count]
-                }
-            }
+            bytes = try BoundedFile.read(FilePath(path), atMost: maximumSize)
+        } catch Errno.fileTooLarge {
+            throw ConfigurationError(path: path, "the configuration file is longer than \(maximumSize) bytes")
         } catch {
             throw ConfigurationError(path: path, "the configuration file cannot be read: \(error)")
-        }
-        guard bytes.count <= maximumSize else {
-            throw ConfigurationError(path: path, "the configuration file is longer than \(maximumSize) bytes")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError(path: path, "the configuration file is not UTF-8")
@@ -61,14 +58,17 @@ package enum ConfigurationFile {
     }
 }
 
-/// All that is wrong with a configuration file.
+/// All that is wrong with a configuration file, or with the environment.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
-    /// `FILE:LINE:COLUMN: what is wrong, and what is allowed`, in the order of the file.
+    /// `FILE:LINE:COLUMN: what is wrong, and what is allowed`, in the order of the file, or `VARIABLE: …`.
     package let lines: [String]
 
     init(path: String, faults: [YAMLDocument.Fault]) {
         lines = faults.sorted { $0.mark < $1.mark }.map { "\(path):\($0.mark.line):\($0.mark.column): \($0.statement)" }
     }
+
+    /// What is wrong with the environment: `VARIABLE: what is wrong, and what is allowed`.
+    init(lines: [String]) { self.lines = lines }
 
     /// The whole file is to blame.
     init(path: String, _ statement: String) { lines = ["\(path): \(statement)"] }

@@ -1,9 +1,10 @@
+import Access
 package import Logging
 package import NIOCore
 
 /// What a relay is told when it starts. Every value has a default.
 package struct RelayConfiguration: Sendable {
-    /// Where the HTTP API listens; loopback only.
+    /// Where the HTTP API listens, and sessions' ports on the same address. Off loopback only with ``tls`` and keys.
     package var http = Endpoint(host: "127.0.0.1", port: 8420)
     /// Where agents connect; loopback only.
     package var agentLink = Endpoint(host: "127.0.0.1", port: 9300)
@@ -11,10 +12,18 @@ package struct RelayConfiguration: Sendable {
     package var sessionPortBase = 9200
     /// The devices that can be broadcast, at least one. Their names differ.
     package var devices = [DeviceConfiguration()]
+    /// What connections of others than agents are encrypted with.
+    package var tls = TLSSettings.none
+    /// Where an identity of the relay's own making is kept; nil for nowhere.
+    package var stateDirectory: String?
+    /// Where the API keys are kept; nil for no access control.
+    package var keysFile: String?
     /// The secret that agents show.
     package var linkToken = LinkToken.random()
     /// Whether the operator chose it. Else the one of the relay's former life counts.
     package var isTokenConfigured = false
+    /// The users, beside the relay's own and root, whose processes may be agents.
+    package var agentUsers: [UInt32] = []
     /// Where the relay keeps what it goes on with after its end; nil for nowhere.
     package var stateFile: String?
     /// How long after its start a relay expects agents of its former life before it starts others.
@@ -24,6 +33,8 @@ package struct RelayConfiguration: Sendable {
     package var helloTimeout = TimeAmount.seconds(5)
     /// After how long without a byte an agent's link counts as lost.
     package var watchdog = TimeAmount.seconds(6)
+    /// How long an agent may give no picture that is overdue, while its link is well, before it is ended.
+    package var hangTime = TimeAmount.seconds(10)
     /// How long an agent whose link is gone is expected back before another is started.
     package var agentReturnGrace = TimeAmount.seconds(5)
     /// How long a standby's source may be lost before viewers see a slate.
@@ -33,13 +44,19 @@ package struct RelayConfiguration: Sendable {
     /// Delays between restarts of an agent that exits.
     package var restartBackoff = RestartBackoff.Policy()
 
-    /// How long a connection to the HTTP API may take to send the head of its first request.
-    package var requestTimeout = TimeAmount.seconds(10)
+    /// How many connections callers and viewers may have, and for how long one may keep the relay waiting.
+    package var connections = ConnectionLimits()
+    /// How many connections to sessions' ports may come without a key yet, where one is needed.
+    package var strangers = StreamEntrance.Policy()
     /// What is expected of viewers on WebSockets.
     package var webSocket = WebSocketMachine.Policy()
 
     /// What a viewer may fall behind by.
     package var viewerQueueLimits = ViewerQueue.Limits()
+    /// How long a viewer may be behind before its connection is closed; nil for ever.
+    package var viewerTimeout: TimeAmount? = .seconds(30)
+    /// Most bytes that all viewers' connections may have been handed and not have taken.
+    package var viewerMemory = 256 << 20
 
     /// Written once all ports are open: `{"http":8420,"agentLink":9300,"pid":1234}`.
     package var portsFile: String?
@@ -47,12 +64,41 @@ package struct RelayConfiguration: Sendable {
     package var printsPorts = false
     /// What is logged at least.
     package var logLevel = Logger.Level.info
+    package var logFormat = LogFormat.text
+
+    /// Where each setting was said, by its name, for those who have to mend it.
+    package var places: [String: String] = [:]
 
     package init() {}
 
-    /// - Throws: ``RelayStartError/notLoopback(option:endpoint:)``
-    package func validate() throws(RelayStartError) {
-        guard http.isLoopback else { throw .notLoopback(option: "--http", endpoint: http) }
+    /// - Parameter keyCount: How many keys there are; nil where access is off.
+    /// - Throws: ``RelayStartError``
+    package func validate(keyCount: Int?) throws(RelayStartError) {
         guard agentLink.isLoopback else { throw .notLoopback(option: "--agent-link", endpoint: agentLink) }
+        guard !http.isLoopback, tls == .none || keyCount ?? 0 == 0 else { return }
+        throw .open(endpoint: http, hasTLS: tls != .none, hasKeys: keyCount ?? 0 > 0, keysFile: keysFile)
+    }
+
+    /// Looks at what a start would, as far as it can without opening a port or making a file.
+    ///
+    /// - Throws: ``RelayStartError``
+    package func check() throws(RelayStartError) {
+        let keys: KeyRing?
+        do {
+            keys = try keysFile.map(KeyFile.init(path:))?.read()
+        } catch {
+            throw .keys(error)
+        }
+        try validate(keyCount: keys?.keys.count)
+        guard let files = try TLSFiles(tls, directory: stateDirectory) else { return }
+        // A start makes its own.
+        if tls == .selfSigned, files.isMissing { return }
+        _ = try files.identity()
+    }
+
+    /// What went wrong, behind where the setting that is to blame was said.
+    package func statement(of error: RelayStartError) -> String {
+        guard let place = error.setting.flatMap({ places[$0] }) else { return "heliograph-relay: \(error)" }
+        return "\(place): \(error)"
     }
 }

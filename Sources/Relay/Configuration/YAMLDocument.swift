@@ -40,6 +40,9 @@ struct YAMLDocument {
         return place ?? marks[issue.path.dropLast()]?.value ?? Mark(line: 1, column: 1)
     }
 
+    /// Where the value of the field at `path` stands.
+    func mark(of path: [String]) -> Mark? { marks[path]?.value }
+
     // MARK: Nodes
 
     /// nil for what was refused.

@@ -97,17 +97,18 @@ package struct ObjectReader {
         }
     }
 
-    /// A string whose number of characters is in `length`. NUL is no character: it would end the string where C reads it.
+    /// A string whose number of characters, as Unicode's code points, is in `length`. NUL is none: it would end the string where C reads it.
     package mutating func string(_ name: String, length: ClosedRange<Int>) -> String? {
         switch take(name) {
         case nil: return nil
         case .string(let string):
-            guard length.contains(string.count) else {
+            let count = string.unicodeScalars.count
+            guard length.contains(count) else {
                 let allowed =
                     length.lowerBound == 0
                     ? "at most \(length.upperBound) characters"
                     : "\(length.lowerBound) to \(length.upperBound) characters"
-                return outOfRange(name, allowed, is: "\(string.count) characters long")
+                return outOfRange(name, allowed, is: "\(count) characters long")
             }
             guard !string.utf8.contains(0) else {
                 return outOfRange(name, "any other character", is: "with a NUL in it")
@@ -118,7 +119,9 @@ package struct ObjectReader {
     }
 
     /// Strings, as many as `count` says, each with a number of characters in `length` and no NUL.
-    package mutating func strings(_ name: String, count: ClosedRange<Int>, length: ClosedRange<Int>) -> [String]? {
+    package mutating func strings(_ name: String, count: ClosedRange<Int>, length lengths: ClosedRange<Int>)
+        -> [String]?
+    {
         let elements: [JSONValue]
         switch take(name) {
         case nil: return nil
@@ -133,9 +136,10 @@ package struct ObjectReader {
             guard case .string(let string) = element else {
                 return wrongType(name, "an array of strings", is: "with \(element.kind) in it")
             }
-            guard length.contains(string.count), !string.utf8.contains(0) else {
-                let allowed = "\(length.lowerBound) to \(length.upperBound) characters each, no NUL"
-                return outOfRange(name, allowed, is: "with a string of \(string.count) characters in it")
+            let length = string.unicodeScalars.count
+            guard lengths.contains(length), !string.utf8.contains(0) else {
+                let allowed = "\(lengths.lowerBound) to \(lengths.upperBound) characters each, no NUL"
+                return outOfRange(name, allowed, is: "with a string of \(length) characters in it")
             }
             strings.append(string)
         }

@@ -2,27 +2,34 @@ import Hummingbird
 
 extension API {
     func addBroadcastRoutes(to routes: inout RouteTable) {
-        routes.add(.post, "/screencapture/broadcast/start") { request, _ in
+        routes.add(.post, "/screencapture/broadcast/start", for: .operator) { request, context in
             let arguments = try await Self.arguments(request) { BroadcastArguments(&$0) }
-            return Answer.json(try await start(arguments))
+            return Answer.json(try await start(arguments, context))
         }
-        routes.add(.get, "/screencapture/broadcast") { request, _ in
+        routes.add(.get, "/screencapture/broadcast", for: .viewer) { request, _ in
             let device = try Self.deviceQuery(request)
             return Answer.json(try await status(device: device))
         }
-        routes.add(.get, "/screencapture/broadcasts") { _, _ in
+        routes.add(.get, "/screencapture/broadcasts", for: .viewer) { _, _ in
             Answer.json(["broadcasts": .array(await summaries())])
         }
-        routes.add(.post, "/screencapture/broadcast/stop") { request, _ in
-            Answer.json(try await stop(device: try await Self.deviceArgument(request)))
+        routes.add(.post, "/screencapture/broadcast/stop", for: .operator) { request, context in
+            Answer.json(try await stop(device: try await Self.deviceArgument(request), context))
         }
     }
 
     @MediaLoop
-    private func start(_ arguments: BroadcastArguments) async throws(Problem) -> JSONValue {
+    private func start(_ arguments: BroadcastArguments, _ context: RelayRequestContext) async throws(Problem)
+        -> JSONValue
+    {
         let broadcast = try broadcast(arguments.device)
+        context.audit.note("device", broadcast.device.name)
         do {
-            let timings = try await broadcast.start(source: arguments.source, timeout: arguments.timeout)
+            let timings = try await broadcast.start(
+                source: arguments.source,
+                timeout: arguments.timeout,
+                ttl: arguments.ttl
+            )
             await switchboard.keepState()
             return BroadcastReport.started(broadcast, timings: timings)
         } catch {
@@ -34,7 +41,11 @@ extension API {
     @MediaLoop
     private func status(device: String?) throws(Problem) -> JSONValue {
         let broadcast = try broadcast(device)
-        return BroadcastReport.status(broadcast, sessions: switchboard.sessions.sessions(of: broadcast.device.name))
+        return BroadcastReport.status(
+            broadcast,
+            sessions: switchboard.sessions.sessions(of: broadcast.device.name),
+            tls: tls
+        )
     }
 
     @MediaLoop
@@ -45,8 +56,9 @@ extension API {
     }
 
     @MediaLoop
-    private func stop(device: String?) async throws(Problem) -> JSONValue {
+    private func stop(device: String?, _ context: RelayRequestContext) async throws(Problem) -> JSONValue {
         let broadcast = try broadcast(device)
+        context.audit.note("device", broadcast.device.name)
         let wasRunning = broadcast.machine.state != .idle
         await broadcast.stop(reason: "the broadcast was stopped")
         await switchboard.keepState()
@@ -56,14 +68,12 @@ extension API {
         ]
     }
 
+    /// The device in the query of a call that takes nothing else, nil when it names none.
     private static func deviceQuery(_ request: Request) throws(Problem) -> String? {
-        var device: String?
-        for (name, value) in request.uri.queryParameters {
-            guard name == "device" else {
-                throw Problem(.unknownField, "there is no query parameter \(name) here", field: String(name))
-            }
-            device = String(value)
+        try query(request, isText: true) { reader in
+            let device = reader.device()
+            reader.finish()
+            return .some(device)
         }
-        return device
     }
 }

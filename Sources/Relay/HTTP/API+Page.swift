@@ -5,7 +5,7 @@ extension API {
     /// The web page: the files of Sources/Relay/Page, which the program carries in itself.
     func addPageRoutes(to routes: inout RouteTable) {
         for file in PageFile.all {
-            routes.add(.get, file.path) { _, _ in
+            routes.add(.get, file.path, for: .anyone) { _, _ in
                 Response(
                     status: .ok,
                     headers: PageFile.headers(type: file.type),
@@ -29,13 +29,18 @@ struct PageFile: Sendable {
         script("api", PackageResources.api_js),
         script("app", PackageResources.app_js),
         script("chart", PackageResources.chart_js),
+        script("clock", PackageResources.clock_js),
         script("decoder", PackageResources.decoder_js),
         script("dom", PackageResources.dom_js),
         script("forms", PackageResources.forms_js),
+        script("fragments", PackageResources.fragments_js),
         script("overview", PackageResources.overview_js),
+        script("paint", PackageResources.paint_js),
         script("player", PackageResources.player_js),
+        script("players", PackageResources.players_js),
         script("recorder", PackageResources.recorder_js),
         script("statistics", PackageResources.statistics_js),
+        script("stills", PackageResources.stills_js),
         script("stream", PackageResources.stream_js),
         script("thumbnail", PackageResources.thumbnail_js),
         script("words", PackageResources.words_js),

@@ -2,39 +2,46 @@ import Hummingbird
 
 extension API {
     func addSessionRoutes(to routes: inout RouteTable) {
-        routes.add(.post, "/screencapture/start") { request, _ in
+        routes.add(.post, "/screencapture/start", for: .operator) { request, context in
             let (device, session) = try await Self.arguments(request) { ($0.device(), SessionRequest(&$0)) }
-            return Answer.json(try await startSession(session, device: device), status: .created)
+            return Answer.json(try await startSession(session, device: device, context), status: .created)
         }
-        routes.add(.get, "/screencapture") { _, _ in
+        routes.add(.get, "/screencapture", for: .viewer) { _, _ in
             Answer.json(["sessions": .array(await sessions())])
         }
-        routes.add(.get, "/screencapture/{id}") { _, context in
+        routes.add(.get, "/screencapture/{id}", for: .viewer) { _, context in
             Answer.json(try await report(context))
         }
-        routes.add(.patch, "/screencapture/{id}") { request, context in
+        routes.add(.patch, "/screencapture/{id}", for: .operator) { request, context in
             let change = try await Self.arguments(request) { SessionChange(&$0) }
             return Answer.json(try await changeSession(context, change))
         }
-        routes.add(.post, "/screencapture/{id}/keyframe") { request, context in
+        routes.add(.post, "/screencapture/{id}/keyframe", for: .operator) { request, context in
             try await Self.noArguments(request)
             return Answer.json(try await requestKeyframe(context), status: .accepted)
         }
-        routes.add(.post, "/screencapture/{id}/stop") { request, context in
+        routes.add(.post, "/screencapture/{id}/stop", for: .operator) { request, context in
             try await Self.noArguments(request)
             return Answer.json(try await stopSession(context))
         }
-        routes.add(.post, "/screencapture/stop") { request, _ in
+        routes.add(.post, "/screencapture/stop", for: .operator) { request, context in
             let device = try await Self.deviceArgument(request)
-            return Answer.json(["stopped": .integer(try await stopAll(of: device))])
+            return Answer.json(["stopped": .integer(try await stopAll(of: device, context))])
         }
     }
 
     @MediaLoop
-    private func startSession(_ request: SessionRequest, device: String?) async throws(Problem) -> JSONValue {
+    private func startSession(
+        _ request: SessionRequest,
+        device: String?,
+        _ context: RelayRequestContext
+    ) async throws(Problem) -> JSONValue {
         let broadcast = try broadcast(device)
+        context.audit.note("device", broadcast.device.name)
         do {
-            return SessionReport.json(try await switchboard.startSession(request, on: broadcast), of: broadcast)
+            let session = try await switchboard.startSession(request, on: broadcast)
+            context.audit.note("session", session.id)
+            return SessionReport.json(session, of: broadcast)
         } catch {
             throw Problem(error)
         }
@@ -42,10 +49,7 @@ extension API {
 
     @MediaLoop
     private func sessions() -> [JSONValue] {
-        switchboard.sessions.all.map { session in
-            session.touch()
-            return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
-        }
+        switchboard.sessions.all.map { SessionReport.json($0, of: switchboard.broadcast(of: $0.device.name)) }
     }
 
     @MediaLoop
@@ -69,6 +73,9 @@ extension API {
         do {
             return ["id": JSONValue(session.id), "request": JSONValue(try session.requestKeyframe())]
         } catch {
+            if case .noSource = error, !session.feed.feeds.isDemanded {
+                throw Problem(.noSource, "session \(session.id) is asleep: watch it first")
+            }
             throw Problem(error)
         }
     }
@@ -82,8 +89,9 @@ extension API {
 
     /// Stops the device's sessions, or all when none is named.
     @MediaLoop
-    private func stopAll(of device: String?) async throws(Problem) -> Int {
+    private func stopAll(of device: String?, _ context: RelayRequestContext) async throws(Problem) -> Int {
         let name = try device.map(broadcast)?.device.name
+        context.audit.note("device", name ?? "all")
         let sessions = name.map(switchboard.sessions.sessions(of:)) ?? switchboard.sessions.all
         for session in sessions { await switchboard.stopSession(session) }
         return sessions.count

@@ -1,15 +1,18 @@
 import HTTPTypes
 import Hummingbird
 import Media
+import NIOCore
 import Wire
 
 extension API {
     func addStreamRoutes(to routes: inout RouteTable) {
         for codec in Codec.allCases {
-            routes.add(.get, codec.streamPath(of: "{id}")) { try await stream($0, $1, codec: codec) }
+            routes.add(.get, codec.streamPath(of: "{id}"), for: .viewer) {
+                try await stream($0, $1, codec: codec)
+            }
         }
         for container in Container.allCases {
-            routes.add(.get, container.streamPath(of: "{id}")) { request, context in
+            routes.add(.get, container.streamPath(of: "{id}"), for: .viewer) { request, context in
                 let session = try await session(context)
                 return try await stream(session, in: container, type: container.mediaType, request, context)
             }
@@ -35,12 +38,27 @@ extension API {
         _ request: Request,
         _ context: RelayRequestContext
     ) async throws -> Response {
-        guard await session.hasRoom else {
-            throw Problem(SessionError.tooManyViewers(limit: session.device.maximumViewers))
+        let join = try Join(query: request.uri)
+        return try await stream(of: session, type: type, to: request, context) {
+            session.makeHTTPViewer(on: $0, container: container, join: join)
         }
+    }
+
+    /// A response that lasts as long as session and client live.
+    ///
+    /// - Parameter makeViewer: Lets the connection's viewer in; nil when there is no room for it.
+    func stream<Puller: PullingViewer>(
+        of session: Session,
+        type: String,
+        to request: Request,
+        _ context: RelayRequestContext,
+        makeViewer: @escaping @MediaLoop @Sendable (any Channel) -> Puller?
+    ) async throws -> Response {
+        try Self.noBody(request)
+        if let refusal = await session.refusal { throw Problem(refusal) }
         let body = ResponseBody { writer in
             // Joins here and not before, since this runs only when the response's head could be written.
-            if let viewer = await session.makeHTTPViewer(on: context.channel, container: container) {
+            if let viewer = await makeViewer(context.channel) {
                 try await serve(viewer, of: session, to: request, writer: &writer)
             }
             try await writer.finish(nil)
@@ -53,7 +71,7 @@ extension API {
     }
 
     private func serve(
-        _ viewer: HTTPViewer,
+        _ viewer: some PullingViewer,
         of session: Session,
         to request: Request,
         writer: inout any ResponseBodyWriter

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Wire
 
 /// The HTTP API.
 struct API: Sendable {
@@ -9,21 +8,25 @@ struct API: Sendable {
     private static let maximumBody = 64 << 10
 
     let switchboard: Switchboard
+    let access: AccessControl
+    /// Nil where nothing is encrypted.
+    let tls: TLSServer?
 
-    func router() -> Router<RelayRequestContext> {
+    func router() -> Router<RelayRequestContext> { table.router(access: access, isSecure: tls != nil) }
+
+    var table: RouteTable {
         var routes = RouteTable()
+        addAuthRoutes(to: &routes)
         addBroadcastRoutes(to: &routes)
         addSessionRoutes(to: &routes)
         addStreamRoutes(to: &routes)
+        addStillRoutes(to: &routes)
+        addWaitRoute(to: &routes)
         addWebSocketRoute(to: &routes)
         addPageRoutes(to: &routes)
-        routes.add(.get, "/metrics") { _, _ in
-            Answer.text(await metrics(), type: "text/plain; version=0.0.4; charset=utf-8")
-        }
-        routes.add(.get, "/livez") { _, _ in
-            Answer.json(["status": "ok", "release": .string(Release.current)])
-        }
-        return routes.router()
+        addContractRoute(to: &routes)
+        addMonitoringRoutes(to: &routes)
+        return routes
     }
 
     /// What `read` makes of a request's body, of which empty bytes stand for `{}`. Its content type is not asked for.
@@ -36,6 +39,8 @@ struct API: Sendable {
             body = try await request.body.collect(upTo: maximumBody)
         } catch is NIOTooManyBytesError {
             throw Problem(.bodyTooLarge, "the body is longer than \(maximumBody) bytes")
+        } catch is RequestLimitHandler.BodyTimeout {
+            throw Problem(.requestTimeout, "the request's body did not come in time")
         } catch {
             // Broken chunks, or a client that left: no fault of the relay's.
             throw Problem(.httpError, "the body cannot be read: \(error)")
@@ -75,6 +80,13 @@ struct API: Sendable {
         try await arguments(request) { $0.finish() }
     }
 
+    /// Refuses a request with a body, on routes that answer for long and would never read it.
+    static func noBody(_ request: Request) throws(Problem) {
+        let length = request.headers[.contentLength]
+        guard request.headers[.transferEncoding] != nil || length.map({ $0 != "0" }) == true else { return }
+        throw Problem(.httpError, "this call takes no body")
+    }
+
     /// The broadcast of the device that a call names, or of the one that is meant when it names none.
     @MediaLoop
     func broadcast(_ device: String?) throws(Problem) -> Broadcast {
@@ -86,17 +98,18 @@ struct API: Sendable {
         throw Problem(.unknownDevice, "no device is called \(device); there is: \(names)", field: "device")
     }
 
-    /// The session that the path names; the call counts as use of it.
+    /// The session that the path names.
+    ///
+    /// - Parameter isUse: Whether the call counts as use of it.
     @MediaLoop
-    func session(_ context: RelayRequestContext) throws(Problem) -> Session {
+    func session(_ context: RelayRequestContext, isUse: Bool = true) throws(Problem) -> Session {
         let text = context.parameters.get("id") ?? ""
         guard let id = UInt32(text), let session = switchboard.sessions[id] else {
             throw Problem(.unknownSession, "there is no session \(text); GET /screencapture lists them")
         }
-        session.touch()
+        if isUse { session.touch() }
+        context.audit.note("device", session.device.name)
+        context.audit.note("session", session.id)
         return session
     }
-
-    @MediaLoop
-    private func metrics() -> String { RelayMetrics.text(of: switchboard) }
 }

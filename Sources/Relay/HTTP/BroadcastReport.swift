@@ -33,12 +33,13 @@ enum BroadcastReport {
         ]
     }
 
-    static func status(_ broadcast: Broadcast, sessions: [Session]) -> JSONValue {
+    static func status(_ broadcast: Broadcast, sessions: [Session], tls: TLSServer?) -> JSONValue {
         let machine = broadcast.machine
         return [
             "device": .string(broadcast.device.name),
             "state": .string(machine.state.rawValue),
             "since": .string(Self.wallClock(of: machine.since)),
+            "ttl": JSONValue(machine.ttl),
             "agent": agent(machine),
             "source": source(machine),
             "encoders": JSONValue(broadcast.encoders?.map(json)),
@@ -47,6 +48,7 @@ enum BroadcastReport {
             "restarts": .integer(machine.restarts),
             "lastExit": machine.lastExit.map(json) ?? nil,
             "standby": standby(broadcast.standby),
+            "tls": TLSReport.json(tls),
             "sessions": .array(sessions.map { SessionReport.json($0, of: broadcast) }),
         ]
     }

@@ -1,6 +1,8 @@
 import HTTPTypes
 import Media
 import NIOCore
+import NIOHTTP1
+import Wire
 
 extension Problem {
     /// Seconds after which a client that met a limit may try again.
@@ -12,7 +14,34 @@ extension Problem {
         return problem
     }
 
+    static func retryable(_ code: Code, _ detail: String) -> Problem { Problem(code, detail).retryable() }
+
     static let shuttingDown = Problem(.shuttingDown, "the relay is shutting down").retryable()
+
+    static func requestTimeout(_ time: TimeAmount) -> Problem {
+        Problem(.requestTimeout, "the request did not come within \(time.seconds) s")
+    }
+
+    init(_ refusal: Connections.Refusal) {
+        let detail =
+            refusal == .address
+            ? "your address has as many connections to the relay as one may have: close some, or try again later"
+            : "the relay has as many connections as it may have: try again later"
+        self = .retryable(.tooManyConnections, detail)
+    }
+
+    /// What came is no request's head, or one that is too large.
+    init(_ error: HTTPParserError) {
+        guard error == .headerOverflow else {
+            self.init(.httpError, "this is no HTTP request: \(error)")
+            return
+        }
+        let most = RequestLimitHandler.head
+        self.init(
+            .headerTooLarge,
+            "the request's head may have \(most.maxHeaderListSize) bytes in all, \(most.maxHeaderFieldSize) in one field or its path, and \(most.maxHeaderFieldCount) fields"
+        )
+    }
 
     /// The first of the issues: a caller mends one at a time.
     init(_ issues: FieldIssues) {
@@ -30,7 +59,9 @@ extension Problem {
         case .agentExited(let exit):
             self.init(exit)
         case .sourceUnavailable(let cause, let detail):
-            self.init(.sourceUnavailable, detail ?? "the agent cannot capture; see the relay's log")
+            let reason = detail ?? "The agent cannot capture; see the relay's log."
+            let outlook = fallback == nil ? "" : " The broadcast goes on and keeps trying; a stop ends it."
+            self.init(.sourceUnavailable, reason + outlook)
             extra = [
                 Member(name: "cause", value: JSONValue(cause)), Member(name: "fallback", value: JSONValue(fallback)),
             ]
@@ -78,19 +109,84 @@ extension Problem {
                 field: "port"
             )
         case .noFreePort(let first, let last):
-            self = Problem(.noFreePort, "no port from \(first) to \(last) is free").retryable()
+            self = Problem(.noFreePort, "no port from \(first) to \(last) is free: stop a session, or name a port")
+                .retryable()
         case .cannotListen(let reason):
             self.init(.internalError, "cannot open the session's port: \(reason)")
         case .tooManyViewers(let limit):
-            self = Problem(.tooManyViewers, "the session has \(limit) viewers already").retryable()
+            self = Problem(
+                .tooManyViewers,
+                "the session has \(limit) viewers already: close one, or watch another session"
+            ).retryable()
         case .otherCodec(let id, let codec):
             self.init(.otherCodec, "session \(id) is \(codec.rawValue): watch it at \(codec.streamPath(of: id))")
             extra = [Member(name: "path", value: .string(codec.streamPath(of: id)))]
         case .noSource:
             self.init(.noSource, "no agent feeds the session: start the broadcast first")
+        case .lastViewers:
+            self = .retryable(.draining, "the relay drains: it takes nobody new, and ends when its viewers have gone")
         case .draining:
             self = .shuttingDown
         }
+    }
+
+    init(_ failure: StillFailure, session: Session) {
+        switch failure {
+        case .noSource:
+            self = .noPicture("no_source", "no agent feeds the session: start the broadcast first")
+        case .sourceLost:
+            self = .noPicture(
+                "source_lost",
+                "the session's source delivers nothing; without fresh you get the last picture"
+            )
+        case .refused(let refusal):
+            self = .noPicture(refusal)
+        case .timeout(let time):
+            self.init(.stillTimeout, "the agent did not make a picture within \(time.seconds) s")
+        case .tooManyWait(let limit):
+            self = Problem(.tooManyViewers, "\(limit) wait for pictures of the session already").retryable()
+        case .ended:
+            self.init(.unknownSession, "session \(session.id) has ended")
+        }
+    }
+
+    @MediaLoop
+    init(_ failure: ScreenWaitFailure, _ arguments: WaitArguments, session: Session) {
+        switch failure {
+        case .timedOut:
+            let source = session.feed.feeds.source
+            let statement =
+                switch arguments.goal {
+                case .changed: "the screen did not change"
+                case .still: "the screen did not stand still for \(arguments.stillness.seconds) s"
+                }
+            let reason = source == .none ? "; no source delivers its pictures" : ""
+            self.init(.waitTimeout, "\(statement) within \(arguments.timeout.seconds) s\(reason)")
+            extra = [Member(name: "source", value: .string(source.rawValue))]
+        case .tooMany(let limit):
+            self = Problem(.tooManyViewers, "\(limit) wait for the session's screen already").retryable()
+        case .ended:
+            self.init(.unknownSession, "session \(session.id) has ended")
+        case .abandoned:
+            self.init(.httpError, "the client has gone")
+        }
+    }
+
+    private static func noPicture(_ refusal: Still.Refusal) -> Problem {
+        switch refusal {
+        case .unknownSession: noPicture("unknown_session", "the agent does not know the session yet")
+        case .noFrame: noPicture("no_frame", "the screen has sent no picture yet")
+        case .unreadable: noPicture("dma_buf", "the picture is in a DMA-BUF, which only an encoder reads")
+        case .tooLarge: noPicture("too_large", "the file would be larger than 16 MiB: ask for another format")
+        case .busy: noPicture("busy", "too many pictures wait to be made")
+        case .failed: noPicture("failed", "the agent's library for this format failed")
+        }
+    }
+
+    private static func noPicture(_ cause: String, _ detail: String) -> Problem {
+        var problem = Problem(.noPicture, detail).retryable()
+        problem.extra = [Member(name: "cause", value: .string(cause))]
+        return problem
     }
 
     private typealias Member = JSONValue.Member

@@ -1,37 +1,125 @@
+import Access
 import HTTPTypes
 import Hummingbird
 
-/// The API's routes: registers what is served, and answers other methods of the same paths with what is allowed.
+/// The API's routes, and the one place that lets callers in: registers what is served and for whom, answers other methods of the same paths with
+/// what is allowed, and has the log tell of calls that change something.
 struct RouteTable {
     typealias Handler = @Sendable (Request, RelayRequestContext) async throws -> Response
 
-    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
-
-    private var handlers: [String: [HTTPRequest.Method: Handler]] = [:]
-
-    /// Serves `path`; with GET also HEAD, whose answer loses its body in ``ProblemMiddleware``.
-    mutating func add(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
-        handlers[path, default: [:]][method] = handler
-        guard method == .get else { return }
-        handlers[path, default: [:]][.head] = handler
+    private struct Entry {
+        let access: RouteAccess
+        let isEmbeddable: Bool
+        let handler: Handler
     }
 
-    func router() -> Router<RelayRequestContext> {
+    /// All that a connection's parser lets through, those that are served before others. CONNECT is none, since it has no path.
+    private static let methods: [HTTPRequest.Method] = {
+        let others = """
+            ACL BIND CHECKOUT COPY LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY PROPFIND PROPPATCH PURGE QUERY \
+            REBIND REPORT SEARCH SOURCE SUBSCRIBE UNBIND UNLINK UNLOCK UNSUBSCRIBE
+            """
+        return [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+            + others.split(separator: " ").compactMap { HTTPRequest.Method(String($0)) }
+    }()
+
+    private var entries: [String: [HTTPRequest.Method: Entry]] = [:]
+
+    /// Serves `path` for those who may; with GET also HEAD, whose answer loses its body in ``ProblemMiddleware``.
+    ///
+    /// - Parameter isEmbeddable: Whether pages of other sites may show it as a picture.
+    mutating func add(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        for access: RouteAccess,
+        isEmbeddable: Bool = false,
+        _ handler: @escaping Handler
+    ) {
+        let entry = Entry(access: access, isEmbeddable: isEmbeddable, handler: handler)
+        entries[path, default: [:]][method] = entry
+        guard method == .get else { return }
+        entries[path, default: [:]][.head] = entry
+    }
+
+    /// All that is served.
+    var routes: [APIRoute] {
+        entries.flatMap { path, served in
+            served.map { APIRoute(method: $0.key.rawValue, path: path, access: $0.value.access) }
+        }
+    }
+
+    func router(access: AccessControl, isSecure: Bool) -> Router<RelayRequestContext> {
         let router = Router(context: RelayRequestContext.self)
         router.middlewares.add(ProblemMiddleware())
-        router.middlewares.add(OriginGuard())
-        for (path, served) in handlers {
-            let allowed = Self.methods.filter { served[$0] != nil }.map(\.rawValue).joined(separator: ", ")
+        router.middlewares.add(OriginGuard(access: access, isSecure: isSecure))
+        for (path, served) in entries {
+            let allowed = Self.methods.filter { served[$0] != nil }
             for method in Self.methods {
-                let handler = served[method] ?? refusal(allowing: allowed)
+                let handler = served[method].map { Self.admitting($0, by: access) } ?? refusal(allowing: allowed)
                 router.on(RouterPath(path), method: method, use: handler)
             }
         }
         return router
     }
 
-    private func refusal(allowing allowed: String) -> Handler {
-        { request, _ in
+    private static func admitting(_ entry: Entry, by access: AccessControl) -> Handler {
+        { request, context in
+            let credential = Credential(request)
+            if entry.access != .anyone {
+                try OriginGuard.requireOwnSite(request, isEmbeddable: entry.isEmbeddable, showing: credential)
+            }
+            let caller: Caller
+            do {
+                caller = try access.admit(credential, to: entry.access, from: context.channel.remoteAddress)
+            } catch let error as Problem where CallAudit.isDue(request.method) && error.code == .forbiddenRole {
+                let caller = access.caller(showing: credential) ?? .stranger
+                context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
+                throw error
+            }
+            // Who was let in without a role is on a route for anyone.
+            if entry.access != .anyone { access.hold(context.channel, by: caller) }
+            var context = context
+            context.caller = caller
+            let answer: Response
+            do {
+                answer = try await Self.answer(request, showing: credential, context, by: entry, under: access)
+            } catch {
+                access.release(context.channel)
+                throw error
+            }
+            // An answer that ends its connection is a stream. Between calls a connection is nobody's: it is not to be closed as the next one comes.
+            if answer.headers[.connection] == "close" {
+                access.releaseAtEnd(of: context.channel)
+            } else {
+                access.release(context.channel)
+            }
+            return answer
+        }
+    }
+
+    /// Answers a caller who may, and has the log tell of it where that is due.
+    private static func answer(
+        _ request: Request,
+        showing credential: Credential,
+        _ context: RelayRequestContext,
+        by entry: Entry,
+        under access: AccessControl
+    ) async throws -> Response {
+        guard CallAudit.isDue(request.method) else { return try await entry.handler(request, context) }
+        let answer: Result<Response, any Error>
+        do {
+            try OriginGuard.requireOwnPage(request, showing: credential)
+            answer = .success(try await entry.handler(request, context))
+        } catch {
+            answer = .failure(error)
+        }
+        context.audit.log(request, by: context.caller, from: context, under: access, answer: answer)
+        return try answer.get()
+    }
+
+    private func refusal(allowing allowed: [HTTPRequest.Method]) -> Handler {
+        let allowed = allowed.map(\.rawValue).joined(separator: ", ")
+        return { request, _ in
             var problem = Problem(
                 .methodNotAllowed,
                 "\(request.uri.path) takes \(allowed), not \(request.method.rawValue)"
@@ -39,5 +127,22 @@ struct RouteTable {
             problem.headers[.allow] = allowed
             throw problem
         }
+    }
+}
+
+/// One call of the API: its method, its path with parameters in braces, and who may make it.
+package struct APIRoute: Sendable {
+    package let method: String
+    package let path: String
+    package let access: RouteAccess
+}
+
+extension Credential {
+    init(_ request: Request) {
+        self.init(
+            authorization: request.headers[values: .authorization],
+            cookies: request.headers[values: .cookie],
+            authority: request.head.authority
+        )
     }
 }

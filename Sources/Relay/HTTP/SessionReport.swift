@@ -1,4 +1,5 @@
 import Media
+import NIOCore
 import Wire
 
 /// A session as the API shows it.
@@ -24,6 +25,8 @@ enum SessionReport {
             "fps": .integer(request.fps),
             "bitrate": .integer(request.bitrate),
             "repeat": .bool(request.repeat),
+            "onDemand": .bool(request.onDemand),
+            "join": .string(request.join.rawValue),
             "keyframeInterval": .number(request.keyframeInterval),
             "stillKeyframeInterval": .number(request.stillKeyframeInterval),
             "port": .integer(session.port),
@@ -37,6 +40,7 @@ enum SessionReport {
             "sourceWidth": JSONValue(source?.width),
             "sourceHeight": JSONValue(source?.height),
             "source": .string(feeds.source.rawValue),
+            "asleep": .bool(!feeds.isDemanded),
             "stale": .bool(feeds.staleSince != nil),
             "staleSince": JSONValue(feeds.staleSince.map { BroadcastReport.wallClock(of: $0) }),
             "switches": .integer(feeds.record.count),
@@ -50,6 +54,7 @@ enum SessionReport {
             "error": JSONValue(session.failure),
             "counters": ["agent": figures.map(agentCounters) ?? nil, "relay": relayCounters(session)],
             "rates": rates(agent?.heartbeats.rates(of: session.id)),
+            "latency": latency(session),
         ]
     }
 
@@ -90,6 +95,31 @@ enum SessionReport {
         ]
     }
 
+    /// Percentiles of each stage; null where there is nothing of the last 10 s.
+    private static func latency(_ session: Session) -> JSONValue {
+        let (capture, now) = (session.captureLatency, NIODeadline.now())
+        func percentiles(_ record: LatencyRecord) -> JSONValue {
+            guard let percentiles = record.percentiles(now: now) else { return nil }
+            func milliseconds(_ nanoseconds: UInt64) -> JSONValue {
+                .number((Double(nanoseconds) / 1e6).rounded(places: 3))
+            }
+            return [
+                "count": .integer(percentiles.count),
+                "p50Ms": milliseconds(percentiles.p50),
+                "p95Ms": milliseconds(percentiles.p95),
+                "p99Ms": milliseconds(percentiles.p99),
+            ]
+        }
+        return [
+            "wait": percentiles(capture.wait),
+            "encode": percentiles(capture.encode),
+            "link": percentiles(capture.link),
+            "captureToRelay": percentiles(capture.total),
+            "handover": percentiles(session.handoverLatency.record),
+            "captureToPresentation": percentiles(session.presentationLatency.record),
+        ]
+    }
+
     private static func histogram(_ histogram: LatencyHistogram) -> JSONValue {
         [
             "count": JSONValue(histogram.count),
@@ -106,8 +136,15 @@ enum SessionReport {
             "bytes": JSONValue(feed.bytes),
             "keyframes": JSONValue(feed.keyframes),
             "discarded": JSONValue(feed.discarded),
-            "captureToRelay": histogram(session.captureLatency.histogram),
-            "viewersAdmitted": JSONValue(session.viewersAdmitted),
+            "captureToRelay": histogram(session.captureLatency.total.histogram),
+            "captureToPresentation": histogram(session.presentationLatency.record.histogram),
+            "presentationsRefused": JSONValue(session.presentationLatency.refused),
+            "viewersAdmitted": JSONValue(session.audience.admitted),
+            "viewersClosed": .object(
+                ViewerClosure.allCases.map {
+                    .init(name: $0.rawValue, value: JSONValue(session.audience.closed[$0] ?? 0))
+                }
+            ),
             "picturesOut": JSONValue(delivered.pictures),
             "bytesOut": JSONValue(delivered.bytes),
             "dropped": JSONValue(delivered.dropped),

@@ -6,8 +6,12 @@ package struct JSONError: Error, CustomStringConvertible {
 }
 
 extension JSONValue: Decodable {
+    /// Most arrays and objects inside one another. The decoder's work grows with them.
+    package static let maximumDepth = 32
+
     /// Parses one JSON text (RFC 8259).
     package init(parsing bytes: some Collection<UInt8>) throws(JSONError) {
+        try Self.checkDepth(of: bytes)
         do {
             self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
         } catch DecodingError.dataCorrupted(let context) {
@@ -15,6 +19,33 @@ extension JSONValue: Decodable {
             throw JSONError(description: context.debugDescription + cause)
         } catch {
             throw JSONError(description: "\(error)")
+        }
+    }
+
+    /// Looks at the brackets alone: what is wrong otherwise is the decoder's to find.
+    private static func checkDepth(of bytes: some Collection<UInt8>) throws(JSONError) {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for byte in bytes {
+            // No byte of a text in UTF-8. In other encodings brackets could hide.
+            guard byte != 0 else { throw JSONError(description: "it is not UTF-8") }
+            if isEscaped {
+                isEscaped = false
+            } else if isInString {
+                if byte == UInt8(ascii: "\\") { isEscaped = true }
+                if byte == UInt8(ascii: "\"") { isInString = false }
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isInString = true
+                case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                default: break
+                }
+                guard depth <= maximumDepth else {
+                    throw JSONError(description: "more than \(maximumDepth) arrays and objects are inside one another")
+                }
+            }
         }
     }
 

@@ -20,7 +20,7 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         } else if host.contains(":") {
             return nil
         }
-        guard !host.isEmpty else { return nil }
+        guard !host.isEmpty, !host.contains(where: { "[]".contains($0) }) else { return nil }
         self.init(host: String(host), port: Int(port))
     }
 

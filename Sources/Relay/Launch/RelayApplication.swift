@@ -4,30 +4,53 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// A whole relay. It runs until it is cancelled or shut down gracefully, which ends viewers' streams and agents in good order.
+/// A whole relay. It runs until it is cancelled, shut down gracefully, or drained over HTTP, which ends viewers' streams and agents in good order.
 package struct RelayApplication: Service {
+    /// How long a connection may outlive its key.
+    private static let refreshInterval = Duration.seconds(1)
+
     private let configuration: RelayConfiguration
     private let logger: Logger
+    private let changes: AsyncStream<RelayConfiguration>
     private let onReady: @Sendable (RelayPorts) async -> Void
 
-    /// - Parameter onReady: Called once all ports are open.
+    /// - Parameters:
+    ///   - changes: What it is to be like while it runs, as far as it can change then. Read once.
+    ///   - onReady: Called once all ports are open.
     package init(
         configuration: RelayConfiguration,
         logger: Logger,
+        changes: AsyncStream<RelayConfiguration> = AsyncStream { $0.finish() },
         onReady: @escaping @Sendable (RelayPorts) async -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.logger = logger
+        self.changes = changes
         self.onReady = onReady
     }
 
     /// - Throws: ``RelayStartError``
     package func run() async throws {
-        try configuration.validate()
+        let access = try accessControl()
+        try configuration.validate(keyCount: access.keyCount)
+        let tls = try TLSServer(
+            configuration.tls,
+            directory: configuration.stateDirectory,
+            host: MachineName.current,
+            logger: logger
+        )
+        access.announce()
+        tls?.announce()
         let state = keptState()
         var configuration = configuration
         if let state, !configuration.isTokenConfigured { configuration.linkToken = LinkToken(value: state.linkToken) }
-        let switchboard = await Switchboard(configuration: configuration, logger: logger)
+        let connections = Connections(limits: configuration.connections, logger: logger)
+        let switchboard = await Switchboard(
+            configuration: configuration,
+            connections: connections,
+            entrance: await entrance(access, tls, connections),
+            logger: logger
+        )
         // Agents that outlived the relay find its sessions there.
         if let state { await switchboard.restoreSessions(state) }
         let listener = try await AgentListener(
@@ -37,17 +60,33 @@ package struct RelayApplication: Service {
                 token: configuration.linkToken,
                 helloTimeout: configuration.helloTimeout,
                 watchdog: configuration.watchdog
-            )
+            ),
+            pauses: switchboard.acceptPauses
         )
         await switchboard.listens(onPort: listener.port)
         if let state { await switchboard.resumeBroadcasts(state) }
         do {
-            try await serve(switchboard, agentLinkPort: listener.port)
+            try await serve(switchboard, access, tls, agentLinkPort: listener.port)
         } catch {
             await end(switchboard, listener)
             throw error
         }
         await end(switchboard, listener)
+    }
+
+    private func accessControl() throws(RelayStartError) -> AccessControl {
+        do {
+            return try AccessControl(keysFile: configuration.keysFile, logger: logger)
+        } catch {
+            throw .keys(error)
+        }
+    }
+
+    /// What viewers on sessions' ports go through; nil on loopback.
+    @MediaLoop
+    private func entrance(_ access: AccessControl, _ tls: TLSServer?, _ connections: Connections) -> StreamEntrance? {
+        guard !configuration.http.isLoopback, let tls else { return nil }
+        return StreamEntrance(policy: configuration.strangers, access: access, tls: tls, connections: connections)
     }
 
     private func keptState() -> RelayState? {
@@ -64,20 +103,44 @@ package struct RelayApplication: Service {
         await listener.close()
     }
 
+    /// All calls of the HTTP API.
+    package static func routes() async -> [APIRoute] {
+        let logger = Logger(label: "routes") { _ in SwiftLogNoOpLogHandler() }
+        let configuration = RelayConfiguration()
+        let switchboard = await Switchboard(
+            configuration: configuration,
+            connections: Connections(limits: configuration.connections, logger: logger),
+            entrance: nil,
+            logger: logger
+        )
+        guard let access = try? AccessControl(keysFile: nil, logger: logger) else { return [] }
+        let routes = API(switchboard: switchboard, access: access, tls: nil).table.routes
+        await switchboard.drain()
+        return routes
+    }
+
     private enum Milestone {
-        case announced, drained, served
+        case announced, changed, drained, served, watched
     }
 
     /// Runs HTTP beside a task that drains the switchboard on shutdown: streaming responses end only when their sessions do.
-    private func serve(_ switchboard: Switchboard, agentLinkPort: Int) async throws {
+    private func serve(_ switchboard: Switchboard, _ access: AccessControl, _ tls: TLSServer?, agentLinkPort: Int)
+        async throws
+    {
         let (running, announcement) = AsyncStream<Int>.makeStream()
         let server = Application(
-            router: API(switchboard: switchboard).router(),
+            router: API(switchboard: switchboard, access: access, tls: tls).router(),
             server: HTTPServerBuilder { responder in
                 HTTPConnection(
                     responder: responder,
-                    entrance: WebSocketEntrance(switchboard: switchboard, policy: configuration.webSocket),
-                    requestTimeout: configuration.requestTimeout
+                    entrance: WebSocketEntrance(
+                        switchboard: switchboard,
+                        access: access,
+                        isSecure: tls != nil,
+                        policy: configuration.webSocket
+                    ),
+                    tls: tls,
+                    connections: switchboard.connections
                 )
             },
             configuration: ApplicationConfiguration(
@@ -85,6 +148,11 @@ package struct RelayApplication: Service {
                 serverName: "heliograph"
             ),
             onServerRunning: { channel in
+                // Hummingbird has no other place for it.
+                try? await channel.eventLoop.submit {
+                    let handler = AcceptPauseHandler(.http, pauses: switchboard.acceptPauses)
+                    try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+                }.get()
                 announcement.yield(channel.localAddress?.port ?? 0)
                 announcement.finish()
             },
@@ -106,6 +174,26 @@ package struct RelayApplication: Service {
                     try? await gracefulShutdown()
                     await switchboard.drain()
                     return Milestone.drained
+                }
+                group.addTask {
+                    for await _ in switchboard.drained {
+                        logger.notice("drained: the relay ends")
+                        await switchboard.drain()
+                        return Milestone.served
+                    }
+                    return Milestone.drained
+                }
+                group.addTask {
+                    for await configuration in changes { await switchboard.change(to: configuration) }
+                    return Milestone.changed
+                }
+                group.addTask {
+                    // Connections that go on make no calls that a change of the keys would show at.
+                    while (try? await Task.sleep(for: Self.refreshInterval)) != nil {
+                        access.refresh()
+                        tls?.refresh()
+                    }
+                    return Milestone.watched
                 }
                 for try await milestone in group where milestone == .served { break }
                 group.cancelAll()

@@ -1,3 +1,4 @@
+package import Access
 import NIOCore
 
 /// Why the relay cannot start.
@@ -5,6 +6,12 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
     case portInUse(purpose: String, endpoint: Endpoint)
     case cannotBind(purpose: String, endpoint: Endpoint, reason: String)
     case notLoopback(option: String, endpoint: Endpoint)
+    case keys(KeyFileError)
+    /// Others than this machine would reach it, and something is missing that they are to be met with.
+    case open(endpoint: Endpoint, hasTLS: Bool, hasKeys: Bool, keysFile: String?)
+    case certificate(path: String, reason: String)
+    case certificateUnreadable(path: String, reason: String)
+    case noStateDirectory
     case tokenUnreadable(path: String, reason: String)
     case tokenTooShort(source: String)
     case portsFileUnwritable(path: String, reason: String)
@@ -20,6 +27,27 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
     /// Linux's EADDRINUSE.
     static let addressInUse: CInt = 98
 
+    private static func missing(_ endpoint: Endpoint, hasTLS: Bool, hasKeys: Bool, keysFile: String?) -> String {
+        let tls = "encryption (--tls self-signed, or --tls-certificate FILE --tls-key FILE)"
+        let keys =
+            keysFile.map { "keys (heliograph keys make NAME --role operator --keys-file \($0))" }
+            ?? "keys (--keys-file FILE, made by heliograph keys make NAME --role operator --keys-file FILE)"
+        let missing = [hasTLS ? nil : tls, hasKeys ? nil : keys].compactMap(\.self).joined(separator: " and ")
+        return
+            "\(endpoint) is for other machines as well, which needs \(missing); or listen on 127.0.0.1 and use an SSH tunnel"
+    }
+
+    /// The setting that is to blame, where one is.
+    package var setting: String? {
+        switch self {
+        case .open: "http"
+        case .certificate, .certificateUnreadable, .noStateDirectory: "tls"
+        case .keys: "keysFile"
+        case .notLoopback: "agentLink"
+        case .portInUse, .cannotBind, .tokenUnreadable, .tokenTooShort, .portsFileUnwritable: nil
+        }
+    }
+
     package var description: String {
         switch self {
         case .portInUse(let purpose, let endpoint):
@@ -27,8 +55,15 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
         case .cannotBind(let purpose, let endpoint, let reason):
             "cannot listen on \(endpoint) for \(purpose): \(reason)"
         case .notLoopback(let option, let endpoint):
-            "\(option) \(endpoint) is not a loopback address: this release has no access control, so it listens on 127.0.0.1, "
-                + "::1 or localhost only; use an SSH tunnel from other machines"
+            "\(option) \(endpoint) is not a loopback address: agents are on this machine, so it listens on 127.0.0.1, "
+                + "::1 or localhost only"
+        case .open(let endpoint, let hasTLS, let hasKeys, let keysFile):
+            Self.missing(endpoint, hasTLS: hasTLS, hasKeys: hasKeys, keysFile: keysFile)
+        case .certificate(let path, let reason): "cannot use the certificate and key in \(path): \(reason)"
+        case .certificateUnreadable(let path, let reason): "cannot read \(path): \(reason)"
+        case .noStateDirectory:
+            "there is no home directory to keep a self-signed certificate in: set XDG_STATE_HOME, or name --tls-certificate and --tls-key"
+        case .keys(let error): "\(error)"
         case .tokenUnreadable(let path, let reason):
             "cannot read the link token file \(path): \(reason)"
         case .tokenTooShort(let source):

@@ -24,12 +24,31 @@ package struct MetricFamily: Sendable {
 
     /// Adds all samples of a histogram, in seconds.
     package mutating func add(_ histogram: LatencyHistogram, _ labels: Labels = []) {
-        let bounds = LatencyHistogram.bounds.map { Self.text(of: Double($0) / 1e9) } + ["+Inf"]
-        for (bound, count) in zip(bounds, histogram.cumulativeCounts) {
+        add(
+            bounds: LatencyHistogram.bounds.map { Double($0) / 1e9 },
+            cumulativeCounts: histogram.cumulativeCounts,
+            sum: Double(histogram.sum) / 1e9,
+            labels
+        )
+    }
+
+    /// Adds all samples of a histogram, in seconds.
+    mutating func add(_ histogram: GapHistogram, _ labels: Labels = []) {
+        add(
+            bounds: GapHistogram.bounds.map(\.seconds),
+            cumulativeCounts: histogram.cumulativeCounts,
+            sum: histogram.sum.seconds,
+            labels
+        )
+    }
+
+    /// - Parameter cumulativeCounts: One for every bound, and the count of all.
+    private mutating func add(bounds: [Double], cumulativeCounts: [UInt64], sum: Double, _ labels: Labels) {
+        for (bound, count) in zip(bounds.map(Self.text(of:)) + ["+Inf"], cumulativeCounts) {
             samples.append(("_bucket", labels + [("le", bound)], Double(count)))
         }
-        samples.append(("_sum", labels, Double(histogram.sum) / 1e9))
-        samples.append(("_count", labels, Double(histogram.count)))
+        samples.append(("_sum", labels, sum))
+        samples.append(("_count", labels, Double(cumulativeCounts.last ?? 0)))
     }
 
     /// HELP and TYPE, then a line per sample; empty without samples.

@@ -34,6 +34,11 @@ extension RelayMetrics {
             .gauge,
             "From the last picture before the last switch to the first one after it."
         )
+        var gaps = MetricFamily(
+            "heliograph_session_feed_switch_gap_seconds",
+            .histogram,
+            "The same of all switches."
+        )
         var stale = MetricFamily("heliograph_session_stale", .gauge, "Whether viewers see a picture of the past.")
         for session in sessions {
             let labels = labels(device: session.device.name, session: session.id)
@@ -42,8 +47,9 @@ extension RelayMetrics {
                 switches.add(Double(feeds.record.causes[cause] ?? 0), labels + [("cause", cause.rawValue)])
             }
             if let last = feeds.record.lastGap { gap.add(last.seconds, labels) }
+            gaps.add(feeds.record.gaps, labels)
             stale.add(feeds.staleSince == nil ? 0 : 1, labels)
         }
-        return [switches, gap, stale]
+        return [switches, gap, gaps, stale]
     }
 }

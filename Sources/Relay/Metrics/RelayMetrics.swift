@@ -1,19 +1,23 @@
+import FoundationEssentials
 import NIOCore
 import Wire
 
 /// The relay's and the agents' figures for /metrics. docs/api.md lists them.
 @MediaLoop
 enum RelayMetrics {
-    static func text(of switchboard: Switchboard) -> String {
+    /// - Parameter tls: Nil where nothing is encrypted.
+    static func text(of switchboard: Switchboard, access: AccessControl, tls: TLSServer?) -> String {
         let broadcasts = switchboard.allBroadcasts
         let sessions = switchboard.sessions.all
         let families =
-            relay(switchboard) + broadcast(broadcasts) + failOver(broadcasts, sessions) + agent(broadcasts)
+            relay(switchboard, access) + connections(switchboard.connections, tls)
+            + readiness(Readiness(of: switchboard)) + broadcast(broadcasts)
+            + failOver(broadcasts, sessions) + agent(broadcasts)
             + session(sessions)
         return families.map(\.text).joined()
     }
 
-    private static func relay(_ switchboard: Switchboard) -> [MetricFamily] {
+    private static func relay(_ switchboard: Switchboard, _ access: AccessControl) -> [MetricFamily] {
         var info = MetricFamily("heliograph_relay_info", .gauge, "The relay's release.")
         info.add(1, [("release", Release.current)])
         var uptime = MetricFamily("heliograph_relay_uptime_seconds", .gauge, "Time since the relay started.")
@@ -22,7 +26,61 @@ enum RelayMetrics {
         for (code, count) in switchboard.refused.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             refused.add(Double(count), [("code", code.rawValue)])
         }
-        return [info, uptime, refused]
+        var pauses = MetricFamily(
+            "heliograph_accept_pauses_total",
+            .counter,
+            "Times that a listener paused because it could not accept a connection."
+        )
+        for listener in AcceptPauses.Listener.allCases {
+            pauses.add(Double(switchboard.acceptPauses.count(of: listener)), [("listener", listener.rawValue)])
+        }
+        var unread = MetricFamily(
+            "heliograph_viewer_unread_bytes",
+            .gauge,
+            "Bytes that all viewers' connections were handed and have not taken."
+        )
+        unread.add(Double(switchboard.viewerBytes))
+        var calls = MetricFamily(
+            "heliograph_calls_refused_total",
+            .counter,
+            "Calls refused for want of a key, by code."
+        )
+        for (code, count) in access.refusals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            calls.add(Double(count), [("code", code.rawValue)])
+        }
+        return [info, uptime, refused, calls, pauses, unread]
+    }
+
+    private static func connections(_ connections: Connections, _ tls: TLSServer?) -> [MetricFamily] {
+        var open = MetricFamily("heliograph_connections", .gauge, "Connections of callers and viewers.")
+        open.add(Double(connections.count))
+        var refused = MetricFamily(
+            "heliograph_connections_refused_total",
+            .counter,
+            "Connections that there was no place for, by reason."
+        )
+        for reason in Connections.Refusal.allCases {
+            refused.add(Double(connections.refusals(because: reason)), [("reason", reason.rawValue)])
+        }
+        var expiry = MetricFamily(
+            "heliograph_tls_certificate_expiry_timestamp_seconds",
+            .gauge,
+            "When the certificate that is served ends, since 1970."
+        )
+        if let tls { expiry.add(tls.description.expires.timeIntervalSince1970) }
+        return [open, refused, expiry]
+    }
+
+    private static func readiness(_ readiness: Readiness) -> [MetricFamily] {
+        var draining = MetricFamily("heliograph_relay_draining", .gauge, "Whether the relay takes nobody new.")
+        draining.add(readiness.isDraining ? 1 : 0)
+        var ready = MetricFamily(
+            "heliograph_device_ready",
+            .gauge,
+            "Whether a device that is to be broadcast has a picture; 1 for one that is not."
+        )
+        for device in readiness.devices { ready.add(device.obstacle == nil ? 1 : 0, [("device", device.name)]) }
+        return [draining, ready]
     }
 
     private static func broadcast(_ broadcasts: [Broadcast]) -> [MetricFamily] {
@@ -61,21 +119,23 @@ enum RelayMetrics {
             }
             return family
         }
-        var captureLatency = MetricFamily(
-            "heliograph_session_capture_to_relay_seconds",
-            .histogram,
-            "Time from a frame's capture to its access unit in the relay; no repeats."
+        var closed = MetricFamily(
+            "heliograph_session_viewers_closed_total",
+            .counter,
+            "Viewers whose connection the relay closed, by reason."
         )
         for session in sessions {
-            captureLatency.add(
-                session.captureLatency.histogram,
-                labels(device: session.device.name, session: session.id)
-            )
+            for reason in ViewerClosure.allCases {
+                closed.add(
+                    Double(session.audience.closed[reason] ?? 0),
+                    labels(device: session.device.name, session: session.id) + [("reason", reason.rawValue)]
+                )
+            }
         }
-        return [
-            captureLatency,
+        return latencies(sessions) + [
             family("viewers", .gauge, "Viewers now.") { Double($0.viewerCount) },
-            family("viewers_admitted_total", .counter, "Viewers let in.") { Double($0.viewersAdmitted) },
+            family("viewers_admitted_total", .counter, "Viewers let in.") { Double($0.audience.admitted) },
+            closed,
             family("flowing", .gauge, "Whether pictures flow from an agent.") { $0.feed.flows ? 1 : 0 },
             family("access_units_in_total", .counter, "Access units taken from agents.") { Double($0.feed.pictures) },
             family("in_bytes_total", .counter, "Bytes of access units taken from agents.") { Double($0.feed.bytes) },
@@ -92,9 +152,49 @@ enum RelayMetrics {
             family("dropped_total", .counter, "Access units dropped for slow viewers.") {
                 Double($0.delivered.dropped)
             },
+            family("stills_requested_total", .counter, "Stills asked of agents.") { Double($0.stills.requested) },
+            family("stills_in_total", .counter, "Stills taken from agents.") { Double($0.stills.received) },
             family("resyncs_total", .counter, "Slow viewers continued at a later keyframe.") {
                 Double($0.delivered.resyncs)
             },
+        ]
+    }
+
+    private static func latencies(_ sessions: [Session]) -> [MetricFamily] {
+        func family(_ name: String, _ help: String, _ record: (Session) -> LatencyRecord) -> MetricFamily {
+            var family = MetricFamily("heliograph_session_\(name)_seconds", .histogram, help)
+            for session in sessions {
+                family.add(record(session).histogram, labels(device: session.device.name, session: session.id))
+            }
+            return family
+        }
+        var refused = MetricFamily(
+            "heliograph_session_presentations_refused_total",
+            .counter,
+            "Instants of presentation that viewers told and that cannot be."
+        )
+        for session in sessions {
+            refused.add(
+                Double(session.presentationLatency.refused),
+                labels(device: session.device.name, session: session.id)
+            )
+        }
+        return [
+            family("capture_to_relay", "Time from a frame's capture to its access unit in the relay; no repeats.") {
+                $0.captureLatency.total
+            },
+            family("wait", "Time from a frame's capture to the beginning of its encoding; no repeats.") {
+                $0.captureLatency.wait
+            },
+            family("encode", "Time from there to the encoding's end.") { $0.captureLatency.encode },
+            family("link", "Time from there to the relay.") { $0.captureLatency.link },
+            family("handover", "Time from the relay to a viewer's connection, for each viewer.") {
+                $0.handoverLatency.record
+            },
+            family("capture_to_presentation", "Time from a frame's capture to its presentation, as viewers tell.") {
+                $0.presentationLatency.record
+            },
+            refused,
         ]
     }
 

@@ -28,7 +28,10 @@ async function call(method, path, body) {
 }
 
 export const api = {
-  release: async () => (await call("GET", "livez")).release,
+  /** Who the relay takes this page's user for. */
+  who: () => call("GET", "auth"),
+  logIn: (key) => call("POST", "auth/login", { key }),
+  logOut: () => call("POST", "auth/logout"),
   broadcasts: async () => (await call("GET", "screencapture/broadcasts")).broadcasts,
   sessions: async () => (await call("GET", "screencapture")).sessions,
   session: (id) => call("GET", `screencapture/${id}`),
@@ -45,6 +48,19 @@ export const api = {
       return error.code === "upgrade_required" ? null : error;
     }
     return null;
+  },
+
+  /** Why a stream of the session is refused; null when it is not. */
+  async streamRefusal(id, name) {
+    const end = new AbortController();
+    try {
+      const response = await fetch(`screencapture/${id}/${name}`, { cache: "no-store", signal: end.signal });
+      return response.ok ? null : new Problem(response.status, await response.json().catch(() => null));
+    } catch {
+      return new Unreachable();
+    } finally {
+      end.abort();
+    }
   },
 };
 

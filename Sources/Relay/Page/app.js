@@ -1,7 +1,8 @@
 // The page: asks the relay how things are, and shows either the list or one session.
 
-import { api } from "./api.js";
+import { api, Problem } from "./api.js";
 import { isTyping, setText } from "./dom.js";
+import { askForKey } from "./forms.js";
 import { Overview } from "./overview.js";
 import { Player } from "./player.js";
 
@@ -10,6 +11,7 @@ const place = document.getElementById("view");
 const notice = document.getElementById("notice");
 const relay = document.getElementById("relay");
 const shortcuts = document.getElementById("shortcuts");
+const login = document.getElementById("login");
 
 let view;
 let known;
@@ -27,20 +29,48 @@ function show() {
 async function refresh() {
   clearTimeout(timer);
   try {
-    const [broadcasts, sessions, release] = await Promise.all([api.broadcasts(), api.sessions(), api.release()]);
-    known = { broadcasts, sessions };
+    const [broadcasts, sessions, who] = await Promise.all([api.broadcasts(), api.sessions(), api.who()]);
+    known = { broadcasts, sessions, mayChange: who.role === "operator", wantsKeys: who.access };
+    delete login.dataset.asked;
     notice.hidden = true;
-    setText(relay, `Relay ${release} at ${location.host}`);
+    place.classList.remove("outdated");
+    setText(relay, `Relay ${who.release} at ${location.host}${who.name ? `, as ${who.name} (${who.role})` : ""}`);
+    document.body.classList.toggle("looks-only", !known.mayChange);
+    setText(login, "Log out");
+    login.hidden = !who.access;
     view.update(known);
     missing();
   } catch (error) {
-    setText(notice, `${error.message} Trying again.`);
+    if (error instanceof Problem && error.status === 401) return logInFirst();
+    setText(notice, `${error.message} What is shown is from before. Trying again.`);
     notice.hidden = false;
+    place.classList.add("outdated");
+    view.unreachable?.();
     setText(relay, "");
   }
   clearTimeout(timer);
   if (!document.hidden) timer = setTimeout(refresh, interval);
 }
+
+/** The relay wants a key: asks for it, once by itself, and waits. */
+function logInFirst() {
+  document.body.classList.add("looks-only");
+  setText(notice, "This relay wants a key.");
+  notice.hidden = false;
+  setText(relay, "");
+  setText(login, "Log in");
+  if (login.hidden || login.dataset.asked !== "yes") askForKey(refresh);
+  login.dataset.asked = "yes";
+  login.hidden = false;
+}
+
+login.addEventListener("click", async () => {
+  if (login.textContent === "Log in") return askForKey(refresh);
+  await api.logOut().catch(() => {});
+  // What was shown was for who was logged in.
+  known = undefined;
+  show();
+});
 
 /** A player whose session is not there says so. */
 function missing() {

@@ -1,24 +1,15 @@
 // Access units to pictures on a canvas, by WebCodecs.
 
-/** Whether this browser can play that at all, in words; null when it can. */
-export function obstacle(codec) {
-  if (typeof VideoDecoder === "function") return null;
-  const name = codec === "h265" ? "H.265" : "H.264";
-  if (!isSecureContext) {
-    return "Browsers decode video only on pages from localhost or over https. Open this page at localhost, for example through an SSH tunnel.";
-  }
-  return `This browser cannot decode ${name} here: it has no WebCodecs. Use Chrome, Edge, Firefox 130 or Safari 16.4, or newer; or watch the raw stream with a player, see below.`;
-}
+import { paint } from "./paint.js";
 
-/** Events: `presented` {picture, at}, `trouble` {text}, `starved` when only a keyframe helps. */
+/** Events: `presented` {picture, at}, `trouble` {text, isUnsupported: whether nothing can be done about it}, `starved` when only a keyframe helps. */
 export class Decoder extends EventTarget {
   // More than these waiting: the page has fallen behind, and goes on at a keyframe.
   static longestQueue = 20;
 
-  constructor(canvas, { keyframesOnly = false } = {}) {
+  constructor(canvas) {
     super();
-    Object.assign(this, { canvas, keyframesOnly, waiting: new Map(), needsKey: true, errors: 0, skipped: 0 });
-    this.context = canvas.getContext("2d", { alpha: false, desynchronized: true });
+    Object.assign(this, { canvas, waiting: new Map(), needsKey: true, errors: 0, skipped: 0, openings: 0 });
   }
 
   isUnsupported(codec) {
@@ -31,20 +22,23 @@ export class Decoder extends EventTarget {
     this.codec = codec;
     this.close();
     this.needsKey = true;
+    const opening = (this.openings += 1);
     this.decoder = new VideoDecoder({ output: (frame) => this.output(frame), error: (error) => this.failed(error) });
     this.decoder.configure(configuration);
     const { supported } = await VideoDecoder.isConfigSupported(configuration).catch(() => ({ supported: false }));
-    if (supported) return;
+    // It may have been closed meanwhile, or opened for another codec.
+    if (supported || opening !== this.openings) return;
     this.unsupported = codec;
     this.close();
     const name = codec.startsWith("avc") ? "H.264" : "H.265";
-    this.tell("trouble", { text: `This browser cannot decode ${name} (${codec}). Start a session with another codec, or use another browser.` });
+    const text = `This browser cannot decode ${name} (${codec}). Start a session with another codec, or use another browser.`;
+    this.tell("trouble", { text, isUnsupported: true });
   }
 
   decode(picture) {
     if (this.decoder?.state !== "configured") return;
-    if (!picture.key && (this.needsKey || this.keyframesOnly)) {
-      if (!this.keyframesOnly) this.skipped += 1;
+    if (!picture.key && this.needsKey) {
+      this.skipped += 1;
       return;
     }
     if (this.decoder.decodeQueueSize > Decoder.longestQueue && !picture.key) {
@@ -60,22 +54,9 @@ export class Decoder extends EventTarget {
   output(frame) {
     const picture = this.waiting.get(frame.timestamp);
     for (const pts of this.waiting.keys()) if (pts <= frame.timestamp) this.waiting.delete(pts);
-    this.draw(frame, picture?.orientation ?? 0);
+    paint(this.canvas, frame, frame.displayWidth, frame.displayHeight, picture?.orientation ?? 0);
     frame.close();
     if (picture) this.tell("presented", { picture, at: performance.now() });
-  }
-
-  draw(frame, orientation) {
-    const { canvas, context } = this;
-    const [width, height] = [frame.displayWidth, frame.displayHeight];
-    const isTurned = orientation % 2 === 1;
-    const [across, down] = isTurned ? [height, width] : [width, height];
-    if (canvas.width !== across || canvas.height !== down) Object.assign(canvas, { width: across, height: down });
-    if (orientation === 0) return context.drawImage(frame, 0, 0);
-    context.setTransform(1, 0, 0, 1, across / 2, down / 2);
-    context.rotate((orientation * Math.PI) / 2);
-    context.drawImage(frame, -width / 2, -height / 2);
-    context.resetTransform();
   }
 
   failed(error) {
@@ -92,6 +73,7 @@ export class Decoder extends EventTarget {
   }
 
   close() {
+    this.openings += 1;
     clearTimeout(this.retry);
     if (this.decoder && this.decoder.state !== "closed") this.decoder.close();
     this.decoder = null;

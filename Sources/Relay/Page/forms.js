@@ -2,6 +2,7 @@
 
 import { api } from "./api.js";
 import { element, setText } from "./dom.js";
+import { availablePlayers } from "./players.js";
 
 function field(label, control, hint) {
   return element("label", {}, label, control, hint ? element("small", { text: hint }) : null);
@@ -47,6 +48,21 @@ function ask(title, verb, fields, submit, hint) {
   dialog.showModal();
 }
 
+/** Asks for the key of a relay that wants one. The relay keeps it in a cookie that no script reads. */
+export function askForKey(done) {
+  const key = element("input", { name: "key", type: "password", autocomplete: "current-password", required: true });
+  ask(
+    "This relay wants a key",
+    "Log in",
+    [field("Key", key)],
+    async ({ key }) => {
+      await api.logIn(key.trim());
+      await done();
+    },
+    "Its operator makes one with heliograph keys make. This browser stays logged in for 12 hours.",
+  );
+}
+
 export function askForBroadcast(device, done) {
   const node = field("Node", element("input", { name: "node", autocomplete: "off" }), "name, serial or id");
   node.hidden = true;
@@ -73,18 +89,14 @@ export function askForBroadcast(device, done) {
   );
 }
 
-async function playsH265() {
-  if (typeof VideoDecoder !== "function") return false;
-  const { supported } = await VideoDecoder.isConfigSupported({ codec: "hev1.1.6.L93.B0" }).catch(() => ({}));
-  return supported === true;
-}
-
 export function askForSession(devices) {
   const number = (name, limits) => element("input", { name, type: "number", inputMode: "numeric", ...limits });
   const device = choice("device", devices.map((name) => [name, name]));
   const codec = choice("codec", [["h264", "H.264"], ["h265", "H.265"]]);
   const codecHint = element("small", { text: "H.264 plays everywhere" });
-  playsH265().then((plays) => plays || setText(codecHint, "this browser cannot play H.265"));
+  availablePlayers("h265").then(([best]) => {
+    if (best === undefined || best === "mjpeg") setText(codecHint, "this browser cannot decode H.265");
+  });
   const fields = [
     devices.length > 1 ? field("Device", device) : null,
     field("Label", element("input", { name: "label", maxLength: 100, autocomplete: "off" }), "for people; may be empty"),

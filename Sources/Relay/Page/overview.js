@@ -24,13 +24,14 @@ class DeviceCard {
     this.source = element("p", { class: "quiet" });
     this.detail = element("p", { class: "wrong" });
     this.wrong = element("p", { class: "wrong", role: "alert" });
-    this.start = element("button", { type: "button", class: "main", text: "Start…", on: { click: () => askForBroadcast(device, refresh) } });
+    this.start = element("button", { type: "button", class: "main changes", text: "Start…", on: { click: () => askForBroadcast(device, refresh) } });
     this.stop = element("button", {
       type: "button",
+      class: "changes",
       text: "Stop",
       on: { click: () => run(this.stop, this.wrong, () => api.stopBroadcast(device).then(refresh)) },
     });
-    this.session = element("button", { type: "button", text: "New session…", on: { click: () => askForSession([device]) } });
+    this.session = element("button", { type: "button", class: "changes", text: "New session…", on: { click: () => askForSession([device]) } });
     this.root = element(
       "article",
       { class: "card", "aria-label": `Device ${device}` },
@@ -50,7 +51,7 @@ class DeviceCard {
     const { sessions, viewers, source, restarts } = broadcast;
     const facts = [
       broadcast.state === "idle" ? `Would capture ${sourceText(source)}` : `Captures ${sourceText(source)}`,
-      `${sessions} ${sessions === 1 ? "session" : "sessions"}`,
+      sessions ? `${sessions} ${sessions === 1 ? "session" : "sessions"}` : null,
       restarts ? `restarted ${restarts} times` : null,
     ];
     setText(this.source, facts.filter(Boolean).join(" · "));
@@ -68,9 +69,11 @@ class SessionCard {
     this.badge = element("p", {}, element("span", { class: "badge" }));
     this.facts = element("p", { class: "quiet" });
     this.more = element("p", { class: "quiet" });
+    this.error = element("p", { class: "wrong" });
     this.wrong = element("p", { class: "wrong", role: "alert" });
     this.stop = element("button", {
       type: "button",
+      class: "changes",
       text: "Stop",
       on: { click: () => run(this.stop, this.wrong, () => api.stopSession(id).then(refresh)) },
     });
@@ -85,6 +88,7 @@ class SessionCard {
         this.badge,
         this.facts,
         this.more,
+        this.error,
         this.wrong,
         element("div", { class: "actions" }, element("a", { class: "button main", href: `#/session/${id}`, text: "Watch" }), this.stop),
       ),
@@ -93,16 +97,18 @@ class SessionCard {
 
   update(session) {
     setText(this.facts, sessionText(session));
-    const viewers = session.viewers - (this.thumbnail.isWatching ? 1 : 0);
+    const { viewers } = session;
+    this.thumbnail.mayAsk = !session.onDemand || viewers > 0;
     const encoder = session.encoder ? ` · ${session.encoder}` : "";
-    setText(this.more, `Device ${session.device} · ${Math.max(0, viewers)} ${viewers === 1 ? "viewer" : "viewers"}${encoder}`);
+    setText(this.more, `Device ${session.device} · ${viewers} ${viewers === 1 ? "viewer" : "viewers"}${encoder}`);
     const badge = feedBadge(session, session.kind);
     this.badge.hidden = badge === null;
     if (badge) {
       setText(this.badge.firstChild, badge[0]);
+      this.badge.title = badge[2];
       this.badge.firstChild.className = badge[1] ? "badge bad" : "badge";
     }
-    if (session.error) setText(this.wrong, session.error);
+    setText(this.error, session.error ?? "");
   }
 
   end() {
@@ -114,8 +120,8 @@ export class Overview {
   constructor(refresh) {
     this.devices = element("div", { class: "grid" });
     this.sessions = element("div", { class: "grid" });
-    this.empty = element("p", { class: "empty", text: "No session yet. A session is one encoded stream of a device: start one, and watch it here or with any player." });
-    this.add = element("button", { type: "button", "aria-keyshortcuts": "N", on: { click: () => this.newSession() } }, "New session… ", element("kbd", { text: "N" }));
+    this.empty = element("p", { class: "empty", hidden: true });
+    this.add = element("button", { type: "button", class: "changes", "aria-keyshortcuts": "N", on: { click: () => this.newSession() } }, "New session… ", element("kbd", { text: "N" }));
     this.root = element(
       "div",
       {},
@@ -131,16 +137,19 @@ export class Overview {
     document.addEventListener("keydown", this.keys);
   }
 
-  update({ broadcasts, sessions }) {
-    this.known = { broadcasts, sessions };
+  update(known) {
+    this.known = known;
+    const { broadcasts, sessions, mayChange } = known;
     this.deviceCards.update(broadcasts);
     const kinds = new Map(broadcasts.map((broadcast) => [broadcast.device, broadcast.source.kind]));
     this.sessionCards.update(sessions.map((session) => ({ ...session, kind: kinds.get(session.device) })));
+    const advice = mayChange ? "start one, and watch it here or with any player." : "it takes an operator's key to start one.";
+    setText(this.empty, `No session yet. A session is one encoded stream of a device: ${advice}`);
     this.empty.hidden = sessions.length > 0;
   }
 
   newSession() {
-    if (this.known) askForSession(this.known.broadcasts.map((broadcast) => broadcast.device));
+    if (this.known?.mayChange) askForSession(this.known.broadcasts.map((broadcast) => broadcast.device));
   }
 
   pressed(event) {

@@ -2,12 +2,18 @@
 
 import { address, api } from "./api.js";
 import { Chart } from "./chart.js";
-import { Decoder, obstacle } from "./decoder.js";
+import { Decoder } from "./decoder.js";
 import { element, isTyping, setText } from "./dom.js";
+import { FragmentPlayer } from "./fragments.js";
+import { availablePlayers, playerNames } from "./players.js";
 import { fileName, Recorder, save } from "./recorder.js";
 import { Statistics } from "./statistics.js";
+import { StillsPlayer } from "./stills.js";
 import { Stream } from "./stream.js";
-import { bitrate, feedBadge, milliseconds, sessionName, sessionText } from "./words.js";
+import { bitrate, broadcastState, feedBadge, milliseconds, sessionName, sessionText } from "./words.js";
+
+/** ms between two acknowledgements of pictures just presented: the relay counts so many. */
+const acknowledgementInterval = 100;
 
 const rate = (value) => (Number.isFinite(value) ? value.toFixed(1) : "–");
 
@@ -17,6 +23,7 @@ export class Player {
     this.statistics = new Statistics();
     this.relayStatistics = {};
     this.dropped = 0;
+    this.lastAcknowledgement = 0;
     this.build();
     this.keys = (event) => this.pressed(event);
     document.addEventListener("keydown", this.keys);
@@ -42,7 +49,9 @@ export class Player {
     };
     this.buttons.figures.setAttribute("aria-pressed", "false");
     this.buttons.record.setAttribute("aria-pressed", "false");
+    this.why = element("p", { class: "quiet", role: "status", hidden: true });
     this.wrong = element("p", { class: "wrong", role: "alert" });
+    this.closure = element("p", { class: "quiet", role: "status", hidden: true });
     this.addresses = element("dl", { class: "addresses" });
     this.charts = [
       new Chart("Latency, capture to picture", [
@@ -55,6 +64,7 @@ export class Player {
       ]),
       new Chart("Bit rate", [{ name: "arrived", value: (entry) => entry.bitrate, text: bitrate }]),
     ];
+    this.chartGrid = element("div", { class: "charts" }, ...this.charts.map((chart) => chart.root));
     this.root = element(
       "div",
       { class: "player" },
@@ -62,43 +72,65 @@ export class Player {
         "div",
         { class: "heading" },
         element("div", {}, element("a", { href: "#/", text: "← All sessions" }), this.title, this.facts),
-        element("button", { type: "button", text: "Stop session", on: { click: () => this.stopSession() } }),
+        element("button", { type: "button", class: "changes", text: "Stop session", on: { click: () => this.stopSession() } }),
       ),
       this.stage,
+      this.why,
+      this.closure,
       element("div", { class: "actions" }, ...Object.values(this.buttons)),
       this.wrong,
-      element("div", { class: "charts" }, ...this.charts.map((chart) => chart.root)),
+      this.chartGrid,
       element("details", {}, element("summary", { text: "Watch elsewhere" }), this.addresses),
     );
   }
 
   // What is known of the session
 
-  update({ sessions, broadcasts }) {
+  update({ sessions, broadcasts, wantsKeys }) {
     const session = sessions.find((session) => session.id === this.id);
     if (!session) return;
     this.session = session;
     setText(this.title, sessionName(session));
     setText(this.facts, [sessionText(session), `device ${session.device}`, session.encoder].filter(Boolean).join(" · "));
-    this.kind = broadcasts.find((broadcast) => broadcast.device === session.device)?.source.kind;
+    this.broadcast = broadcasts.find((broadcast) => broadcast.device === session.device);
+    if (this.wasUnreachable) this.decoder?.start?.();
+    this.wasUnreachable = false;
     this.showBadge(session);
     setText(this.wrong, session.error ?? "");
-    if (this.addresses.childElementCount === 0) this.showAddresses(session);
-    if (!this.stream) this.watch(session.codec);
+    if (this.addresses.childElementCount === 0) this.showAddresses(session, wantsKeys);
+    if (!this.isWatching) this.watch(session.codec);
+  }
+
+  /** The relay has not answered: what was known of the session is of before. */
+  unreachable() {
+    this.wasUnreachable = true;
+    if (this.session) this.showBadge(this.session);
   }
 
   showBadge(session) {
-    const badge = feedBadge(session, this.kind);
-    this.badge.hidden = badge === null;
-    if (!badge) return;
-    setText(this.badge, badge[0]);
-    this.badge.className = badge[1] ? "badge bad" : "badge";
+    const isCut = this.wasUnreachable || this.stream?.isCut;
+    const [text, isBad, why] = isCut ? ["Not connected", true, ""] : feedBadge(session, this.broadcast?.source.kind) ?? [""];
+    this.badge.hidden = !text;
+    this.why.hidden = !why;
+    if (!text) return;
+    setText(this.badge, text);
+    this.badge.className = isBad ? "badge bad" : "badge";
+    if (why) setText(this.why, [why, this.deviceText()].filter(Boolean).join(" "));
   }
 
-  showAddresses({ id, codec, port }) {
+  /** How the device does, where that is not well. */
+  deviceText() {
+    if (!this.broadcast) return "";
+    const [words, mood] = broadcastState(this.broadcast);
+    const { device, source } = this.broadcast;
+    return mood === "good" ? "" : [`Device ${device}: ${words}.`, source.detail].filter(Boolean).join(" ");
+  }
+
+  showAddresses({ id, codec, port }, wantsKeys) {
     const raw = address("http", id, `stream.${codec}`);
+    const key = wantsKeys ? '-H "Authorization: Bearer $HELIOGRAPH_KEY" ' : "";
     const rows = [
-      ["Player", `curl -sN ${raw} | ffplay -f ${codec === "h265" ? "hevc" : "h264"} -`],
+      ["Player", `curl -sN ${key}${raw} | ffplay -f ${codec === "h265" ? "hevc" : "h264"} -`],
       ["HTTP", raw],
       ["WebSocket", address("ws", id, "ws")],
       ["TCP", `127.0.0.1:${port}, on the relay's machine`],
@@ -108,16 +140,42 @@ export class Player {
 
   // The stream
 
-  watch(codec) {
-    const hindrance = obstacle(codec);
-    if (hindrance) return this.say(hindrance);
-    this.decoder = new Decoder(this.canvas);
+  async watch(codec) {
+    this.isWatching = true;
+    this.players = await availablePlayers(codec);
+    this.play(codec);
+  }
+
+  /** Plays in the best way that is left. */
+  play(codec) {
+    if (this.isEnded) return;
+    this.release();
+    const name = this.players.shift();
+    this.playing = name;
+    for (const button of [this.buttons.record, this.buttons.keyframe]) button.disabled = name === undefined || name === "mjpeg";
+    this.chartGrid.hidden = name === undefined || name === "mjpeg";
+    if (name === undefined) return this.say(this.hopeless(codec));
+    this.decoder = { webcodecs: () => new Decoder(this.canvas), mse: () => new FragmentPlayer(this.canvas), mjpeg: () => new StillsPlayer(this.canvas, this.session) }[name]();
     this.decoder.addEventListener("presented", ({ detail }) => this.presented(detail));
-    this.decoder.addEventListener("trouble", ({ detail }) => this.say(detail.text));
-    this.decoder.addEventListener("starved", () => this.stream.send({ type: "keyframe" }));
-    this.stream = new Stream(this.id);
-    this.stream.addEventListener("state", ({ detail }) => this.say(detail.text));
-    this.stream.addEventListener("configuration", ({ detail }) => this.decoder.configure(detail));
+    this.decoder.addEventListener("trouble", ({ detail }) => {
+      if (detail.isUnsupported) this.play(codec);
+      else this.say(detail.text);
+    });
+    if (name === "mjpeg") return;
+    this.decoder.addEventListener("starved", () => this.stream?.send({ type: "keyframe" }));
+    this.stream = new Stream(this.id, name === "mse" ? "mp4" : undefined);
+    this.stream.addEventListener("state", ({ detail }) => {
+      this.say(detail.text);
+      if (this.session) this.showBadge(this.session);
+    });
+    this.stream.addEventListener("closed", ({ detail }) => {
+      setText(this.closure, `${new Date().toLocaleTimeString()}: ${detail.text}`);
+      this.closure.hidden = false;
+    });
+    this.stream.addEventListener("configuration", ({ detail }) => {
+      this.configuration = detail;
+      this.decoder.configure(detail);
+    });
     this.stream.addEventListener("event", ({ detail }) => this.told(detail));
     this.stream.addEventListener("picture", ({ detail }) => {
       this.statistics.received(detail);
@@ -126,20 +184,50 @@ export class Player {
     });
   }
 
+  /** Says that nothing is left, and what to do. */
+  hopeless(codec) {
+    const name = codec === "h265" ? "H.265" : "H.264";
+    const tried = new URLSearchParams(location.search).get("player");
+    const ways = playerNames[tried] ? `by ${playerNames[tried]}, which this page's address asks for` : "in any way that this page knows";
+    return `This browser cannot show ${name} ${ways}. Use a current Chrome, Edge, Firefox or Safari, start a session of H.264, or watch with a player: its addresses are below.`;
+  }
+
+  release() {
+    this.stream?.end();
+    this.decoder?.close();
+    this.stream = undefined;
+    this.decoder = undefined;
+  }
+
   told(event) {
     if (event.type === "stats") this.relayStatistics = event;
     if (event.type === "resync") this.dropped += event.dropped;
+    if (event.type === "hello" && this.session) {
+      // Who watches wakes it.
+      this.wakes = this.session.asleep;
+      this.session.asleep = false;
+    }
     if (event.type === "feed" && this.session) {
       this.session.source = event.source;
       this.showBadge(this.session);
-      if (event.source === "none") this.say("No pictures are coming. They go on by themselves when the screen is back.");
+      if (event.source !== "none") this.wakes = false;
+      else if (this.wakes) this.say("The session wakes. Waiting for a picture");
+      else this.say("No pictures are coming. They go on by themselves when the screen is back.");
     }
   }
 
-  presented({ picture, at }) {
-    this.statistics.presented(picture, at);
+  presented(detail) {
     if (!this.message.hidden) this.say("");
-    this.canvas.dispatchEvent(new CustomEvent("presented", { detail: { pts: picture.pts, repeat: picture.repeat, at } }));
+    if (!detail) return;
+    const { picture, at } = detail;
+    this.statistics.presented(picture, at);
+    if (!picture.repeat && at - this.lastAcknowledgement >= acknowledgementInterval) {
+      this.stream.acknowledge(picture.pts, at);
+      this.lastAcknowledgement = at;
+    }
+    // For whoever reads pictures off the canvas.
+    const latency = picture.captured === null ? null : at - picture.captured;
+    this.canvas.dispatchEvent(new CustomEvent("presented", { detail: { pts: picture.pts, repeat: picture.repeat, latency } }));
   }
 
   say(text) {
@@ -150,17 +238,30 @@ export class Player {
   tick() {
     this.statistics.tick();
     const { lastPTS, history } = this.statistics;
-    if (lastPTS !== undefined) this.stream?.send({ type: "ack", pts: lastPTS });
+    if (lastPTS !== undefined) this.stream?.acknowledge(lastPTS);
     for (const chart of this.charts) chart.draw(history);
     if (!this.overlay.hidden) this.drawOverlay();
   }
 
   drawOverlay() {
+    const rows = [["Player", playerNames[this.playing] ?? "none"], ["Feed", this.session?.source ?? "–"], ...this.figures()];
+    this.overlay.replaceChildren(...rows.flatMap(([name, text]) => [element("dt", { text: name }), element("dd", { text })]));
+  }
+
+  figures() {
+    const { canvas, stream, decoder, relayStatistics } = this;
+    if (this.playing === "mjpeg") {
+      const { naturalWidth, naturalHeight } = decoder.image;
+      const { rates, viewers } = this.session ?? {};
+      return [
+        ["Size", `${naturalWidth} × ${naturalHeight}`],
+        ["Session", `${rate(rates?.pictures)} fps, ${bitrate(rates?.bitrate)}`],
+        ["Viewers", String(viewers ?? "–")],
+      ];
+    }
     const { now, latency, totals, stages } = this.statistics;
     const median = (values) => milliseconds(values.length ? [...values].sort((a, b) => a - b)[values.length >> 1] : NaN);
-    const { canvas, stream, decoder, relayStatistics } = this;
-    const rows = [
-      ["Feed", this.session?.source ?? "–"],
+    return [
       ["Size", `${canvas.width} × ${canvas.height}`],
       ["Arrived", `${rate(now.fpsIn)} fps`],
       ["Presented", `${rate(now.fpsOut)} fps`],
@@ -170,13 +271,12 @@ export class Player {
       ["to relay", median(stages.link)],
       ["to here", median(stages.network)],
       ["to picture", median(stages.decode)],
-      ["Clock known to", `± ${milliseconds(stream?.clockError)}`],
+      ["Clock known to", `± ${milliseconds(stream?.clock.error)}`],
       ["Repeats", String(totals.repeats)],
       ["Dropped", `${this.dropped} by the relay, ${decoder?.skipped ?? 0} here`],
       ["Decoder errors", String(decoder?.errors ?? 0)],
       ["Viewers", String(relayStatistics.viewers ?? "–")],
     ];
-    this.overlay.replaceChildren(...rows.flatMap(([name, text]) => [element("dt", { text: name }), element("dd", { text })]));
   }
 
   // What a person asks for
@@ -197,18 +297,20 @@ export class Player {
   }
 
   snapshot() {
-    if (this.statistics.totals.presented === 0) return setText(this.wrong, "There is no picture to save yet.");
+    this.decoder?.paint?.();
+    if (this.statistics.totals.presented === 0 && !(this.decoder?.image?.naturalWidth > 0)) return setText(this.wrong, "There is no picture to save yet.");
     this.canvas.toBlob((blob) => blob && save(blob, fileName(this.id, "png")), "image/png");
   }
 
   record() {
     const button = this.buttons.record;
     if (this.recorder) {
-      const kept = this.recorder.finish(this.id, this.session.codec);
+      const kept = this.recorder.finish(this.id);
       setText(this.wrong, kept ? "" : "Nothing was recorded: no keyframe came.");
       this.recorder = undefined;
     } else if (this.stream) {
-      this.recorder = new Recorder();
+      const isFragments = this.playing === "mse";
+      this.recorder = new Recorder(isFragments ? "mp4" : this.session.codec, isFragments ? this.configuration?.preamble : undefined);
       this.stream.send({ type: "keyframe" });
     }
     button.firstChild.textContent = this.recorder ? "End recording" : "Record";
@@ -240,7 +342,7 @@ export class Player {
     document.removeEventListener("keydown", this.keys);
     clearInterval(this.timer);
     if (this.recorder) this.record();
-    this.stream?.end();
-    this.decoder?.close();
+    this.isEnded = true;
+    this.release();
   }
 }

@@ -16,21 +16,22 @@ export function fileName(session, ending) {
 }
 
 export class Recorder {
-  constructor() {
-    this.parts = [];
-    this.bytes = 0;
+  /** `beginning`: what the file has before its first keyframe. */
+  constructor(ending, beginning) {
+    Object.assign(this, { ending, beginning, parts: [], bytes: 0 });
   }
 
   /** Takes a picture in; false when the recording is as long as it may get. */
   add(picture) {
     if (this.parts.length === 0 && !picture.key) return true;
+    if (this.parts.length === 0 && this.beginning) this.parts.push(this.beginning);
     this.parts.push(picture.data);
     this.bytes += picture.data.length;
     return this.bytes < longest;
   }
 
-  finish(session, codec) {
-    if (this.parts.length > 0) save(new Blob(this.parts, { type: `video/${codec}` }), fileName(session, codec));
+  finish(session) {
+    if (this.parts.length > 0) save(new Blob(this.parts, { type: `video/${this.ending}` }), fileName(session, this.ending));
     return this.parts.length > 0;
   }
 }

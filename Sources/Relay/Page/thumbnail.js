@@ -1,15 +1,19 @@
-// A session's picture on its card. Only keyframes are decoded, and nothing is fetched while the card is out of sight.
+// A session's picture on its card: a still now and then, none while the card is out of sight or the still would keep the session awake.
 
+import { address } from "./api.js";
 import { element, setText } from "./dom.js";
-import { Decoder, obstacle } from "./decoder.js";
-import { Stream } from "./stream.js";
+
+/** Between one still and the next, ms. */
+const INTERVAL = 2000;
 
 export class Thumbnail {
   constructor(session, label) {
-    this.session = session;
-    this.canvas = element("canvas", { width: 16, height: 9, hidden: true });
+    this.address = `${address("http", session, "snapshot.jpg")}?use=false`;
+    this.image = element("img", { alt: "", hidden: true });
     this.words = element("span", { text: "Waiting for a picture" });
-    this.root = element("a", { class: "thumbnail", href: `#/session/${session}`, "aria-label": `Watch ${label}` }, this.canvas, this.words);
+    this.root = element("a", { class: "thumbnail", href: `#/session/${session}`, "aria-label": `Watch ${label}` }, this.image, this.words);
+    /** Whether the session may be asked for stills. */
+    this.mayAsk = false;
     this.update = this.update.bind(this);
     this.observer = new IntersectionObserver(([entry]) => {
       this.isInSight = entry.isIntersecting;
@@ -19,40 +23,45 @@ export class Thumbnail {
     document.addEventListener("visibilitychange", this.update);
   }
 
-  /** Whether it counts among the session's viewers now. */
-  get isWatching() {
-    return this.stream !== undefined;
-  }
-
   update() {
-    const wanted = this.isInSight && !document.hidden;
-    if (wanted && !this.stream) this.start();
-    if (!wanted && this.stream) this.stop();
+    const wanted = Boolean(this.isInSight) && !document.hidden && !this.hasEnded;
+    if (wanted && !this.isShowing) this.show();
   }
 
-  start() {
-    const hindrance = obstacle();
-    if (hindrance) return setText(this.words, "No preview in this browser");
-    this.decoder = new Decoder(this.canvas, { keyframesOnly: true });
-    this.decoder.addEventListener("presented", () => {
-      this.canvas.hidden = false;
+  /** Fetches stills one after the other for as long as somebody may look. */
+  async show() {
+    this.isShowing = true;
+    while (this.isInSight && !document.hidden && !this.hasEnded) {
+      if (this.mayAsk) await this.fetch();
+      else this.rest();
+      await new Promise((done) => setTimeout(done, INTERVAL));
+    }
+    this.isShowing = false;
+  }
+
+  async fetch() {
+    try {
+      const response = await fetch(this.address);
+      if (!response.ok) throw new Error("no still");
+      const url = URL.createObjectURL(await response.blob());
+      // The last picture stays until the next one can be drawn.
+      this.image.onload = this.image.onerror = () => URL.revokeObjectURL(url);
+      this.image.src = url;
+      this.image.hidden = false;
       setText(this.words, "");
-    });
-    this.decoder.addEventListener("trouble", () => setText(this.words, "No preview in this browser"));
-    this.stream = new Stream(this.session);
-    this.stream.addEventListener("configuration", ({ detail }) => this.decoder.configure(detail));
-    this.stream.addEventListener("picture", ({ detail }) => this.decoder.decode(detail));
+    } catch {
+      if (this.image.hidden) setText(this.words, "No picture yet");
+    }
   }
 
-  stop() {
-    this.stream.end();
-    this.decoder.close();
-    this.stream = undefined;
+  rest() {
+    this.image.hidden = true;
+    setText(this.words, "Asleep until somebody watches");
   }
 
   end() {
+    this.hasEnded = true;
     this.observer.disconnect();
     document.removeEventListener("visibilitychange", this.update);
-    if (this.stream) this.stop();
   }
 }

@@ -63,7 +63,7 @@ extension FeedSwitch {
         package fileprivate(set) var causes: [Cause: Int] = [:]
         /// From the last picture of the old feed to the first one of the new.
         package fileprivate(set) var lastGap: TimeAmount?
-        package fileprivate(set) var longestGap: TimeAmount?
+        package fileprivate(set) var gaps = GapHistogram()
 
         package init() {}
 
@@ -71,7 +71,7 @@ extension FeedSwitch {
             count += 1
             causes[cause, default: 0] += 1
             lastGap = gap
-            longestGap = max(longestGap ?? gap, gap)
+            gaps.add(gap)
         }
     }
 }

@@ -14,9 +14,13 @@ package struct FeedSwitch: Sendable {
         /// Whether it encodes the session.
         var isActive = false
         var source: SourceStatus.State?
+        /// Since when its source streams.
+        var streamingSince: NIODeadline?
         /// Frames captured before are older than its source's last loss. Monotonic ns.
         var lostSource: UInt64 = 0
         var request = KeyframeRequest()
+        /// Since when it has been known that it owes pictures that do not come.
+        var stalledSince: NIODeadline?
     }
 
     package var policy: Policy
@@ -26,11 +30,13 @@ package struct FeedSwitch: Sendable {
     /// Why the last current agent is to be left, or is gone; nil at the beginning, and when it was told to stop.
     private var loss: Cause?
     /// Whether the broadcast's agent owes pictures that do not come.
-    private var isStalled = false
+    private var isStalled: Bool { broadcast.stalledSince != nil }
     /// Since when agents are linked and nothing has come from any.
     private var waitingSince: NIODeadline?
     private var lastPicture: NIODeadline?
     private var lastSwitch: NIODeadline?
+    /// Whether anybody wants pictures. While nobody does no agent encodes the session, and none is expected to.
+    package private(set) var isDemanded = true
     /// Of all agents.
     package private(set) var lastRequestID: UInt32 = 0
 
@@ -43,7 +49,7 @@ package struct FeedSwitch: Sendable {
     package var source: Source {
         switch current {
         case .broadcast where broadcast.source == .streaming && !isStalled: .pipewire
-        case .standby where standby.source == .streaming: .screenshot
+        case .standby where standby.source == .streaming && standby.stalledSince == nil: .screenshot
         case .broadcast, .standby, nil: .none
         }
     }
@@ -53,31 +59,62 @@ package struct FeedSwitch: Sendable {
     /// An agent is linked, and knows the session as one that is not active.
     package mutating func linked(_ role: AgentRole, now: NIODeadline) {
         self[role] = Agent(isLinked: true)
-        if role == .broadcast { isStalled = false }
+        if role == .broadcast, !isDemanded { loss = nil }
         if current == nil { waitingSince = waitingSince ?? now }
     }
 
     /// - Parameter cause: nil when the agent had been told to stop.
     package mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) {
         self[role] = Agent()
-        if role == .broadcast { isStalled = false }
         if role == current || current == nil && role == .broadcast {
             current = nil
             loss = cause
         }
-        if current == nil { waitingSince = broadcast.isLinked || standby.isLinked ? now : nil }
+        if current == nil { waitingSince = isLinked ? now : nil }
     }
 
     package mutating func sourceReported(_ role: AgentRole, _ state: SourceStatus.State, now: NIODeadline) {
         self[role].source = state
+        self[role].streamingSince = state == .streaming ? self[role].streamingSince ?? now : nil
         switch state {
         case .opening:
             break
         case .streaming:
-            if role == .broadcast, current == .broadcast { loss = nil }
+            if role == .broadcast, current == .broadcast || !isDemanded { loss = nil }
         case .paused, .lost:
             self[role].lostSource = now.uptimeNanoseconds
             if role == .broadcast, current != .standby { loss = state == .lost ? .sourceLost : .sourcePaused }
+        }
+    }
+
+    /// Whether there is an agent that may feed the session.
+    package var isLinked: Bool { broadcast.isLinked || standby.isLinked }
+
+    // MARK: Demand
+
+    /// Somebody wants pictures, or nobody does any more. The session then begins as it did at first, and that is no switch.
+    package mutating func demand(_ isThere: Bool, now: NIODeadline) {
+        guard isThere != isDemanded else { return }
+        isDemanded = isThere
+        if isThere {
+            waitingSince = isLinked ? now : nil
+            return
+        }
+        // What the standby fed because of goes on, so that it is asked at once when somebody does again.
+        if current == .standby || isStalled { loss = lossOfBroadcast }
+        current = nil
+        (broadcast.stalledSince, standby.stalledSince) = (nil, nil)
+        waitingSince = nil
+        lastPicture = nil
+    }
+
+    /// What keeps the broadcast's agent from delivering, as far as it is known without pictures.
+    private var lossOfBroadcast: Cause? {
+        guard broadcast.isLinked else { return .linkClosed }
+        switch broadcast.source {
+        case .lost: return .sourceLost
+        case .paused: return .sourcePaused
+        case .streaming, .opening, nil: return nil
         }
     }
 
@@ -98,13 +135,16 @@ package struct FeedSwitch: Sendable {
             guard isAnswer, self[role].isActive, accepts(role, captured: captured) else { return false }
             change(to: role, now: now)
         }
-        if role == .broadcast, isStalled {
-            isStalled = false
-            if loss == .noPictures { loss = nil }
+        if self[role].stalledSince != nil {
+            self[role].stalledSince = nil
+            if role == .broadcast, loss == .noPictures { loss = nil }
         }
         lastPicture = now
         return true
     }
+
+    /// The current agent's pictures go on, though none was made because nobody gets them.
+    package mutating func repeated(now: NIODeadline) { lastPicture = now }
 
     private func accepts(_ role: AgentRole, captured: UInt64) -> Bool {
         switch (current, role) {
@@ -150,6 +190,7 @@ package struct FeedSwitch: Sendable {
             if !isWanted, self[role].isActive {
                 self[role].isActive = false
                 self[role].request.reset()
+                self[role].stalledSince = nil
                 orders.append(.deactivate(role))
             }
             guard isWanted else { continue }
@@ -165,7 +206,7 @@ package struct FeedSwitch: Sendable {
 
     /// Whether an agent is to encode the session.
     private func isWanted(_ role: AgentRole, now: NIODeadline) -> Bool {
-        guard self[role].isLinked else { return false }
+        guard isDemanded, self[role].isLinked else { return false }
         if role == current { return true }
         switch role {
         case .broadcast:
@@ -185,20 +226,27 @@ package struct FeedSwitch: Sendable {
         return current == nil ? loss == nil : broadcast.isLinked && broadcast.source == .streaming
     }
 
-    private mutating func lookForStall(now: NIODeadline) {
-        guard !isStalled, let since = owesSince, now - since >= policy.silence else { return }
-        isStalled = true
-        loss = loss ?? .noPictures
+    /// Since when the agent of a role has given no picture though one was overdue and its source streams; nil when it owes none.
+    package func overdueSince(of role: AgentRole) -> NIODeadline? {
+        guard let stalledSince = self[role].stalledSince, let streamingSince = self[role].streamingSince else {
+            return nil
+        }
+        return max(stalledSince, streamingSince)
     }
 
-    /// Since when a picture of the broadcast's agent is due.
-    private var owesSince: NIODeadline? {
-        switch current {
-        case .broadcast:
-            policy.repeats ? lastPicture : broadcast.request.since.map { max($0, lastPicture ?? $0) }
-        case nil: waitingSince
-        case .standby: nil
+    private mutating func lookForStall(now: NIODeadline) {
+        let role = current ?? .broadcast
+        guard isDemanded, self[role].stalledSince == nil, let since = owesSince, now - since >= policy.silence else {
+            return
         }
+        self[role].stalledSince = now
+        if role == .broadcast { loss = loss ?? .noPictures }
+    }
+
+    /// Since when a picture is due: of the current agent or, while there is none, of the broadcast's.
+    private var owesSince: NIODeadline? {
+        guard let current else { return waitingSince }
+        return policy.repeats ? lastPicture : self[current].request.since.map { max($0, lastPicture ?? $0) }
     }
 
     private subscript(role: AgentRole) -> Agent {

@@ -39,8 +39,9 @@ struct KeyframeRequest: Sendable {
     /// Takes note of a keyframe that carries `id`. Returns whether it was asked for since ``reset()``.
     mutating func answered(by id: UInt32) -> Bool {
         guard let asked, asked.contains(id) else { return false }
-        if let pending, id >= pending {
-            self.pending = nil
+        // One that was given up is answered as well.
+        if id >= pending ?? 0 {
+            pending = nil
             since = nil
         }
         return true

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 import Media
 import NIOCore
 import Wire
@@ -7,7 +8,8 @@ import Wire
 @MediaLoop
 final class Session {
     let id: SessionID
-    let device: DeviceConfiguration
+    /// Its limits may change.
+    var device: DeviceConfiguration
     /// What it is to be by now.
     private(set) var request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
@@ -16,20 +18,42 @@ final class Session {
 
     /// The TCP port; 0 until it listens.
     var port = 0
-    /// Why the agent cannot serve it, until it can.
-    var failure: String?
+    /// Why the agents cannot serve it, until they can.
+    private var failures: [AgentRole: String] = [:]
 
     let viewerLimits: ViewerQueue.Limits
     /// Sends to the agent of a role, if one is linked.
     private let send: @MediaLoop (Packet, AgentRole) -> Void
 
     private(set) var feed: SessionFeed
+    private lazy var resting = SessionRest { [unowned self] rested, role in
+        send(.rested(id, rested), role)
+    } put: { [unowned self] accessUnit, role in
+        if let picture = feed.accept(accessUnit, from: role, now: .now()) { deliver(picture, from: role) }
+    } counted: { [unowned self] pictures in
+        feed.count(pictures, now: .now())
+    }
+    /// Asks the agent whose pictures viewers see.
+    private(set) lazy var stills = SessionStills(maximumWaiting: device.maximumViewers) { [unowned self] in
+        wakesForStills()
+    } ask: { [unowned self] request in
+        guard let role = feed.feeds.current else { return nil }
+        send(.stillRequest(id, request), role)
+        return role
+    }
+    /// Who waits until its screen changes or stands still.
+    let screenWaits: ScreenWaits
     private(set) var captureLatency: CaptureLatency
+    let handoverLatency = HandoverLatency()
+    let presentationLatency = PresentationLatency()
     private var containers: ContainerStreams
     private var idle: IdleLimit
-    private var viewers: [ObjectIdentifier: any Viewer] = [:]
-    private var departed = DeliveryCounters()
-    private(set) var viewersAdmitted: UInt64 = 0
+    /// Snapshots under way that are use of it.
+    var snapshotsInUse = 0
+    private var demand: Demand
+    let audience: Audience
+    private let logger: Logger
+    private var closureLog = LogBudget()
     private var ended = false
 
     /// - Parameter kept: What it was before the relay ended, if it was.
@@ -39,6 +63,8 @@ final class Session {
         request: SessionRequest,
         kept: RelayState.Session? = nil,
         viewerLimits: ViewerQueue.Limits,
+        viewerTimeout: TimeAmount?,
+        logger: Logger,
         send: @escaping @MediaLoop (Packet, AgentRole) -> Void
     ) {
         let now = NIODeadline.now()
@@ -50,13 +76,19 @@ final class Session {
         created = kept?.created ?? Date()
         captureLatency = CaptureLatency(since: now.uptimeNanoseconds)
         self.viewerLimits = viewerLimits
+        self.logger = logger
+        audience = Audience(timeout: viewerTimeout)
+        screenWaits = ScreenWaits(maximum: device.maximumViewers)
+        demand = Demand(onDemand: request.onDemand)
         feed = SessionFeed(
             codec: request.codec,
             packetized: request.framing == .scrcpy,
+            epoch: epoch,
             feeds: FeedSwitch.Policy(repeats: request.repeat, fps: request.fps)
         )
         containers = ContainerStreams(codec: request.codec, fps: request.fps)
         idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
+        feed.demand(demand.isThere(now: now), now: now)
     }
 
     /// What an agent is told when it gets to know the session.
@@ -85,9 +117,13 @@ final class Session {
         let former = request
         request = change.applied(to: former)
         containers.fps = request.fps
+        demand.onDemand = request.onDemand
+        lookForDemand()
         guard let update = request.update(from: former) else { return }
         if update.size != nil { feed.sizeChanges() }
         feed.feeds.policy.fps = request.fps
+        // What was made at the former rate is counted at it.
+        resting.end()
         for role in AgentRole.allCases { send(.sessionUpdate(id, update), role) }
     }
 
@@ -105,22 +141,44 @@ final class Session {
 
     func sourceReported(_ role: AgentRole, _ state: SourceStatus.State) {
         feed.feeds.sourceReported(role, state, now: .now())
+        if role == feed.feeds.current, state != .streaming { screenWaits.sourceLost() }
         giveOrders()
     }
 
     func accept(_ accessUnit: AccessUnit, from role: AgentRole) {
         let now = NIODeadline.now()
+        if failures[role] != nil { failures[role] = nil }
         guard let picture = feed.accept(accessUnit, from: role, now: now) else { return }
-        captureLatency.take(accessUnit, now: now.uptimeNanoseconds)
-        failure = nil
+        resting.end()
+        captureLatency.take(accessUnit, now: now)
+        deliver(picture, from: role)
+    }
+
+    /// The agent of a role cannot serve it, until a picture of its own says that it can.
+    func failed(_ role: AgentRole, because reason: String) { failures[role] = reason }
+
+    /// Why the agent of a role cannot serve it; nil when it can.
+    func failure(of role: AgentRole) -> String? { failures[role] }
+
+    /// Why the agent that feeds it cannot serve it, or while none feeds it any agent; nil when it can.
+    var failure: String? {
+        if let current = feed.feeds.current { return failures[current] }
+        return failures[.broadcast] ?? failures[.standby]
+    }
+
+    private func deliver(_ picture: Picture, from role: AgentRole) {
+        screenWaits.take(picture, from: role, isLive: feed.feeds.source != .none)
         containers.package(picture)
-        for viewer in viewers.values { viewer.offer(picture) }
+        stills.fed()
+        for viewer in audience.viewers { viewer.offer(picture) }
         giveOrders()
     }
 
     /// - Parameter cause: nil when the agent had been told to stop.
     func agentLost(_ role: AgentRole, because cause: FeedSwitch.Cause?) {
+        resting.end(for: role)
         feed.lost(role, because: cause, now: .now())
+        stills.agentLost(role)
         giveOrders()
     }
 
@@ -135,32 +193,69 @@ final class Session {
         for order in feed.feeds.orders(now: .now()) {
             switch order {
             case .requestKeyframe(let role, let request): send(.keyframeRequest(id, request: request), role)
-            case .activate(let role): send(.sessionUpdate(id, SessionUpdate(isActive: true)), role)
-            case .deactivate(let role): send(.sessionUpdate(id, SessionUpdate(isActive: false)), role)
+            case .activate(let role):
+                resting.forgetTally(of: role)
+                send(.sessionUpdate(id, SessionUpdate(isActive: true)), role)
+            case .deactivate(let role):
+                resting.end(for: role)
+                send(.sessionUpdate(id, SessionUpdate(isActive: false)), role)
             }
         }
+        if feed.feeds.source == .none { screenWaits.interrupted() }
     }
+
+    /// The agent hands its repeats over.
+    func rest(_ rest: Rest, from role: AgentRole) {
+        let now = NIODeadline.now().uptimeNanoseconds
+        let session = feed.keyframe(pts: rest.keyframe, from: role).flatMap {
+            RestingSession(rest, keyframe: $0, codec: request.codec, epoch: epoch, now: now)
+        }
+        resting.begin(session, for: role)
+        resting.follow(isWatched: isWatched)
+        refreshStarving()
+    }
+
+    /// The agent asks for its repeats.
+    func wake(_ role: AgentRole) { resting.end(for: role) }
+
+    /// What the relay has made in place of the agent of a role.
+    func restTally(of role: AgentRole) -> RestTally { resting.tally(of: role) }
 
     // MARK: Viewers
 
-    var viewerCount: Int { viewers.count }
+    /// Whether it takes nobody new any more, for the relay is to end when its viewers have gone.
+    var isDraining = false
+
+    var viewerCount: Int { audience.viewers.count }
+
+    /// Whether somebody gets its pictures, or waits for what they tell.
+    var isWatched: Bool { viewerCount > 0 || !screenWaits.isEmpty || stills.isWanted }
+
+    /// Whether that keeps it from its ttl; a snapshot that is a mere glance does not.
+    private var isInUse: Bool { viewerCount > 0 || !screenWaits.isEmpty || snapshotsInUse > 0 }
 
     /// Whether it takes another viewer.
-    var hasRoom: Bool { !ended && viewers.count < device.maximumViewers }
+    var hasRoom: Bool { !ended && refusal == nil }
 
-    var delivered: DeliveryCounters {
-        viewers.values.reduce(into: departed) { $0 += $1.queue.counters }
+    /// Why it takes no more viewers; nil when it does.
+    var refusal: SessionError? {
+        if isDraining { return .lastViewers }
+        return viewerCount < device.maximumViewers ? nil : .tooManyViewers(limit: device.maximumViewers)
     }
+
+    var delivered: DeliveryCounters { audience.delivered }
 
     /// Lets a viewer in, from the cached pictures or at the next keyframe.
     ///
+    /// - Parameter join: Nil for the session's way.
     /// - Returns: Whether there was room for it.
-    func admit(_ viewer: any Viewer) -> Bool {
+    func admit(_ viewer: any Viewer, join: Join? = nil) -> Bool {
         guard hasRoom else { return false }
-        viewers[ObjectIdentifier(viewer)] = viewer
-        viewersAdmitted += 1
+        audience.add(viewer)
         touch()
-        let pictures = feed.join(now: .now())
+        lookForDemand()
+        resting.follow(isWatched: true)
+        let pictures = join ?? request.join == .live ? [] : feed.join(now: .now())
         if let container = viewer.container { containers.begin(container, with: pictures) }
         for picture in pictures { viewer.offer(picture) }
         refreshStarving()
@@ -168,21 +263,55 @@ final class Session {
     }
 
     /// A new viewer, nil when there is no room for it.
-    func makeHTTPViewer(on channel: any Channel, container: Container?) -> HTTPViewer? {
-        let viewer = HTTPViewer(channel: channel, container: container, limits: viewerLimits)
-        return admit(viewer) ? viewer : nil
+    func makeHTTPViewer(on channel: any Channel, container: Container?, join: Join?) -> HTTPViewer? {
+        let viewer = HTTPViewer(
+            channel: channel,
+            container: container,
+            limits: viewerLimits,
+            stopwatch: .init(handoverLatency)
+        )
+        return admit(viewer, join: join) ? viewer : nil
     }
 
     func remove(_ viewer: any Viewer) {
-        guard let viewer = viewers.removeValue(forKey: ObjectIdentifier(viewer)) else { return }
-        departed += viewer.queue.counters
-        containers.end(allBut: Set(viewers.values.compactMap(\.container)))
+        if audience.remove(viewer) { departed() }
+    }
+
+    /// Closes a viewer's connection, if it is one still.
+    func close(_ viewer: any Viewer, because reason: ViewerClosure) {
+        guard audience.close(viewer, because: reason) else { return }
+        closureLog.log(.info, to: logger, "session \(id) closed a viewer: \(reason.rawValue)")
+        departed()
+    }
+
+    private func departed() {
+        containers.end(allBut: Set(audience.viewers.compactMap(\.container)))
         touch()
+    }
+
+    /// Starts or ends the encoder by whether anybody wants pictures.
+    private func lookForDemand() {
+        let now = NIODeadline.now()
+        if isWatched { demand.watched(now: now) }
+        let isThere = demand.isThere(now: now)
+        guard isThere != feed.feeds.isDemanded else { return }
+        feed.demand(isThere, now: now)
+        giveOrders()
+    }
+
+    /// Wakes the session for a still where it sleeps.
+    ///
+    /// - Returns: Whether an agent is to feed it and does not yet.
+    private func wakesForStills() -> Bool {
+        guard request.onDemand, feed.feeds.isLinked else { return false }
+        lookForDemand()
+        return !feed.flows
     }
 
     /// Asks for a keyframe when a viewer can go on with nothing else. The first picture of an agent is one anyway.
     func refreshStarving() {
-        guard feed.flows, viewers.values.contains(where: \.starves) else { return }
+        guard feed.flows, audience.viewers.contains(where: \.starves) else { return }
+        if resting.requestKeyframe() { return }
         _ = feed.feeds.requestKeyframe(now: .now())
         giveOrders()
     }
@@ -193,11 +322,14 @@ final class Session {
     func touch() { idle.used(now: .now()) }
 
     /// Whether it has been idle for its ttl. Called now and then; also repeats an unanswered keyframe request, and looks for pictures
-    /// that do not come.
+    /// that do not come, and for viewers that are behind.
     func tick() -> Bool {
+        for (viewer, reason) in audience.late(now: .now()) { close(viewer, because: reason) }
+        resting.follow(isWatched: isWatched)
+        lookForDemand()
         refreshStarving()
         giveOrders()
-        guard viewers.isEmpty else {
+        guard !isInUse else {
             touch()
             return false
         }
@@ -207,7 +339,10 @@ final class Session {
     /// Ends all viewers' streams.
     func end() {
         ended = true
-        for viewer in viewers.values {
+        resting.end()
+        stills.end()
+        screenWaits.end()
+        for viewer in audience.viewers {
             viewer.finish()
             remove(viewer)
         }

@@ -26,6 +26,10 @@ package struct SessionChange: Sendable, Equatable {
     /// Even.
     package var height = Bound.stays
     package var maxPixels = Bound.stays
+    /// Nil when it stays.
+    package var join: Join?
+    /// Nil when it stays.
+    package var onDemand: Bool?
 
     package init() {}
 
@@ -37,6 +41,8 @@ package struct SessionChange: Sendable, Equatable {
         request.size.width = width.applied(to: request.size.width)
         request.size.height = height.applied(to: request.size.height)
         request.size.maxPixels = maxPixels.applied(to: request.size.maxPixels)
+        request.join = join ?? request.join
+        request.onDemand = onDemand ?? request.onDemand
         return request
     }
 }

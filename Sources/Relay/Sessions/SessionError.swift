@@ -12,6 +12,8 @@ package enum SessionError: Error, Sendable, Equatable {
     case otherCodec(SessionID, Codec)
     /// No agent feeds it.
     case noSource
+    /// The relay takes nobody new and ends when its viewers have gone.
+    case lastViewers
     /// The relay is shutting down.
     case draining
 }

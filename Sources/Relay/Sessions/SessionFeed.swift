@@ -15,16 +15,22 @@ package struct SessionFeed: Sendable {
 
     private let codec: Codec
     private let packetized: Bool
+    /// The monotonic instant of PTS 0, ns.
+    private let epoch: UInt64
     private var cache: PictureCache
     /// Which agent's pictures they are.
     package var feeds: FeedSwitch
 
     /// The largest PTS that fits scrcpy's packets, and more than any clock reaches.
     private static let largestPTS = Int64(1) << 62 - 1
+    /// How far a PTS may be ahead of the clock, µs. Agent and relay read one clock: more is nonsense.
+    private static let longestLead: Int64 = 60_000_000
     /// Viewers' last PTS. It outlives agents: they feed one timeline.
     private var lastPTS: Int64?
+    /// The last access unit, as its agent sent it, where it is a keyframe.
+    private var lastKeyframe: (accessUnit: AccessUnit, role: AgentRole)?
 
-    /// Pictures and bytes given to viewers, and access units that were not: no keyframe came before them, or another agent feeds.
+    /// Pictures that viewers were given or would have been, bytes, and access units that were not: no keyframe came before them, or another agent feeds.
     package private(set) var pictures: UInt64 = 0
     package private(set) var bytes: UInt64 = 0
     package private(set) var keyframes: UInt64 = 0
@@ -37,7 +43,9 @@ package struct SessionFeed: Sendable {
     /// Whether pictures flow: a keyframe has come from an agent that is linked still.
     package var flows: Bool { feeds.current != nil }
 
-    package init(codec: Codec, packetized: Bool, feeds: FeedSwitch.Policy, limits: Limits = Limits()) {
+    /// - Parameter epoch: The monotonic instant of PTS 0, ns.
+    package init(codec: Codec, packetized: Bool, epoch: UInt64, feeds: FeedSwitch.Policy, limits: Limits = Limits()) {
+        self.epoch = epoch
         self.codec = codec
         self.packetized = packetized
         self.feeds = FeedSwitch(policy: feeds)
@@ -60,8 +68,9 @@ package struct SessionFeed: Sendable {
             discarded += 1
             return nil
         }
+        lastKeyframe = isKey ? (accessUnit, role) : nil
         var accessUnit = accessUnit
-        accessUnit.pts = nextPTS(accessUnit.pts)
+        accessUnit.pts = nextPTS(accessUnit.pts, now: now)
         let picture = Picture(accessUnit, codec: codec, packetized: packetized, relayed: now.uptimeNanoseconds)
         pictures += 1
         bytes += UInt64(picture.byteCount)
@@ -72,13 +81,33 @@ package struct SessionFeed: Sendable {
         return picture
     }
 
+    /// Takes note of repeats that the current agent's session has and nobody gets, so that they were not made.
+    package mutating func count(_ repeats: UInt64, now: NIODeadline) {
+        pictures += repeats
+        feeds.repeated(now: now)
+    }
+
+    /// The keyframe that a session can rest on: the agent's last access unit, where it is that of `pts` and the agent's are the pictures.
+    package func keyframe(pts: Int64, from role: AgentRole) -> AccessUnit? {
+        guard let lastKeyframe, lastKeyframe.role == role, feeds.current == role else { return nil }
+        return lastKeyframe.accessUnit.pts == pts ? lastKeyframe.accessUnit : nil
+    }
+
+    /// Whether anybody wants pictures by now.
+    package mutating func demand(_ isThere: Bool, now: NIODeadline) {
+        feeds.demand(isThere, now: now)
+        if !flows { cache.drop() }
+    }
+
     /// Another size is asked for: the last picture's says nothing of the next one's.
     package mutating func sizeChanges() { size = nil }
 
-    /// The PTS for viewers, to whom it increases strictly whatever an agent sends.
-    private mutating func nextPTS(_ pts: Int64) -> Int64 {
+    /// The PTS for viewers, to whom it increases strictly whatever an agent sends, and is never far ahead of the clock.
+    private mutating func nextPTS(_ pts: Int64, now: NIODeadline) -> Int64 {
         let least = lastPTS.map { $0 + 1 } ?? 0
-        let next = min(max(pts, least), Self.largestPTS)
+        let time = now.uptimeNanoseconds - min(now.uptimeNanoseconds, epoch)
+        let latest = Int64(clamping: time / 1000) + Self.longestLead
+        let next = min(max(min(pts, latest), least), Self.largestPTS)
         lastPTS = next
         return next
     }

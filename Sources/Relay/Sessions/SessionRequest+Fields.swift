@@ -5,6 +5,27 @@ extension SessionRequest {
     private static let ports = 1024...65535
     /// The longest label, in characters.
     private static let labelLength = 100
+    fileprivate static let encoderLength = 1...64
+    fileprivate static let sides = 16...8192
+    fileprivate static let areas = 256...67_108_864
+    fileprivate static let rates = 1...240
+    fileprivate static let bitrates = 50_000...100_000_000
+    private static let keyframeIntervals = 0.2...60.0
+    private static let stillKeyframeIntervals = 0.2...600.0
+
+    /// Whether it is as one that was read from a body. One that was kept in a file may be anything.
+    package var isInRange: Bool {
+        let sides = [size.width, size.height].compactMap(\.self)
+        guard sides.allSatisfy({ Self.sides.contains($0) && $0.isMultiple(of: 2) }) else { return false }
+        if let maxPixels = size.maxPixels, !Self.areas.contains(maxPixels) { return false }
+        if let ttl, !ObjectReader.lifetimes.contains(ttl) { return false }
+        if let label, label.unicodeScalars.count > Self.labelLength { return false }
+        guard port == 0 || Self.ports.contains(port) else { return false }
+        guard Self.encoderLength.contains(encoder.count), encoder.isName else { return false }
+        guard Self.rates.contains(fps), Self.bitrates.contains(bitrate) else { return false }
+        return Self.keyframeIntervals.contains(keyframeInterval)
+            && Self.stillKeyframeIntervals.contains(stillKeyframeInterval)
+    }
 
     /// Reads the body of a session's start, except its device.
     package init(_ reader: inout ObjectReader) {
@@ -19,9 +40,12 @@ extension SessionRequest {
         fps = reader.fps() ?? fps
         bitrate = reader.bitrate() ?? bitrate
         `repeat` = reader.bool("repeat") ?? `repeat`
-        keyframeInterval = reader.number("keyframeInterval", in: 0.2...60) ?? keyframeInterval
-        stillKeyframeInterval = reader.number("stillKeyframeInterval", in: 0.2...600) ?? stillKeyframeInterval
-        ttl = reader.integer("ttl", in: 1...86_400)
+        onDemand = reader.onDemand() ?? onDemand
+        join = reader.join() ?? join
+        keyframeInterval = reader.number("keyframeInterval", in: Self.keyframeIntervals) ?? keyframeInterval
+        stillKeyframeInterval =
+            reader.number("stillKeyframeInterval", in: Self.stillKeyframeIntervals) ?? stillKeyframeInterval
+        ttl = reader.ttl()
         port = reader.integer("port", in: 0...65535) ?? port
         if port != 0, !Self.ports.contains(port) {
             reader.note(.outOfRange, "port", "is \(port); allowed: 0, 1024 to 65535")
@@ -39,24 +63,32 @@ extension SessionChange {
         width = reader.bound("width") { $0.side("width") }
         height = reader.bound("height") { $0.side("height") }
         maxPixels = reader.bound("maxPixels") { $0.maxPixels() }
+        join = reader.join()
+        onDemand = reader.onDemand()
         reader.finish()
     }
 }
 
 /// The fields that a session's start and change have in common.
 extension ObjectReader {
-    fileprivate mutating func bitrate() -> Int? { integer("bitrate", in: 50_000...100_000_000) }
+    fileprivate mutating func bitrate() -> Int? { integer("bitrate", in: SessionRequest.bitrates) }
 
-    fileprivate mutating func fps() -> Int? { integer("fps", in: 1...240) }
+    fileprivate mutating func join() -> Join? {
+        word("join", oneOf: "cache or live", parse: Join.init(rawValue:))
+    }
+
+    fileprivate mutating func onDemand() -> Bool? { bool("onDemand") }
+
+    fileprivate mutating func fps() -> Int? { integer("fps", in: SessionRequest.rates) }
 
     /// A picture's width or height, rounded down to an even number: 4:2:0 pictures have even sides.
-    fileprivate mutating func side(_ name: String) -> Int? { integer(name, in: 16...8192).map { $0 & ~1 } }
+    fileprivate mutating func side(_ name: String) -> Int? { integer(name, in: SessionRequest.sides).map { $0 & ~1 } }
 
-    fileprivate mutating func maxPixels() -> Int? { integer("maxPixels", in: 256...67_108_864) }
+    fileprivate mutating func maxPixels() -> Int? { integer("maxPixels", in: SessionRequest.areas) }
 
     /// The name of an encoder, which only the agent can tell from one that there is not.
     fileprivate mutating func encoder() -> String? {
-        guard let name = string("encoder", length: 1...64) else { return nil }
+        guard let name = string("encoder", length: SessionRequest.encoderLength) else { return nil }
         guard name.isName else {
             note(
                 .unknownValue,

@@ -15,6 +15,10 @@ package struct SessionRequest: Sendable, Equatable, Codable {
     /// bit/s.
     package var bitrate = 6_000_000
     package var `repeat` = true
+    /// Whether it is encoded only while somebody watches.
+    package var onDemand = false
+    /// Where viewers begin who do not say.
+    package var join = Join.cache
     /// Longest time between keyframes, s.
     package var keyframeInterval = 2.0
     /// The same while the screen stands still, s.

@@ -13,16 +13,30 @@ final class SessionTable {
         let listener: StreamListener
     }
 
-    private let configuration: RelayConfiguration
+    /// What new sessions are made by.
+    var configuration: RelayConfiguration
     private let logger: Logger
+    /// Nil where viewers on the sessions' ports go through nothing.
+    private let entrance: StreamEntrance?
+    private let connections: Connections
+    private let acceptPauses: AcceptPauses
     private var entries: [SessionID: Entry] = [:]
     /// Sessions that are opening their port, by device.
     private var opening: [String: Int] = [:]
     private(set) var lastID: SessionID = 0
     private var draining = false
 
-    init(configuration: RelayConfiguration, logger: Logger) {
+    init(
+        configuration: RelayConfiguration,
+        entrance: StreamEntrance?,
+        connections: Connections,
+        acceptPauses: AcceptPauses,
+        logger: Logger
+    ) {
         self.configuration = configuration
+        self.entrance = entrance
+        self.connections = connections
+        self.acceptPauses = acceptPauses
         self.logger = logger
     }
 
@@ -32,6 +46,9 @@ final class SessionTable {
     var all: [Session] { entries.values.map(\.session).sorted { $0.id < $1.id } }
 
     func sessions(of device: String) -> [Session] { all.filter { $0.device.name == device } }
+
+    /// By the names of their devices, in no order.
+    var byDevice: [String: [Session]] { Dictionary(grouping: entries.values.map(\.session)) { $0.device.name } }
 
     /// Opens a session's port and lists it.
     func start(
@@ -52,6 +69,8 @@ final class SessionTable {
             device: device,
             request: request,
             viewerLimits: configuration.viewerQueueLimits,
+            viewerTimeout: configuration.viewerTimeout,
+            logger: logger,
             send: send
         )
         try await open(session, port: session.request.port)
@@ -71,6 +90,8 @@ final class SessionTable {
             request: kept.request,
             kept: kept,
             viewerLimits: configuration.viewerQueueLimits,
+            viewerTimeout: configuration.viewerTimeout,
+            logger: logger,
             send: send
         )
         do throws(SessionError) {
@@ -128,10 +149,19 @@ final class SessionTable {
     /// nil when `port` is taken.
     private func listen(_ session: Session, port: Int) async throws(SessionError) -> StreamListener? {
         do {
-            return try await StreamListener(port: port, session: session, limits: configuration.viewerQueueLimits)
+            return try await StreamListener(
+                host: configuration.http.host,
+                port: port,
+                session: session,
+                limits: configuration.viewerQueueLimits,
+                entrance: entrance,
+                connections: connections,
+                pauses: acceptPauses
+            )
         } catch let error as IOError where error.errnoCode == RelayStartError.addressInUse {
             return nil
         } catch {
+            logger.error("cannot open the port of session \(session.id): \(error)")
             throw .cannotListen(reason: "\(error)")
         }
     }

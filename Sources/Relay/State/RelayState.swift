@@ -28,15 +28,26 @@ package struct RelayState: Sendable, Equatable, Codable {
             self.epoch = epoch
             self.created = created
         }
+
+        /// Whether it can be gone on with: the file may hold anything.
+        ///
+        /// - Parameter now: Monotonic, ns.
+        package func isSound(now: UInt64) -> Bool {
+            request.isInRange && (1...65535).contains(port) && epoch <= now
+                && (0...253_402_300_799).contains(created.timeIntervalSince1970)
+        }
     }
 
     package struct Broadcast: Sendable, Equatable, Codable {
         package var device: String
         package var source: SourceRequest
+        /// After how long without a session it ends, s; nil for never.
+        package var ttl: Int?
 
-        package init(device: String, source: SourceRequest) {
+        package init(device: String, source: SourceRequest, ttl: Int? = nil) {
             self.device = device
             self.source = source
+            self.ttl = ttl
         }
     }
 

@@ -1,8 +1,6 @@
+import Access
 import FoundationEssentials
 import SystemPackage
-
-import func Glibc.fsync
-import func Glibc.rename
 
 /// The file that a relay's state is kept in: JSON, readable by its user alone, for it holds the link token.
 package struct StateFile: Sendable {
@@ -28,6 +26,9 @@ package struct StateFile: Sendable {
         var version: Int
     }
 
+    /// Longest file, bytes.
+    private static let maximumSize = 16 << 20
+
     private let path: FilePath
 
     package init(path: String) { self.path = FilePath(path) }
@@ -36,8 +37,8 @@ package struct StateFile: Sendable {
     package func read() throws(Failure) -> RelayState? {
         let data: Data
         do {
-            data = try Data(contentsOf: URL(filePath: path.string))
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            data = Data(try BoundedFile.read(path, atMost: Self.maximumSize))
+        } catch Errno.noSuchFileOrDirectory {
             return nil
         } catch {
             throw .unreadable(path: path.string, reason: "\(error)")
@@ -59,27 +60,10 @@ package struct StateFile: Sendable {
     package func write(_ state: RelayState) throws(Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
-        let new = FilePath(path.string + ".new")
         do {
             let bytes = Array(try encoder.encode(state))
-            try FileManager.default.createDirectory(
-                atPath: path.removingLastComponent().string,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-            // What a relay left that was killed while it wrote may have other permissions by now.
-            try? FileManager.default.removeItem(atPath: new.string)
-            let file = try FileDescriptor.open(
-                new,
-                .writeOnly,
-                options: [.create, .exclusiveCreate],
-                permissions: .ownerReadWrite
-            )
-            try file.closeAfter {
-                try file.writeAll(bytes)
-                guard fsync(file.rawValue) == 0 else { throw Errno.ioError }
-            }
-            guard rename(new.string, path.string) == 0 else { throw Errno.ioError }
+            try ReplacedFile.createFolder(of: path)
+            try ReplacedFile.write(bytes, to: path)
         } catch {
             throw .unwritable(path: path.string, reason: "\(error)")
         }

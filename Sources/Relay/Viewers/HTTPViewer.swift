@@ -1,24 +1,30 @@
 import NIOCore
 import Packaging
 
-/// A viewer that pulls: an HTTP response takes the next bytes when its connection has room.
+/// A viewer of the bare stream or a container over HTTP.
 @MediaLoop
-final class HTTPViewer: Viewer {
-    /// How long the last bytes may take when the session ends.
-    private static let lingerTime = TimeAmount.seconds(1)
-
-    private let channel: any Channel
+final class HTTPViewer: PullingViewer {
+    let channel: any Channel
     let container: Container?
+    private let stopwatch: HandoverLatency.Stopwatch
     private(set) var queue: ViewerQueue
     private var waiter: CheckedContinuation<ByteBuffer?, Never>?
-    private var finished = false
+    private(set) var hasEnded = false
+    /// Bytes of the last piece, until the next one is asked for. What the connection's own buffer holds, 64 KiB and a piece, is beside.
+    private(set) var underWay = 0
     /// Whether it was given a picture, and how often it had been continued at a keyframe by then.
     private var (hasBegun, resyncs): (Bool, UInt64) = (false, 0)
 
     /// - Parameters:
     ///   - channel: The connection that the response goes to.
     ///   - container: Nil for the bare stream.
-    init(channel: any Channel, container: Container?, limits: ViewerQueue.Limits) {
+    init(
+        channel: any Channel,
+        container: Container?,
+        limits: ViewerQueue.Limits,
+        stopwatch: HandoverLatency.Stopwatch
+    ) {
+        self.stopwatch = stopwatch
         self.channel = channel
         self.container = container
         queue = ViewerQueue(limits: limits)
@@ -27,17 +33,22 @@ final class HTTPViewer: Viewer {
     var starves: Bool { queue.starves && waiter != nil }
 
     func offer(_ picture: Picture) {
-        if let container, picture.packaged[container] == nil { return }
+        if let container, picture.packaged[container] == nil { return queue.miss() }
         queue.offer(picture)
         guard let waiter, let bytes = nextBytes() else { return }
         self.waiter = nil
+        underWay = bytes.readableBytes
         waiter.resume(returning: bytes)
     }
 
     /// The next bytes, nil at the end of the stream. One task calls it.
     func next() async -> ByteBuffer? {
-        if let bytes = nextBytes() { return bytes }
-        if finished { return nil }
+        underWay = 0
+        if let bytes = nextBytes() {
+            underWay = bytes.readableBytes
+            return bytes
+        }
+        if hasEnded { return nil }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { waiter = $0 }
         } onCancel: {
@@ -47,6 +58,7 @@ final class HTTPViewer: Viewer {
 
     private func nextBytes() -> ByteBuffer? {
         guard let picture = queue.next() else { return nil }
+        stopwatch.handedOver(CollectionOfOne(picture.stamps.relayed))
         guard let container else { return picture.bytes(in: .annexB) }
         guard let chunk = picture.packaged[container] else { return nil }
         let resumes = hasBegun && resyncs != queue.counters.resyncs
@@ -65,13 +77,9 @@ final class HTTPViewer: Viewer {
         return chunk.bytes
     }
 
-    /// Ends the response, and in the end its connection, where a client that does not read would hold the response up for ever.
-    func finish() {
-        guard !finished else { return }
-        finished = true
+    func end() {
+        hasEnded = true
         waiter?.resume(returning: nil)
         waiter = nil
-        let channel = channel
-        MediaLoop.schedule(at: .now() + Self.lingerTime) { channel.close(promise: nil) }
     }
 }

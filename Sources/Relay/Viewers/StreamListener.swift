@@ -8,30 +8,53 @@ struct StreamListener: Sendable {
     /// Bytes that wait in user space below and above which a viewer's socket has room and is full.
     private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
     private static let backlog: CInt = 256
-    private static let host = "127.0.0.1"
 
     private let channel: any Channel
 
     var port: Int { channel.localAddress?.port ?? 0 }
 
     /// - Throws: `IOError` when `port` cannot be had.
-    init(port: Int, session: Session, limits: ViewerQueue.Limits) async throws {
+    init(
+        host: String,
+        port: Int,
+        session: Session,
+        limits: ViewerQueue.Limits,
+        entrance: StreamEntrance?,
+        connections: Connections,
+        pauses: AcceptPauses
+    ) async throws {
         let framing = await session.request.framing
         channel = try await ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Between two, there is a look at what is left to accept with.
+            .serverChannelOption(.maxMessagesPerRead, value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptPauseHandler(.sessions, pauses: pauses))
+                }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_sndbuf), value: Self.socketBuffer)
             .childChannelOption(.writeBufferWaterMark, value: Self.writeBuffer)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    try connections.admit(channel)
                     let viewer = MediaLoop.assumeIsolated {
-                        TCPViewer(channel: channel, framing: framing, limits: limits)
+                        TCPViewer(
+                            channel: channel,
+                            framing: framing,
+                            limits: limits,
+                            stopwatch: .init(session.handoverLatency)
+                        )
                     }
-                    try channel.pipeline.syncOperations.addHandler(TCPViewerHandler(viewer: viewer, session: session))
+                    let handler = TCPViewerHandler(viewer: viewer, session: session)
+                    let operations = channel.pipeline.syncOperations
+                    guard let entrance else { return try operations.addHandler(handler) }
+                    try operations.addHandlers(try entrance.handlers(for: channel, before: handler))
                 }
             }
-            .bind(host: Self.host, port: port)
+            .bind(host: host, port: port)
             .get()
     }
 

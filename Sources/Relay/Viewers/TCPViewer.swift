@@ -8,9 +8,16 @@ final class TCPViewer: Viewer {
 
     private let channel: any Channel
     private let framing: Framing
+    private let stopwatch: HandoverLatency.Stopwatch
     private(set) var queue: ViewerQueue
 
-    init(channel: any Channel, framing: Framing, limits: ViewerQueue.Limits) {
+    init(
+        channel: any Channel,
+        framing: Framing,
+        limits: ViewerQueue.Limits,
+        stopwatch: HandoverLatency.Stopwatch
+    ) {
+        self.stopwatch = stopwatch
         self.channel = channel
         self.framing = framing
         queue = ViewerQueue(limits: limits)
@@ -25,13 +32,26 @@ final class TCPViewer: Viewer {
 
     /// Writes what waits while the socket's own buffer has room.
     func drain() {
-        var wrote = false
-        while channel.isWritable, let picture = queue.next() {
-            channel.write(picture.bytes(in: framing), promise: nil)
-            wrote = true
-        }
-        if wrote { channel.flush() }
+        guard let first = writeNext() else { return }
+        // Mostly there is one picture, and nothing is allocated for it.
+        var others: [UInt64] = []
+        while let next = writeNext() { others.append(next) }
+        channel.flush()
+        stopwatch.handedOver(CollectionOfOne(first))
+        stopwatch.handedOver(others)
     }
+
+    /// Writes the next picture if the socket's own buffer has room, and returns when the relay had it, monotonic ns.
+    private func writeNext() -> UInt64? {
+        guard channel.isWritable, let picture = queue.next() else { return nil }
+        channel.write(picture.bytes(in: framing), promise: nil)
+        return picture.stamps.relayed
+    }
+
+    var underWay: Int { (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }
+
+    /// Neither framing has a place for the reason.
+    func close(because reason: ViewerClosure) { channel.close(promise: nil) }
 
     func finish() {
         let channel = channel

@@ -8,10 +8,17 @@ protocol Viewer: AnyObject {
     var starves: Bool { get }
     /// Takes the picture over, or drops it by the queue's rules.
     func offer(_ picture: Picture)
+    /// What tells whether it keeps up.
+    var progress: ViewerProgress { get }
+    /// Bytes that its connection was handed and has not taken, as far as is known.
+    var underWay: Int { get }
     /// Ends the stream in good order.
     func finish()
+    /// Closes the connection without waiting for what it takes.
+    func close(because reason: ViewerClosure)
 }
 
 extension Viewer {
     var container: Container? { nil }
+    var progress: ViewerProgress { ViewerProgress(queue) }
 }

@@ -48,16 +48,18 @@ package struct ViewerQueue: Sendable {
 
     package var isEmpty: Bool { waiting.isEmpty }
 
+    /// Bytes that wait.
+    package var byteCount: Int { waitingBytes }
+
+    /// Whether pictures were dropped and no keyframe has come since to go on with.
+    package var isBehind: Bool { needsKeyframe && counters.resyncs > 0 }
+
     /// Whether it has nothing left to give and waits for a keyframe.
     package var starves: Bool { needsKeyframe && waiting.isEmpty }
 
     package mutating func offer(_ picture: Picture) {
         if needsKeyframe {
-            guard picture.isKey else {
-                // Before its first keyframe a viewer has missed nothing.
-                if counters.pictures > 0 || counters.resyncs > 0 { counters.dropped += 1 }
-                return
-            }
+            guard picture.isKey else { return miss() }
             needsKeyframe = false
         } else if !waiting.isEmpty, overflows(with: picture) {
             counters.resyncs += 1
@@ -72,6 +74,18 @@ package struct ViewerQueue: Sendable {
         }
         waiting.append(picture)
         waitingBytes += picture.byteCount
+    }
+
+    /// A picture that this viewer cannot be given: those behind it depend on it, up to the next keyframe.
+    package mutating func miss() {
+        if needsKeyframe {
+            // Before its first keyframe a viewer has missed nothing.
+            if counters.pictures > 0 || counters.resyncs > 0 { counters.dropped += 1 }
+            return
+        }
+        needsKeyframe = true
+        counters.resyncs += 1
+        counters.dropped += 1
     }
 
     /// The next picture to send.

@@ -10,6 +10,8 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     enum Outcome: Sendable {
         case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
         case webSocket
+        /// There was no place for it.
+        case refused
     }
 
     struct Value: ServerChildChannelValue {
@@ -19,34 +21,56 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 
     let responder: Responder
     let entrance: WebSocketEntrance
-    /// How long the first request's head may take.
-    let requestTimeout: TimeAmount
+    /// Nil where nothing is encrypted.
+    let tls: TLSServer?
+    let connections: Connections
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
+            do throws(Connections.Refusal) {
+                try connections.admit(channel)
+            } catch {
+                return try refuse(channel, because: error)
+            }
             let upgrades = NIOTypedHTTPServerUpgradeConfiguration<Outcome>(upgraders: [entrance.upgrader]) { channel in
-                channel.eventLoop.makeCompletedFuture { .http(try Self.serveHTTP(on: channel, logger: logger)) }
+                channel.eventLoop.makeCompletedFuture { .http(try serveHTTP(on: channel, logger: logger)) }
             }
             var configuration = NIOUpgradableHTTPServerPipelineConfiguration(upgradeConfiguration: upgrades)
             // As Hummingbird's own HTTP1Channel: its parts see to these.
             configuration.enablePipelining = false
             configuration.enableErrorHandling = false
             configuration.enableResponseHeaderValidation = false
+            configuration.decoderConfiguration = RequestLimitHandler.head
             let operations = channel.pipeline.syncOperations
+            if let tls { try operations.addHandler(tls.makeHandler()) }
             let outcome = try operations.configureUpgradableHTTPServerPipeline(configuration: configuration)
             let decoder = try operations.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            let first = FirstRequestHandler(entrance: entrance, timeout: requestTimeout)
-            try operations.addHandler(first, position: .after(decoder))
+            let limits = RequestLimitHandler(limits: connections.limits)
+            let first = FirstRequestHandler(entrance: entrance, limits: limits)
+            try operations.addHandlers([limits, first], position: .after(decoder))
             return Value(channel: channel, outcome: outcome)
         }
     }
 
-    private static func serveHTTP(
+    /// - Throws: What it is refused because of, where it is closed without being told.
+    private func refuse(_ channel: any Channel, because refusal: Connections.Refusal) throws -> Value {
+        guard connections.tellsWhy(channel) else {
+            // An error alone leaves it open, and to nobody.
+            channel.close(promise: nil)
+            throw refusal
+        }
+        let operations = channel.pipeline.syncOperations
+        if let tls { try operations.addHandler(tls.makeHandler()) }
+        try operations.addHandlers([HTTPResponseEncoder(), RefusalHandler(refusal)])
+        return Value(channel: channel, outcome: channel.eventLoop.makeSucceededFuture(.refused))
+    }
+
+    private func serveHTTP(
         on channel: any Channel,
         logger: Logger
     ) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart> {
         let operations = channel.pipeline.syncOperations
-        try operations.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+        try operations.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
         try operations.addHandler(HTTPConnectionStateHandler(logger: logger))
         return try NIOAsyncChannel(
             wrappingChannelSynchronously: channel,
@@ -62,7 +86,7 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         }
         switch outcome {
         case .http(let channel): await handleHTTP(asyncChannel: channel, logger: logger)
-        case .webSocket:
+        case .webSocket, .refused:
             await withTaskCancellationHandler {
                 try? await value.channel.closeFuture.get()
             } onCancel: {

@@ -1,25 +1,26 @@
 package import Media
 package import NIOCore
+import Packaging
 
 /// What a player must know of the pictures from a keyframe on.
 package struct StreamConfiguration: Sendable, Equatable {
-    /// RFC 6381: `avc1.42C01F`.
+    /// RFC 6381: `avc3.42C01F`, since keyframes bring their parameter sets.
     package let codec: String
     package let size: PictureSize
     /// Clockwise quarter turns that a player applies, 0 to 3.
     package let orientation: UInt8
-    /// Annex B.
-    package let parameterSets: [UInt8]
+    /// What a player is given before the keyframe: its parameter sets in Annex B, or a container's beginning.
+    package var preamble: [UInt8]
 
     /// Of a keyframe; nil of other pictures, and when its parameter sets cannot be read.
     package init?(_ accessUnit: AccessUnit, codec: Codec) {
         guard accessUnit.flags.contains(.key), let sets = ParameterSets(leading: accessUnit.bytes, codec: codec),
-            let string = sets.codecString(codec)
+            let string = CodecString.inBand(sets, codec: codec)
         else { return nil }
         self.codec = string
         size = accessUnit.size
         orientation = accessUnit.orientation
-        parameterSets = sets.bytes
+        preamble = sets.bytes
     }
 
     /// The message that tells it, see docs/websocket.md.
@@ -33,7 +34,7 @@ package struct StreamConfiguration: Sendable, Equatable {
         buffer.writeInteger(UInt32(size.height))
         buffer.writeInteger(UInt16(codec.utf8.count))
         buffer.writeString(codec)
-        buffer.writeBytes(parameterSets)
+        buffer.writeBytes(preamble)
         return buffer
     }
 }

@@ -36,6 +36,9 @@ enum ViewerEvent {
     /// - Parameter dropped: Pictures left out before the one that follows.
     static func resync(dropped: UInt64) -> JSONValue { ["type": "resync", "dropped": JSONValue(dropped)] }
 
+    /// The relay closes the connection.
+    static func end(_ reason: ViewerClosure) -> JSONValue { ["type": "end", "reason": .string(reason.rawValue)] }
+
     static func clock(id: JSONValue, now: UInt64) -> JSONValue {
         ["type": "clock", "id": id, "relay": JSONValue(now)]
     }

@@ -2,12 +2,15 @@
 package enum ViewerMessage: Sendable, Equatable {
     /// It wants a keyframe.
     case keyframe
-    /// It has presented the picture of this PTS, µs.
-    case acknowledgement(Int64)
+    /// It has presented the picture of this PTS, µs, at least 0, and when, on the relay's clock in monotonic ns, if it knows.
+    case acknowledgement(Int64, presented: UInt64?)
     /// It wants the relay's clock, with what it named the question.
     case clock(JSONValue)
     /// A type of a later release: ignored.
     case unknown
+
+    /// Longest id of a question, bytes: it is sent back.
+    private static let longestID = 64
 
     package struct Malformed: Error, Equatable, CustomStringConvertible {
         package let description: String
@@ -24,10 +27,19 @@ package enum ViewerMessage: Sendable, Equatable {
         switch type {
         case "keyframe": self = .keyframe
         case "ack":
-            guard case .integer(let pts) = value["pts"] else { throw Malformed(description: "ack without pts") }
-            self = .acknowledgement(Int64(pts))
+            // Pictures' time stamps begin at 0: what is computed from those cannot overflow.
+            guard case .integer(let pts) = value["pts"], pts >= 0 else {
+                throw Malformed(description: "ack without pts")
+            }
+            switch value["presented"] {
+            case nil, .null?: self = .acknowledgement(Int64(pts), presented: nil)
+            case .integer(let instant)? where instant >= 0:
+                self = .acknowledgement(Int64(pts), presented: UInt64(instant))
+            default: throw Malformed(description: "presented is no instant")
+            }
         case "clock":
             switch value["id"] {
+            case .string(let id)? where id.utf8.count > Self.longestID: throw Malformed(description: "a long id")
             case .integer?, .string?: self = .clock(value["id"] ?? nil)
             default: throw Malformed(description: "clock without id")
             }

@@ -1,3 +1,5 @@
+import Access
+import HummingbirdCore
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
@@ -9,10 +11,14 @@ struct WebSocketEntrance: Sendable {
     private static let socketBuffer = 512 << 10
 
     private let switchboard: Switchboard
+    private let access: AccessControl
+    private let isSecure: Bool
     private let policy: WebSocketMachine.Policy
 
-    init(switchboard: Switchboard, policy: WebSocketMachine.Policy) {
+    init(switchboard: Switchboard, access: AccessControl, isSecure: Bool, policy: WebSocketMachine.Policy) {
+        self.isSecure = isSecure
         self.switchboard = switchboard
+        self.access = access
         self.policy = policy
     }
 
@@ -33,7 +39,7 @@ struct WebSocketEntrance: Sendable {
                         .socketOption(.so_sndbuf),
                         value: ChannelOptions.Types.SocketOption.Value(Self.socketBuffer)
                     ).flatMap {
-                        makeViewer(of: session, on: channel)
+                        makeViewer(of: session, as: WebSocketPath(head.uri), on: channel)
                     }
                 }.flatMapThrowing { viewer in
                     let operations = channel.pipeline.syncOperations
@@ -46,18 +52,30 @@ struct WebSocketEntrance: Sendable {
 
     /// The session that `head` asks for a WebSocket of, if it is one that the caller may watch now.
     func session(for head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<Session?> {
-        guard Self.asksForWebSocket(head), let id = Self.session(inPath: head.uri), Self.mayCall(head.headers) else {
-            return channel.eventLoop.makeSucceededFuture(nil)
-        }
+        guard Self.asksForWebSocket(head), let id = WebSocketPath(head.uri)?.session, mayCall(head.headers),
+            let caller = caller(head.headers)
+        else { return channel.eventLoop.makeSucceededFuture(nil) }
+        access.hold(channel, by: caller)
+        access.releaseAtEnd(of: channel)
         return MediaLoop.eventLoop.submit {
             MediaLoop.assumeIsolated { switchboard.sessions[id].flatMap { $0.hasRoom ? $0 : nil } }
         }.hop(to: channel.eventLoop)
     }
 
-    private func makeViewer(of session: Session, on channel: any Channel) -> EventLoopFuture<WebSocketViewer> {
+    private func makeViewer(
+        of session: Session,
+        as path: WebSocketPath?,
+        on channel: any Channel
+    ) -> EventLoopFuture<WebSocketViewer> {
         MediaLoop.eventLoop.submit {
             MediaLoop.assumeIsolated {
-                WebSocketViewer(session: session, channel: channel, limits: session.viewerLimits)
+                WebSocketViewer(
+                    session: session,
+                    channel: channel,
+                    container: path?.container,
+                    join: path?.join,
+                    limits: session.viewerLimits
+                )
             }
         }.hop(to: channel.eventLoop)
     }
@@ -71,17 +89,20 @@ struct WebSocketEntrance: Sendable {
             && headers["sec-websocket-key"].count == 1 && headers["sec-websocket-version"] == ["13"]
     }
 
-    /// The id in `/screencapture/{id}/ws`, nil for other paths. A query is passed over.
-    private static func session(inPath uri: String) -> SessionID? {
-        let path = uri.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
-        guard path.count == 4, path[0].isEmpty, path[1] == "screencapture", path[3] == "ws" else { return nil }
-        return SessionID(path[2])
+    /// Who asks, if the API would let them; see ``RouteTable``.
+    private func caller(_ headers: HTTPHeaders) -> Caller? {
+        let credential = Credential(
+            authorization: headers["authorization"],
+            cookies: headers["cookie"],
+            authority: headers.first(name: "host")
+        )
+        return access.caller(showing: credential).flatMap { $0.role.map { $0 >= .viewer } == true ? $0 : nil }
     }
 
     /// The rules of ``OriginGuard``. Browsers let any page open a WebSocket to any host: that Origin is looked at is all that keeps them out.
-    private static func mayCall(_ headers: HTTPHeaders) -> Bool {
+    private func mayCall(_ headers: HTTPHeaders) -> Bool {
         let hosts = headers["host"]
-        guard hosts.count == 1, Origin.isLocal(authority: hosts[0]) else { return false }
-        return headers["origin"].allSatisfy { Origin.isSame($0, authority: hosts[0]) }
+        guard hosts.count == 1, access.isOn || Origin.isLocal(authority: hosts[0]) else { return false }
+        return headers["origin"].allSatisfy { Origin.isSame($0, authority: hosts[0], isSecure: isSecure) }
     }
 }

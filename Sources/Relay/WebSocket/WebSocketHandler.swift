@@ -27,16 +27,21 @@ final class WebSocketHandler: ChannelDuplexHandler {
             handler.perform(handler.machine.tick(now: .now()), context: context)
         }
         let viewer = viewer
-        MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.join() } }
+        MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.begin() } }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { ticks?.cancel() }
+    /// Comes in any case; a connection that closed while it was upgraded does not become inactive once more.
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    private func end() {
         ticks?.cancel()
         let viewer = viewer
         MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.leave() } }
-        context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -75,7 +80,8 @@ final class WebSocketHandler: ChannelDuplexHandler {
         for action in actions {
             switch action {
             case .ping(let payload): send(.ping, payload, context: context)
-            case .pong(let payload): send(.pong, payload, context: context)
+            // Not to a peer that does not read: only the latest Ping has to be answered (section 5.5.3).
+            case .pong(let payload): if context.channel.isWritable { send(.pong, payload, context: context) }
             case .message(let text): received(text, context: context)
             case .close(let close):
                 var data = ByteBuffer(integer: close.code)
@@ -100,12 +106,14 @@ final class WebSocketHandler: ChannelDuplexHandler {
         do {
             switch try ViewerMessage(parsing: text) {
             case .clock(let id):
+                // An answer that waits is worth nothing.
+                guard context.channel.isWritable else { return }
                 // At once and here, since the viewer takes half of the way there and back for the way back.
                 let event = ViewerEvent.clock(id: id, now: NIODeadline.now().uptimeNanoseconds)
                 send(.text, Array(event.text.utf8), context: context)
             case .keyframe: MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.wantsKeyframe() } }
-            case .acknowledgement(let pts):
-                MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.presented(pts) } }
+            case .acknowledgement(let pts, let instant):
+                MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.presented(pts, at: instant) } }
             case .unknown: break
             }
         } catch {

@@ -14,6 +14,8 @@ package struct WebSocketClose: Sendable, Equatable {
 
     /// Section 7.4.1 of RFC 6455 leaves it to its registry: try again later.
     package static let tryAgainLater = WebSocketErrorCode.unknown(1013)
+    /// Of the codes for private use: the viewer was behind for too long.
+    package static let fellBehind = WebSocketErrorCode.unknown(4001)
 }
 
 /// One WebSocket connection from the server's side (RFC 6455): checks what comes in, answers control frames, notices a peer that is gone.

@@ -21,10 +21,14 @@ final class WebSocketViewer: Viewer {
 
     private let session: Session
     private let channel: any Channel
+    let container: Container?
+    private let join: Join?
     private(set) var queue: ViewerQueue
-    private var underWay = 0
+    private(set) var underWay = 0
     private var ended = false
 
+    private let stopwatch: HandoverLatency.Stopwatch
+    private var presentations: PresentationLedger
     private var statistics: ViewerStatistics
     private var ticks: RepeatedTask?
     // What the viewer was told last.
@@ -35,19 +39,27 @@ final class WebSocketViewer: Viewer {
     /// The PTS of the last picture that it says it has presented.
     private var presentedPTS: Int64?
 
-    init(session: Session, channel: any Channel, limits: ViewerQueue.Limits) {
+    /// - Parameters:
+    ///   - container: Nil for Annex B.
+    ///   - join: Nil for the session's way.
+    init(session: Session, channel: any Channel, container: Container?, join: Join?, limits: ViewerQueue.Limits) {
         self.session = session
         self.channel = channel
+        self.container = container
+        self.join = join
         queue = ViewerQueue(limits: limits)
-        statistics = ViewerStatistics(session.feed, now: .now())
+        let now = NIODeadline.now()
+        stopwatch = HandoverLatency.Stopwatch(session.handoverLatency)
+        presentations = PresentationLedger(now: now)
+        statistics = ViewerStatistics(session.feed, now: now)
     }
 
     // MARK: The connection's side
 
     /// The connection is a WebSocket now.
-    func join() {
+    func begin() {
         send([text(ViewerEvent.hello(session))] + sourceChange())
-        guard session.admit(self) else {
+        guard session.admit(self, join: join) else {
             // There was room when the upgrade was agreed.
             return close(.init(WebSocketClose.tryAgainLater, "the session has ended or is full"))
         }
@@ -65,13 +77,20 @@ final class WebSocketViewer: Viewer {
 
     func wantsKeyframe() { _ = try? session.requestKeyframe() }
 
-    func presented(_ pts: Int64) { presentedPTS = pts }
+    /// - Parameter instant: When, on the relay's clock in monotonic ns, if it knows.
+    func presented(_ pts: Int64, at instant: UInt64?) {
+        presentedPTS = pts
+        guard let instant else { return }
+        let now = NIODeadline.now()
+        session.presentationLatency.take(presentations.presented(pts, at: instant, now: now), now: now)
+    }
 
     // MARK: Viewer
 
     var starves: Bool { queue.starves && hasRoom }
 
     func offer(_ picture: Picture) {
+        if let container, picture.packaged[container] == nil { return queue.miss() }
         queue.offer(picture)
         drain()
     }
@@ -81,12 +100,21 @@ final class WebSocketViewer: Viewer {
         close(.init(.goingAway, "the session has ended"))
     }
 
+    func close(because reason: ViewerClosure) {
+        ticks?.cancel()
+        send([text(ViewerEvent.end(reason))])
+        let code = reason == .memory ? WebSocketClose.tryAgainLater : WebSocketClose.fellBehind
+        close(.init(code, reason.rawValue))
+    }
+
     private var hasRoom: Bool { underWay < Self.window }
 
     private func drain() {
         guard hasRoom, !queue.isEmpty else { return }
         var messages = sourceChange()
         var bytes = underWay
+        var relayed: [UInt64] = []
+        let now = NIODeadline.now()
         while bytes < Self.window, let picture = queue.next() {
             let before = messages.count
             messages += [resync(), configurationChange(of: picture)].flatMap { $0 }
@@ -94,13 +122,20 @@ final class WebSocketViewer: Viewer {
                 Message(
                     opcode: .binary,
                     head: picture.stamps.head(pts: picture.pts),
-                    payload: picture.bytes(in: .annexB)
+                    payload: payload(of: picture)
                 )
             )
+            relayed.append(picture.stamps.relayed)
+            presentations.sent(picture.stamps, pts: picture.pts, now: now)
             bytes += messages[before...].reduce(0) { $0 + $1.byteCount }
             lastPTS = picture.pts
         }
-        send(messages)
+        send(messages, of: relayed)
+    }
+
+    private func payload(of picture: Picture) -> ByteBuffer {
+        // What cannot be packaged was not let into the queue.
+        container.flatMap { picture.packaged[$0]?.bytes } ?? picture.bytes(in: .annexB)
     }
 
     private func tick() {
@@ -131,7 +166,11 @@ final class WebSocketViewer: Viewer {
     }
 
     private func configurationChange(of picture: Picture) -> [Message] {
-        guard let next = picture.stamps.configuration, next != configuration else { return [] }
+        guard var next = picture.stamps.configuration else { return [] }
+        if let container, let beginning = picture.packaged[container]?.beginning {
+            next.preamble = Array(beginning.readableBytesView)
+        }
+        guard next != configuration else { return [] }
         defer { configuration = next }
         let message = Message(opcode: .binary, payload: next.message)
         let isSame = configuration?.size == next.size && configuration?.orientation == next.orientation
@@ -148,7 +187,8 @@ final class WebSocketViewer: Viewer {
         channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }
     }
 
-    private func send(_ messages: [Message]) {
+    /// - Parameter relayed: When the relay had the pictures among them.
+    private func send(_ messages: [Message], of relayed: [UInt64] = []) {
         guard !ended, !messages.isEmpty else { return }
         let bytes = messages.reduce(0) { $0 + $1.byteCount }
         underWay += bytes
@@ -167,14 +207,15 @@ final class WebSocketViewer: Viewer {
             }
             channel.flush()
             promise.futureResult.whenSuccess {
-                MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { self.took(bytes) } }
+                MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { self.took(bytes, of: relayed) } }
             }
         }
     }
 
     /// The socket took bytes.
-    private func took(_ bytes: Int) {
+    private func took(_ bytes: Int, of relayed: [UInt64]) {
         underWay -= bytes
+        stopwatch.handedOver(relayed)
         guard !ended else { return }
         drain()
         if starves { session.refreshStarving() }

@@ -25,6 +25,8 @@ struct PageFilesTests {
                 let answer = try await relay.get("/\(path)")
                 #expect(answer.status == 200, "/\(path)")
                 #expect(answer.headers["content-type"].first?.isEmpty == false)
+                // Behind a path prefix there would be nothing.
+                #expect(!answer.text.contains("`/screencapture"), "/\(path)")
                 waiting += Self.references(in: answer.text)
             }
             let files = try FileManager.default.contentsOfDirectory(atPath: Self.page.path)

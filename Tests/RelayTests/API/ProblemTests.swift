@@ -68,6 +68,7 @@ struct ProblemTests {
         .start("{\"maxPixels\":67108865}", 400, .outOfRange, "maxPixels"),
         .start("{\"ttl\":0}", 400, .outOfRange, "ttl"), .start("{\"ttl\":86401}", 400, .outOfRange, "ttl"),
         .start("{\"label\":\"\(String(repeating: "x", count: 101))\"}", 400, .outOfRange, "label"),
+        .start("{\"label\":\"\(String(repeating: "e\u{301}", count: 51))\"}", 400, .outOfRange, "label"),
         .start("{\"codec\":\"av1\"}", 400, .unknownValue, "codec"),
         .start("{\"framing\":\"rtp\"}", 400, .unknownValue, "framing"),
         .start("{\"width\":null}", 400, .wrongType, "width"),
@@ -79,6 +80,7 @@ struct ProblemTests {
         .broadcast("{\"timeout\":0.05}", .outOfRange, "timeout"),
         .broadcast("{\"timeout\":121}", .outOfRange, "timeout"),
         .broadcast("{\"timeout\":\"1\"}", .wrongType, "timeout"),
+        .broadcast("{\"ttl\":0}", .outOfRange, "ttl"), .broadcast("{\"ttl\":86401}", .outOfRange, "ttl"),
         .broadcast("{\"source\":\"portal\"}", .wrongType, "source"),
         .broadcast("{\"source\":{}}", .missingField, "source.kind"),
         .broadcast("{\"source\":{\"kind\":\"camera\"}}", .unknownValue, "source.kind"),
@@ -100,6 +102,8 @@ struct ProblemTests {
         .broadcast("nonsense", .brokenJSON),
         .call(.GET, "/screencapture/broadcast?device=tv", 404, .unknownDevice),
         .call(.GET, "/screencapture/broadcast?x=1", 400, .unknownField),
+        .call(.GET, "/screencapture/broadcast?device=7", 404, .unknownDevice),
+        .call(.GET, "/screencapture/broadcast?device=default&device=tv", 400, .unknownField),
         .call(.POST, "/screencapture/broadcast/stop", 400, .unknownField, body: "{\"force\":true}"),
         .call(.POST, "/screencapture/broadcast/stop", 404, .unknownDevice, body: "{\"device\":\"tv\"}"),
         .call(.GET, "/screencapture/7", 404, .unknownSession), .call(.GET, "/screencapture/abc", 404, .unknownSession),
@@ -130,6 +134,9 @@ struct ProblemTests {
         .call(.GET, "/screencapture/start", 405, .methodNotAllowed),
         .call(.DELETE, "/screencapture/7", 405, .methodNotAllowed), .call(.PATCH, "/livez", 405, .methodNotAllowed),
         .call(.PUT, "/screencapture/broadcast/start", 405, .methodNotAllowed),
+        .call(.TRACE, "/screencapture/7", 405, .methodNotAllowed), .call(.PROPFIND, "/", 405, .methodNotAllowed),
+        .call(.RAW(value: "QUERY"), "/screencapture", 405, .methodNotAllowed),
+        .call(.RAW(value: "QUERY"), "/nowhere", 404, .unknownRoute),
         Refusal(
             method: .GET,
             path: "/livez",
@@ -155,7 +162,7 @@ struct ProblemTests {
     func everyRefusal() async throws {
         try await RunningRelay.run { relay in
             for refusal in Self.sessionStarts + Self.others {
-                let body = refusal.method == .GET ? nil : Array(refusal.body.utf8)
+                let body = refusal.body.isEmpty ? nil : Array(refusal.body.utf8)
                 let answer = try await relay.call(refusal.method, refusal.path, headers: refusal.headers, body: body)
                 #expect(answer.status == refusal.status, "\(refusal.testDescription): \(answer.text)")
                 #expect(answer.code == refusal.code.rawValue, "\(refusal.testDescription): \(answer.text)")

@@ -47,7 +47,11 @@ struct ConfigurationFileTests {
         tv.maximumSessions = 1
         tv.maximumViewers = 2
         expected.devices = [tv, DeviceSettings(name: "Wall_2-b")]
-        #expect(try settings(Self.everything) == expected)
+        var settings = try settings(Self.everything)
+        #expect(settings.places["http"] == "relay.yaml:2:7")
+        #expect(settings.places["devices"]?.hasPrefix("relay.yaml:") == true)
+        settings.places = [:]
+        #expect(settings == expected)
     }
 
     private static let everything = """
@@ -108,7 +112,14 @@ struct ConfigurationFileTests {
             ("watchdog: .inf", "1:11: watchdog is a string; a number is expected"),
             ("printPorts: yes", "1:13: printPorts is a string; true or false is expected"),
             ("sessionPortBase: 80", "1:18: sessionPortBase is 80; allowed: 0, 1024 to 65535"),
-            ("http: 0.0.0.0:80", "1:7: http is \"0.0.0.0:80\"; allowed: 127.0.0.1, ::1 in brackets or localhost"),
+            ("http: 0.0.0.0", "1:7: http is \"0.0.0.0\"; allowed: an address with a port"),
+            (
+                "agentLink: 0.0.0.0:80",
+                "1:12: agentLink is \"0.0.0.0:80\"; allowed: 127.0.0.1, ::1 in brackets or localhost"
+            ),
+            ("tls: on", "1:6: tls is \"on\"; allowed: none, self-signed, or an object with certificate and key"),
+            ("tls: {certificate: /c}", "1:6: tls.key is missing"),
+            ("agentUsers: [no-such-user]", "1:13: agentUsers has \"no-such-user\"; allowed: names and numbers"),
             ("logLevel: loud", "1:11: logLevel is \"loud\"; allowed: trace, debug, info, notice, "),
             ("agent: ''", "1:8: agent is 0 characters long; allowed: 1 to 4096 characters"),
             ("agent: \"a\\0b\"", "1:8: agent is with a NUL in it; allowed: any other character"),

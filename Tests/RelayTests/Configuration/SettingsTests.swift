@@ -1,3 +1,4 @@
+import Access
 import Foundation
 import Logging
 import NIOCore
@@ -35,21 +36,39 @@ struct SettingsTests {
             sessionPortBase: 3000
             maxSessions: 4
             maxViewers: 5
+            maxConnections: 6
+            maxConnectionsPerAddress: 7
+            requestTimeout: 8
+            idleTimeout: 9
             agent: /a
             source: {kind: node, node: x}
             fallback: test-pattern
+            tls: self-signed
+            keysFile: /k
             linkTokenFile: /t
+            agentUsers: [root]
             stateFile: /s
             watchdog: 6
             helloTimeout: 7
             agentReturnGrace: 8
             slateDelay: 9
+            viewerTimeout: 0
+            viewerMemory: 10
             portsFile: /p
             printPorts: true
             logLevel: error
+            logFormat: json
             devices: {tv: {}}
             """
         )
+        let connections = try RelayConfiguration(
+            settings("{maxConnections: 6, maxConnectionsPerAddress: 7, requestTimeout: 8, idleTimeout: 9}"),
+            linkToken: nil
+        ).connections
+        #expect(connections.maximum == 6)
+        #expect(connections.maximumPerAddress == 7)
+        #expect(connections.requestTimeout == .seconds(8))
+        #expect(connections.idleTimeout == .seconds(9))
         #expect(all.over(RelaySettings()) == all)
         #expect(RelaySettings().over(all) == all)
         let named = Mirror(reflecting: all).children.filter { child in
@@ -142,11 +161,15 @@ struct SettingsTests {
         let environment = "0123456789abcdef-environment"
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("heliograph-\(UUID().uuidString)")
         try Data("0123456789abcdef-file\n".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
         defer { try? FileManager.default.removeItem(at: file) }
         let without = try RelayConfiguration(RelaySettings(), linkToken: environment)
         #expect(without.linkToken.value == environment)
         let with = try RelayConfiguration(settings("linkTokenFile: \(file.path)"), linkToken: environment)
         #expect(with.linkToken.value == "0123456789abcdef-file")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let error = #expect(throws: RelayStartError.self) { try LinkToken(file: file.path) }
+        #expect(error == .tokenUnreadable(path: file.path, reason: "others may read it: chmod o= it"))
         #expect(throws: RelayStartError.self) {
             try RelayConfiguration(settings("linkTokenFile: /nonexistent"), linkToken: environment)
         }
@@ -156,14 +179,23 @@ struct SettingsTests {
 @Suite("heliograph-relay --check-config")
 struct CheckConfigTests {
     /// Runs the program with a configuration file of `text`, named relay.yaml, in its folder.
-    private func check(_ text: String?, _ flags: String...) throws -> Programs.Outcome {
+    ///
+    /// - Parameter starts: Whether it is to start, which it cannot.
+    private func check(
+        _ text: String?,
+        _ flags: String...,
+        environment: [String: String] = [:],
+        starts: Bool = false
+    ) throws -> Programs.Outcome {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("heliograph-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         if let text { try Data(text.utf8).write(to: folder.appendingPathComponent("relay.yaml")) }
         return try Programs.run(
             Programs.product("heliograph-relay"),
-            ["--check-config"] + (text == nil ? [] : ["--config", "relay.yaml"]) + flags,
+            (starts ? [] : ["--check-config"]) + (text == nil ? [] : ["--config", "relay.yaml"]) + flags,
+            // Not the state of whoever runs the tests.
+            environment: ["XDG_STATE_HOME": folder.path].merging(environment) { $1 },
             directory: folder
         )
     }
@@ -190,13 +222,64 @@ struct CheckConfigTests {
 
     @Test("says what is wrong with the flags, by the same rules, and exits with 64")
     func wrongFlags() throws {
-        let outcome = try check(nil, "--max-viewers", "0", "--http", "example.com:80", "--source", "camera")
+        let outcome = try check(nil, "--max-viewers", "0", "--agent-link", "example.com:80", "--source", "camera")
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("--max-viewers is 0; allowed: 1 to 10000"))
-        #expect(outcome.errors.contains("--http is \"example.com:80\"; allowed: 127.0.0.1"))
+        #expect(outcome.errors.contains("--agent-link is \"example.com:80\"; allowed: 127.0.0.1"))
         #expect(outcome.errors.contains("--source is \"camera\"; allowed: auto"))
+        #expect(
+            try check(nil, "--tls-certificate", "", "--tls-key", "x").errors.contains(
+                "--tls-certificate is 0 characters"
+            )
+        )
+        #expect(try check(nil, "--tls-certificate", "x").status == 64)
         #expect(try check(nil, "--node", "x").status == 64)
         #expect(try check(nil, "--source", "node", "--node", "x").status == 0)
+    }
+
+    @Test("says what a relay for other machines lacks, and where that was asked for, as a start does")
+    func open() throws {
+        let keys = try Keys()
+        let lacks = "0.0.0.0:0 is for other machines as well, which needs "
+        let both = lacks + "encryption (--tls self-signed, or --tls-certificate FILE --tls-key FILE) and keys ("
+        for starts in [false, true] {
+            let file = try check("maxViewers: 3\nhttp: 0.0.0.0:0\nkeysFile: none\n", starts: starts)
+            #expect(file.status == 64)
+            #expect(file.output.isEmpty)
+            #expect(
+                file.errors.split(separator: "\n").last?.hasPrefix("relay.yaml:2:7: \(both)") == true,
+                "\(file.errors)"
+            )
+        }
+        let variable = try check(nil, environment: ["HELIOGRAPH_RELAY_HTTP": "0.0.0.0:0"])
+        #expect(variable.status == 64)
+        #expect(variable.errors.hasPrefix("HELIOGRAPH_RELAY_HTTP: \(both)"), "\(variable.errors)")
+        let flag = try check("http: 127.0.0.1:0\ntls: self-signed\n", "--http", "0.0.0.0:0")
+        #expect(flag.status == 64)
+        #expect(flag.errors.hasPrefix("--http: \(lacks)keys ("), "\(flag.errors)")
+        let empty = try check("{http: \"0.0.0.0:0\", tls: self-signed, keysFile: \(keys.file.path)}")
+        #expect(empty.status == 64)
+        _ = try keys.make("ci", .operator)
+        #expect(try check("{http: \"0.0.0.0:0\", tls: self-signed, keysFile: \(keys.file.path)}").output == "ok\n")
+        let open = try check("{http: \"0.0.0.0:0\", keysFile: \(keys.file.path)}")
+        #expect(open.errors.contains("needs encryption (") && !open.errors.contains("and keys ("), "\(open.errors)")
+    }
+
+    @Test("reads keys and certificate too, and makes none")
+    func files() throws {
+        let keys = try Keys()
+        _ = try keys.make("ci", .operator)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: keys.file.path)
+        let readable = try check("keysFile: \(keys.file.path)")
+        #expect(readable.status == 64)
+        #expect(readable.errors.hasPrefix("relay.yaml:1:11: ") && readable.errors.contains(keys.file.path))
+        let missing = try check("tls: {certificate: /nonexistent/c.pem, key: /nonexistent/k.pem}")
+        #expect(missing.status == 64)
+        #expect(missing.errors.hasPrefix("relay.yaml:1:6: cannot read /nonexistent/"), "\(missing.errors)")
+        let state = try Scratch()
+        let own = try check("tls: self-signed", environment: ["XDG_STATE_HOME": state.file("").path])
+        #expect(own.output == "ok\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state.file("").path).isEmpty)
     }
 
     @Test("reads the token too")

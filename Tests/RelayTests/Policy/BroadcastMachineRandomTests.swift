@@ -38,6 +38,10 @@ private struct World {
                 #expect(process, "there is nothing to terminate")
             case .sendStop, .closeLink:
                 #expect(link, "there is no link")
+            case .abandonLink:
+                #expect(link, "there is no link")
+                link = false
+                perform(machine.linkLost(now: at(now)))
             case .startSucceeded:
                 #expect(startWaits && link)
                 startWaits = false
@@ -56,8 +60,9 @@ private struct World {
 
     mutating func step() {
         now += .random(in: 0...2500, using: &generator)
-        switch Int.random(in: 0..<10, using: &generator) {
+        switch Int.random(in: 0..<11, using: &generator) {
         case 0: start()
+        case 10: perform(machine.agentHung())
         case 9:
             let source = SourceRequest(kind: .testPattern)
             perform(machine.superviseRequested(source: source, now: at(now)))

@@ -65,6 +65,38 @@ struct BroadcastMachineTests {
         #expect(start(SourceRequest(kind: .testPattern, fps: 5), at: 400) == .refuse(.running(source: "test-pattern")))
     }
 
+    @Test("Of several starts the longest ttl counts, and none is the longest; it ends with the broadcast")
+    mutating func theLongestTTLCounts() {
+        func start(_ machine: inout BroadcastMachine, _ source: SourceRequest? = nil, ttl: Int?, at now: Int64) {
+            _ = machine.startRequested(source: source, timeout: .seconds(15), ttl: ttl, now: at(now))
+        }
+        start(&machine, ttl: 30, at: 0)
+        #expect(machine.ttl == 30)
+        start(&machine, ttl: 60, at: 10)
+        #expect(machine.ttl == 60, "while it starts")
+        _ = machine.agentConnected(Self.hello(), now: at(200))
+        _ = machine.sourceReported(SourceStatus(state: .streaming), now: at(300))
+        start(&machine, ttl: 5, at: 400)
+        #expect(machine.ttl == 60)
+        start(&machine, SourceRequest(kind: .portal), ttl: nil, at: 410)
+        #expect(machine.ttl == 60, "a start that is refused is none")
+        start(&machine, ttl: nil, at: 420)
+        start(&machine, ttl: 90, at: 430)
+        #expect(machine.ttl == nil)
+        _ = machine.stopRequested(reason: "", now: at(500))
+        _ = machine.linkLost(now: at(510))
+        _ = machine.processExited(AgentExit(cause: .status(0)), now: at(520))
+        start(&machine, ttl: 7, at: 600)
+        #expect(machine.ttl == 7)
+    }
+
+    @Test("The broadcast of an agent that was started by hand has no ttl, whoever starts it then")
+    mutating func noTTLByHand() {
+        _ = machine.agentConnected(Self.hello(), now: at(0))
+        _ = machine.startRequested(source: nil, timeout: .seconds(15), ttl: 5, now: at(10))
+        #expect(machine.ttl == nil)
+    }
+
     @Test("A timed-out start answers only when its agent is gone")
     mutating func aTimedOutStartLeavesNothing() {
         _ = start(at: 0)
@@ -145,6 +177,33 @@ struct BroadcastMachineTests {
         _ = machine.processExited(AgentExit(cause: .signal(9)), now: at(6100))
         #expect(machine.wake == at(6200))
         #expect(machine.timerFired(now: at(6200)) == [.spawn(Self.source)])
+    }
+
+    @Test("An agent that hangs is told to stop, loses its link, is ended, and replaced")
+    mutating func anAgentThatHangsIsReplaced() {
+        goLive()
+        #expect(machine.agentHung() == [.sendStop(reason: "its encoder hangs"), .abandonLink, .terminateProcess])
+        _ = machine.linkLost(now: at(1000))
+        #expect(machine.agentHung().isEmpty, "once")
+        _ = machine.processExited(AgentExit(cause: .signal(9)), now: at(4000))
+        #expect(machine.wake == at(4100))
+        #expect(machine.timerFired(now: at(4100)) == [.spawn(Self.source)])
+    }
+
+    @Test("An agent of the relay's former life that hangs loses its link, and is replaced")
+    mutating func anAdoptedAgentThatHangsIsReplaced() {
+        _ = machine.superviseRequested(source: Self.source, grace: .seconds(2), now: at(0))
+        _ = machine.agentConnected(Self.hello(), now: at(100))
+        #expect(machine.agentHung() == [.sendStop(reason: "its encoder hangs"), .abandonLink])
+        _ = machine.linkLost(now: at(1000))
+        #expect(machine.wake == at(1100))
+    }
+
+    @Test("An agent started by hand that hangs is left alone")
+    mutating func anAgentStartedByHandThatHangsStays() {
+        _ = machine.agentConnected(Self.hello(), now: at(0))
+        #expect(machine.agentHung().isEmpty)
+        #expect(machine.state == .live)
     }
 
     @Test("A process whose link returns in time stays")

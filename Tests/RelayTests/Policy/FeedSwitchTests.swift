@@ -192,6 +192,64 @@ struct FeedSwitchTests {
         #expect(stage.feeds.source == .pipewire)
     }
 
+    @Test("says since when pictures have been overdue, as long as the source streams and none comes")
+    func overdue() {
+        var stage = Stage.live()
+        stage.tick(1099)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == nil)
+        stage.tick(1100)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == at(1100))
+        _ = stage.answer(.standby, at: 1150)
+        stage.tick(9000)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == at(1100), "the standby's pictures are not its")
+        stage.report(.broadcast, .lost, at: 9100)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == nil, "without a source it owes none")
+        stage.report(.broadcast, .streaming, at: 9900)
+        stage.report(.broadcast, .streaming, at: 9950)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == at(9900))
+        let back = stage.answer(.broadcast, at: 9960)
+        #expect(back)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == nil)
+        stage.tick(12_000)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == at(12_000))
+        stage.lose(.broadcast, at: 12_100)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == nil)
+    }
+
+    @Test("says the same of a standby that feeds and stops, whose pictures are then no source")
+    func standbyOverdue() {
+        var stage = Stage.live()
+        stage.lose(.broadcast, at: 1000)
+        _ = stage.answer(.standby, at: 1040)
+        stage.tick(2139)
+        #expect(stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .screenshot)
+        stage.tick(2140)
+        #expect(stage.feeds.overdueSince(of: .standby) == at(2140) && stage.feeds.source == .none)
+        #expect(stage.active == [.standby], "it goes on being asked")
+        let again = stage.take(.standby, at: 3000)
+        #expect(again && stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .screenshot)
+        stage.tick(9000)
+        #expect(stage.feeds.overdueSince(of: .standby) == at(9000))
+        stage.lose(.standby, .noPictures, at: 9100)
+        stage.link(.standby, at: 9200)
+        #expect(stage.active == [.standby] && stage.feeds.overdueSince(of: .standby) == nil)
+    }
+
+    @Test("a keyframe that comes when it had been given up is an answer: nothing is overdue")
+    func lateAnswer() {
+        var stage = Stage.live(repeats: false)
+        _ = stage.feeds.requestKeyframe(now: at(1000))
+        stage.tick(1000)
+        let asked = stage.requested[.broadcast] ?? 0
+        for now in stride(from: Int64(1500), through: 2000, by: 500) { stage.tick(now) }
+        // It is asked for ten times, half a second apart.
+        for now in stride(from: Int64(2500), through: 8000, by: 500) { stage.tick(now) }
+        let late = stage.take(.broadcast, key: true, request: asked, at: 9000)
+        #expect(late)
+        stage.tick(60_000)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == nil && stage.feeds.source == .pipewire)
+    }
+
     @Test("waits for no picture of a still screen without repeats, unless a keyframe was asked for")
     func withoutRepeats() {
         var stage = Stage.live(repeats: false)

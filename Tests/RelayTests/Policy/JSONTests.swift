@@ -38,6 +38,21 @@ struct JSONTests {
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22, 0xFF, 0x22]) }
     }
 
+    @Test("is refused when it is nested too deeply, before it is decoded")
+    func isRefusedNested() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + #""]\"[[""# + String(repeating: "]", count: depth)
+        }
+        #expect(throws: Never.self) { try parse(nested(JSONValue.maximumDepth)) }
+        let error = #expect(throws: JSONError.self) { try parse(nested(JSONValue.maximumDepth + 1)) }
+        #expect(error?.description.contains("inside one another") == true)
+        #expect(throws: Never.self, "only what is open counts") {
+            try parse("[" + Array(repeating: "[]", count: 100).joined(separator: ",") + "]")
+        }
+        let hidden = nested(100).utf8.flatMap { [$0, 0] as [UInt8] }
+        #expect(throws: JSONError.self, "UTF-16") { try JSONValue(parsing: hidden) }
+    }
+
     @Test("that is written is read back the same")
     func isReadBack() throws {
         let value: JSONValue = ["a": nil, "b": [true, 1, .number(1.25), "x\"\\\u{1}\né"], "c": ["d": .number(-0.001)]]

@@ -51,6 +51,9 @@ struct LinkStateMachineTests {
         let report = Packet.status(SourceStatus(state: .streaming))
         let pictures = (0..<5000).map { _ in link.received(picture) { _ in nil } }
         #expect(pictures.allSatisfy { $0 == .deliver(picture) })
+        let still = Packet.still(1, Still(request: 1, outcome: .refusal(.busy)))
+        let stills = (0..<5000).map { _ in link.received(still) { _ in nil } }
+        #expect(stills.allSatisfy { $0 == .deliver(still) })
         let reports = (0..<2000).map { _ in link.received(report) { _ in nil } }
         #expect(reports.allSatisfy { $0 == .deliver(report) })
         // A second later there is room for as many as a second's.

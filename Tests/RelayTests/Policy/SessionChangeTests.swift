@@ -40,6 +40,20 @@ struct SessionChangeTests {
         #expect(change.applied(to: Self.request).size == RequestedSize())
     }
 
+    @Test("says how the session is watched, which is no agent's business")
+    func watching() throws {
+        let changed = try change(["join": "live", "onDemand": true]).applied(to: Self.request)
+        var expected = Self.request
+        expected.join = .live
+        expected.onDemand = true
+        #expect(changed == expected)
+        #expect(changed.update(from: Self.request) == nil)
+        #expect(try change(["fps": 1]).applied(to: changed).onDemand)
+        for body in [["join": "now"], ["onDemand": 1], ["onDemand": nil]] as [JSONValue] {
+            #expect(throws: FieldIssues.self) { try change(body) }
+        }
+    }
+
     @Test(
         "tells the agent nothing when it changes nothing",
         arguments: [[:], ["fps": 30], ["bitrate": 6_000_000, "height": 721, "maxPixels": 1_000_000]] as [JSONValue]

@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import Relay
+import RelayTestSupport
 import Testing
 import Wire
 
@@ -49,15 +50,7 @@ struct SmallPolicyTests {
         counters.reencodedRepeats = repeats
         counters.bytes = bytes
         counters.encodeTimes.add(encode)
-        let figures = SessionFigures(session: 7, encoder: "x264", size: nil, counters: counters, linkDrops: 0)
-        return Heartbeat(
-            clock: clock,
-            framesReceived: frames,
-            buffersSkipped: 0,
-            framesCopied: 0,
-            linkQueuedBytes: 0,
-            sessions: [figures]
-        )
+        return Heartbeat(session: 7, clock: clock, framesReceived: frames, counters: counters)
     }
 
     @Test("A session without a limit is never idle too long; with one it is, to the nanosecond")
@@ -141,22 +134,33 @@ struct SmallPolicyTests {
         )
     }
 
+    @Test("Gaps are counted in buckets up to 30 s, bounds included, and longer ones with all")
+    func gaps() {
+        var gaps = GapHistogram()
+        for milliseconds in [33, 34, 1_400, 60_000] as [Int64] { gaps.add(.milliseconds(milliseconds)) }
+        #expect(gaps.cumulativeCounts == [1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4])
+        #expect(gaps.sum == .milliseconds(61_467))
+    }
+
     @Test("Capture to relay counts each captured picture once, neither repeats nor what is older than the session")
     func captureLatencyCountsCapturesOnce() {
         var latency = CaptureLatency(since: 1_000_000_000)
         func take(_ captured: UInt64, _ flags: AccessUnit.Flags, at now: UInt64) {
-            latency.take(accessUnit(captured: captured, flags), now: now)
+            latency.take(accessUnit(captured: captured, flags), now: .uptimeNanoseconds(now))
         }
         take(900_000_000, .key, at: 1_010_000_000)
-        #expect(latency.histogram.count == 0, "a screen that stood still when the session began")
+        #expect(latency.total.histogram.count == 0, "a screen that stood still when the session began")
         take(1_020_000_000, [], at: 1_025_000_000)
         take(1_020_000_000, .repeat, at: 1_060_000_000)
         take(1_020_000_000, .key, at: 1_090_000_000)
-        #expect(latency.histogram.count == 1 && latency.histogram.sum == 5_000_000)
+        #expect(latency.total.histogram.count == 1 && latency.total.histogram.sum == 5_000_000)
         take(1_200_000_000, [], at: 1_100_000_000)
-        #expect(latency.histogram.count == 2 && latency.histogram.sum == 5_000_000, "a clock ahead counts as no time")
+        #expect(
+            latency.total.histogram.count == 2 && latency.total.histogram.sum == 5_000_000,
+            "a clock ahead counts as no time"
+        )
         take(1_100_000_000, [], at: 1_300_000_000)
-        #expect(latency.histogram.count == 2, "what was captured before another is not new")
+        #expect(latency.total.histogram.count == 2, "what was captured before another is not new")
     }
 
     private func accessUnit(captured: UInt64, _ flags: AccessUnit.Flags) -> AccessUnit {

@@ -24,6 +24,24 @@ struct ViewerQueueTests {
         #expect(queue.counters.bytes == UInt64(picture(1, key: true).byteCount + picture(2).byteCount))
     }
 
+    @Test("goes on at a keyframe behind a picture that cannot be had")
+    func misses() {
+        var queue = ViewerQueue(limits: .init())
+        queue.miss()
+        #expect(queue.counters == DeliveryCounters(), "before its first keyframe it has missed nothing")
+        queue.offer(picture(0, key: true))
+        queue.offer(picture(1))
+        queue.miss()
+        queue.miss()
+        queue.offer(picture(4))
+        #expect(queue.next() == picture(0, key: true))
+        #expect(queue.next() == picture(1))
+        #expect(queue.next() == nil && queue.starves)
+        queue.offer(picture(5, key: true))
+        #expect(queue.next() == picture(5, key: true))
+        #expect(queue.counters.dropped == 3 && queue.counters.resyncs == 1)
+    }
+
     @Test(
         "drops everything over its limits and goes on at the next keyframe",
         arguments: [

@@ -35,7 +35,7 @@ struct StateFileTests {
                     created: Date(timeIntervalSince1970: 1)
                 )
             ],
-            broadcasts: [.init(device: "tv", source: source)]
+            broadcasts: [.init(device: "tv", source: source, ttl: 60)]
         )
     }
 
@@ -71,6 +71,25 @@ struct StateFileTests {
         }
         try Data(#"{"version":99}"#.utf8).write(to: URL(fileURLWithPath: path))
         #expect(throws: StateFile.Failure.otherVersion(path: path, version: 99)) { try file.read() }
+    }
+
+    @Test("may hold values that no session can go on with")
+    func unsound() {
+        let now: UInt64 = 1_000
+        let kept = state().sessions[0]
+        #expect(kept.isSound(now: now))
+        let faults: [(inout RelayState.Session) -> Void] = [
+            { $0.request.fps = 0 }, { $0.request.keyframeInterval = 1e300 }, { $0.request.stillKeyframeInterval = -1 },
+            { $0.request.bitrate = .max }, { $0.request.size.width = 17 }, { $0.request.size.height = .min },
+            { $0.request.size.maxPixels = 0 }, { $0.request.ttl = .max }, { $0.request.port = -1 },
+            { $0.request.encoder = "" }, { $0.port = 0 }, { $0.port = 70_000 }, { $0.epoch = .max },
+            { $0.created = Date(timeIntervalSince1970: 1e300) },
+        ]
+        for (number, fault) in faults.enumerated() {
+            var session = kept
+            fault(&session)
+            #expect(!session.isSound(now: now), "fault \(number)")
+        }
     }
 
     @Test("that could not be written is written as soon as it can be, the newest state only")

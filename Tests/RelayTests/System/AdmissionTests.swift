@@ -191,7 +191,8 @@ struct AdmittedLinkTests {
             try await first.waitForEnd()
             let status = try await eventually("the newer agent") {
                 let status = try await relay.broadcast()
-                return status["agent"]?["pid"] == 4 ? status : nil
+                if status["agent"]?["pid"] == 4 { return status }
+                return nil
             }
             #expect(status["state"] == "live")
             #expect(status["standby"]?["agent"]?["pid"] == 2)

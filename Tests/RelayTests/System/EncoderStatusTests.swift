@@ -15,10 +15,13 @@ struct EncoderStatusTests {
             var counters = SessionCounters()
             counters.encoderRestarts = 3
             let reason = "h264_vaapi failed to encode a picture"
-            try await link.send(.heartbeat(heartbeat(session.id, "x264", reason: reason, counters)))
+            try await link.send(
+                .heartbeat(Heartbeat(session: session.id, encoderReason: reason, counters: counters))
+            )
             let status = try await eventually("the heartbeat") { () -> JSONValue? in
                 let status = try await relay.session(session.id)
-                return status["encoder"] == "x264" ? status : nil
+                if status["encoder"] == "x264" { return status }
+                return nil
             }
             #expect(status["encoderReason"] == .string(reason))
             #expect(status["encoderRestarts"] == 3)
@@ -32,30 +35,6 @@ struct EncoderStatusTests {
             #expect(figures.first?["encoderReason"] == .string(reason))
             #expect(figures.first?["encoderRestarts"] == 3)
         }
-    }
-
-    private func heartbeat(
-        _ session: SessionID,
-        _ encoder: String,
-        reason: String,
-        _ counters: SessionCounters
-    ) -> Heartbeat {
-        let figures = SessionFigures(
-            session: session,
-            encoder: encoder,
-            encoderReason: reason,
-            size: nil,
-            counters: counters,
-            linkDrops: 0
-        )
-        return Heartbeat(
-            clock: 1,
-            framesReceived: 0,
-            buffersSkipped: 0,
-            framesCopied: 0,
-            linkQueuedBytes: 0,
-            sessions: [figures]
-        )
     }
 
     @Test("which the agent has tried, null before it said so and when it is gone")

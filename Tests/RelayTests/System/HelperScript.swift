@@ -1,4 +1,7 @@
 import Foundation
+import Relay
+import RelayTestSupport
+import TestSupport
 
 /// A shell script that stands in for the agent's executable, in a folder of its own.
 struct HelperScript: ~Copyable {
@@ -30,8 +33,13 @@ struct HelperScript: ~Copyable {
         return text.split(separator: "\n").compactMap { Int32($0) }
     }
 
-    /// Whether a process of the group that `leader` led still runs. One that only waits for the system to reap it does not.
-    static func isAlive(_ leader: Int32) -> Bool {
+    /// Waits until no process of the group that `leader` led runs: the system takes a moment to end a killed one whose parent is gone.
+    static func awaitEnd(of leader: Int32) async throws {
+        try await eventually("the end of group \(leader)") { isAlive(leader) ? nil : () }
+    }
+
+    /// Whether a process of that group still runs. One that only waits for the system to reap it does not.
+    private static func isAlive(_ leader: Int32) -> Bool {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.filter { Int32($0) != nil }.contains { entry in
             let stat = (try? String(contentsOfFile: "/proc/\(entry)/stat", encoding: .utf8)) ?? ""
@@ -39,5 +47,29 @@ struct HelperScript: ~Copyable {
             let fields = stat.drop { $0 != ")" }.split(separator: " ")
             return fields.count > 3 && fields[1] != "Z" && fields[3] == "\(leader)"
         }
+    }
+}
+
+extension RunningRelay {
+    /// Runs a relay whose agent is the shell script `script`. Nothing that this started may be left afterwards.
+    ///
+    /// - Returns: How often it was started.
+    @discardableResult
+    static func run(
+        agentScript script: String,
+        _ configure: (inout RelayConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (RunningRelay) async throws -> Void
+    ) async throws -> Int {
+        let script = try HelperScript(script)
+        let path = script.path
+        try await run {
+            $0.devices[0].agentExecutable = path
+            configure(&$0)
+        } _: {
+            try await body($0)
+        }
+        let runs = script.runs
+        for pid in runs { try await HelperScript.awaitEnd(of: pid) }
+        return runs.count
     }
 }

@@ -86,7 +86,7 @@ struct IsolationTests {
                 return if case .integer(let count) = restarts, count >= 10 { true } else { nil }
             }
         }
-        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+        for pid in script.runs { try await HelperScript.awaitEnd(of: pid) }
     }
 
     @Test("when it writes to its standard error without end")
@@ -102,7 +102,7 @@ struct IsolationTests {
             #expect(answer.json["wasRunning"] == true)
         }
         #expect(script.runs.count == 1)
-        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+        for pid in script.runs { try await HelperScript.awaitEnd(of: pid) }
     }
 
     @Test("when it floods its link with pictures, its own session's and the other's")
@@ -172,8 +172,10 @@ struct IsolationTests {
                 _ = try await relay.post("/screencapture/\(session.id)/stop")
             }
         } check: { relay in
-            _ = try await eventually("some sessions") {
-                try await relay.startSession(["device": "bad"]).id > 20 ? true : nil
+            _ = try await eventually("some sessions") { () -> Bool? in
+                let session = try await relay.startSession(["device": "bad"])
+                _ = try await relay.post("/screencapture/\(session.id)/stop")
+                return session.id > 20 ? true : nil
             }
         }
     }

@@ -103,17 +103,21 @@ struct SessionTests {
         }
     }
 
-    @Test("without viewers and calls ends itself after its ttl; a viewer keeps it")
+    @Test("without viewers and calls ends itself after its ttl, whoever lists it or glances at it; a viewer keeps it")
     func endsAfterItsTTL() async throws {
         try await RunningRelay.run { relay in
             let kept = try await relay.startSession(["ttl": 1])
             let viewer = try await ByteClient(port: kept.port)
+            try await relay.waitForViewers(1, of: kept.id)
             let idle = try await ByteClient(port: try await relay.startSession(["ttl": 1]).port)
             try await idle.close()
-            // A listing would count as a call about the sessions; metrics do not.
-            _ = try await eventually("the idle session's end") {
-                let metrics = try await relay.get("/metrics").text
-                return metrics.contains("heliograph_session_viewers{device=\"default\",session=\"2\"}") ? nil : true
+            _ = try await eventually("the idle session's end") { () -> Bool? in
+                guard case .array(let sessions) = try await relay.get("/screencapture").json["sessions"] else {
+                    return nil
+                }
+                _ = try await relay.broadcast()
+                let glance = try await relay.get("/screencapture/2/snapshot.jpg?use=false")
+                return glance.code == "unknown_session" && sessions.count == 1 ? true : nil
             }
             #expect(try await relay.session(kept.id)["viewers"] == 1)
             try await viewer.close()
@@ -171,7 +175,8 @@ struct SessionTests {
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             async let stop = relay.post("/screencapture/broadcast/stop")
             _ = try await link.first { if case .stop = $0 { true } else { nil } }
-            try await link.close()
+            // The relay may have lost patience on a busy machine.
+            try? await link.close()
             #expect(try await stop.status == 200)
             #expect(try await relay.session(session.id)["source"] == "none")
         }

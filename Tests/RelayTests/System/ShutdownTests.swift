@@ -11,11 +11,7 @@ import Wire
 struct ShutdownTests {
     @Test("ends viewers' streams, stops the agent and leaves no process")
     func endsEverything() async throws {
-        let script = try HelperScript("exec sleep 1000")
-        let path = script.path
-        try await RunningRelay.run {
-            $0.devices[0].agentExecutable = path
-        } _: { relay in
+        let runs = try await RunningRelay.run(agentScript: "exec sleep 1000") { relay in
             let session = try await relay.startSession()
             async let start = relay.post("/screencapture/broadcast/start")
             try await relay.waitForState("starting")
@@ -33,8 +29,7 @@ struct ShutdownTests {
             _ = try await link.first { if case .stop = $0 { true } else { nil } }
             try await link.waitForEnd()
         }
-        #expect(script.runs.count == 1)
-        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+        #expect(runs == 1)
     }
 
     @Test("is what each of its signals begins", arguments: [SIGTERM, SIGINT, SIGHUP])
@@ -62,7 +57,7 @@ struct ShutdownTests {
         kill(relay.processIdentifier, signal)
         _ = try await eventually("the relay's end") { relay.isRunning ? nil : true }
         #expect(relay.terminationReason == .exit && relay.terminationStatus == 0)
-        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
+        for pid in script.runs { try await HelperScript.awaitEnd(of: pid) }
     }
 
     @Test("does not wait for viewers that do not read")
@@ -92,17 +87,12 @@ struct ShutdownTests {
 
     @Test("during a start ends the start and its agent")
     func endsAStart() async throws {
-        let script = try HelperScript("exec sleep 1000")
-        let path = script.path
-        try await RunningRelay.run {
-            $0.devices[0].agentExecutable = path
-        } _: { relay in
+        try await RunningRelay.run(agentScript: "exec sleep 1000") { relay in
             async let start = relay.post("/screencapture/broadcast/start")
             try await relay.waitForState("starting")
             await relay.shutDown()
             #expect(try await start.code == "broadcast_stopped")
         }
-        for pid in script.runs { #expect(!HelperScript.isAlive(pid)) }
     }
 }
 
@@ -134,13 +124,25 @@ struct StartErrorTests {
         }
     }
 
-    @Test("on an address that others can reach", arguments: ["0.0.0.0", "::", "192.168.1.1", "example.com"])
+    @Test(
+        "on an address that others can reach, without encryption and keys",
+        arguments: ["0.0.0.0", "::", "192.168.1.1", "example.com"]
+    )
     func publicAddress(host: String) {
         var configuration = RelayConfiguration()
         configuration.http.host = host
-        #expect(throws: RelayStartError.self) { try configuration.validate() }
-        configuration = RelayConfiguration()
+        configuration.keysFile = "/k"
+        for (tls, keys) in [(TLSSettings.none, nil), (.none, 1), (.selfSigned, nil), (.selfSigned, 0)]
+            as [(TLSSettings, Int?)]
+        {
+            configuration.tls = tls
+            let error = #expect(throws: RelayStartError.self) { try configuration.validate(keyCount: keys) }
+            let text = error.map { "\($0)" } ?? ""
+            #expect(text.contains("--tls self-signed") == (tls == .none), "\(text)")
+            #expect(text.contains("heliograph keys make NAME --role operator --keys-file /k") == (keys != 1), "\(text)")
+        }
+        #expect(throws: Never.self) { try configuration.validate(keyCount: 1) }
         configuration.agentLink.host = host
-        #expect(throws: RelayStartError.self) { try configuration.validate() }
+        #expect(throws: RelayStartError.self) { try configuration.validate(keyCount: 1) }
     }
 }

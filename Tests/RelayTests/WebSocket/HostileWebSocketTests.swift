@@ -38,6 +38,32 @@ struct HostileWebSocketTests {
         ),
         Breach(what: "2^63 bytes announced", bytes: [0x81, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], code: 1009),
         Breach(what: "4 GiB announced", bytes: [0x81, 0xFF, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4], code: 1009),
+        Breach(
+            what: "fragments of 4097 bytes together",
+            bytes: WebSocketClient.frame(first: 0x01, [UInt8](repeating: 65, count: 4000))
+                + WebSocketClient.frame(first: 0x80, [UInt8](repeating: 65, count: 97)),
+            code: 1009
+        ),
+        Breach(what: "a fragment without a beginning", bytes: WebSocketClient.frame(first: 0x80, [65]), code: 1002),
+        Breach(
+            what: "a message inside another",
+            bytes: WebSocketClient.frame(first: 0x01, [65]) + WebSocketClient.frame(first: 0x81, [65]),
+            code: 1002
+        ),
+        Breach(what: "a Close of one byte", bytes: WebSocketClient.frame(first: 0x88, [3]), code: 1002),
+        Breach(what: "a Close that says 1005", bytes: WebSocketClient.frame(first: 0x88, [0x03, 0xED]), code: 1002),
+        Breach(
+            what: "a Close whose reason is no UTF-8",
+            bytes: WebSocketClient.frame(first: 0x88, [0x03, 0xE8, 0xFF]),
+            code: 1007
+        ),
+        Breach(
+            what: "another HTTP request",
+            bytes: Array(
+                "GET /screencapture HTTP/1.1\r\nHost: localhost\r\nUser-Agent: one that has not understood\r\n\r\n".utf8
+            ),
+            code: 1002
+        ),
         Breach(what: "no JSON", bytes: text("hello"), code: 1008),
         Breach(what: "no type", bytes: text("{}"), code: 1008),
         Breach(what: "ack without pts", bytes: text(#"{"type":"ack"}"#), code: 1008),
@@ -92,21 +118,34 @@ struct HostileWebSocketTests {
         }
     }
 
+    /// Answers pings until the connection ends.
+    private static func answering(_ client: WebSocketClient) -> Task<Void, any Error> {
+        Task {
+            while let frame = try await client.next() {
+                if frame.opcode == Opcode.ping { try await client.send(Opcode.pong, frame.payload) }
+            }
+        }
+    }
+
+    /// Waits until as many have been let in, whoever is gone again.
+    private static func waitForAdmission(of count: Int, to session: SessionID, _ relay: RunningRelay) async throws {
+        _ = try await eventually("\(count) viewers let in") {
+            try await relay.session(session)["counters"]?["relay"]?["viewersAdmitted"] == .integer(count) ? true : nil
+        }
+    }
+
     @Test("that answers no ping is dropped; one that does stays")
     func noPong() async throws {
         try await RunningRelay.run {
             $0.webSocket.pingInterval = .milliseconds(500)
-            $0.webSocket.pongTimeout = .milliseconds(1500)
+            // Longer than a busy machine keeps one that answers waiting.
+            $0.webSocket.pongTimeout = .seconds(5)
         } _: { relay in
             let session = try await relay.startSession()
-            let silent = try await WebSocketClient(relay, session: session.id)
             let alive = try await WebSocketClient(relay, session: session.id)
-            try await relay.waitForViewers(2, of: session.id)
-            let answering = Task {
-                while let frame = try await alive.next() {
-                    if frame.opcode == Opcode.ping { try await alive.send(Opcode.pong, frame.payload) }
-                }
-            }
+            let answering = Self.answering(alive)
+            let silent = try await WebSocketClient(relay, session: session.id)
+            try await Self.waitForAdmission(of: 2, to: session.id, relay)
             // It reads, and that is not enough.
             #expect(try await silent.lastFrame()?.opcode != Opcode.close)
             try await relay.waitForViewers(1, of: session.id)
@@ -128,6 +167,63 @@ struct HostileWebSocketTests {
             try await polite.send(Opcode.close, [0x03, 0xE8])
             #expect(try await polite.closeCode() == 1000)
             try await relay.waitForViewers(0, of: session.id)
+        }
+    }
+
+    @Test("that sends half a frame and no more, or is reset in the middle of one, is gone; another stays")
+    func halfFrame() async throws {
+        try await RunningRelay.run {
+            $0.webSocket.pingInterval = .milliseconds(300)
+            // Longer than a busy machine keeps one that answers waiting.
+            $0.webSocket.pongTimeout = .seconds(5)
+        } _: { relay in
+            let session = try await relay.startSession()
+            let alive = try await WebSocketClient(relay, session: session.id)
+            let answering = Self.answering(alive)
+            let half = try await WebSocketClient(relay, session: session.id)
+            let gone = try await WebSocketClient(relay, session: session.id)
+            try await Self.waitForAdmission(of: 3, to: session.id, relay)
+            // 100 bytes announced, of which three come.
+            for client in [half, gone] { try await client.send(bytes: [0x81, 0x80 | 100, 1, 2, 3, 4, 65, 66, 67]) }
+            try await gone.close()
+            #expect(try await half.lastFrame()?.opcode != Opcode.close, "nobody is there to be told")
+            try await relay.waitForViewers(1, of: session.id)
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            try await answering.value
+        }
+    }
+
+    @Test(
+        "is let in by none of many slow handshakes at once, which disturb no viewer and are ended",
+        .timeLimit(.minutes(2))
+    )
+    func slowHandshakes() async throws {
+        try await RunningRelay.run {
+            $0.connections.requestTimeout = .seconds(1)
+            // The viewer answers no ping.
+            $0.webSocket.pongTimeout = .seconds(60)
+        } _: { relay in
+            let session = try await relay.startSession()
+            let agent = try await LinkClient(greeting: relay)
+            let viewer = try await WebSocketClient(relay, session: session.id)
+            try await relay.waitForViewers(1, of: session.id)
+            var slow: [ByteClient] = []
+            for _ in 0..<50 { slow.append(try await ByteClient(port: relay.ports.http)) }
+            let head = Array("GET /screencapture/\(session.id)/ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websoc".utf8)
+            for (number, byte) in head.enumerated() {
+                // Those that were ended meanwhile take no more.
+                for client in slow { try? await client.send([byte]) }
+                try await agent.send([SampleStream.accessUnit(number, key: number == 0)], session: session.id)
+                _ = try await viewer.first("picture \(number)") { frame in
+                    frame.opcode == Opcode.binary && frame.payload.suffix(40).contains(UInt8(number & 0x7F | 0x80))
+                        ? true : nil
+                }
+            }
+            for client in slow {
+                let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
+                #expect(answer.hasPrefix("HTTP/1.1 408 "))
+            }
+            try await relay.waitForViewers(1, of: session.id)
         }
     }
 }

@@ -9,8 +9,16 @@ struct ViewerMessageTests {
     @Test("what viewers say")
     func parsing() throws {
         #expect(try ViewerMessage(parsing: #"{"type":"keyframe"}"#) == .keyframe)
-        #expect(try ViewerMessage(parsing: #"{"type":"ack","pts":-5}"#) == .acknowledgement(-5))
+        #expect(try ViewerMessage(parsing: #"{"type":"ack","pts":5}"#) == .acknowledgement(5, presented: nil))
+        #expect(
+            try ViewerMessage(parsing: #"{"type":"ack","pts":7,"presented":9}"#) == .acknowledgement(7, presented: 9)
+        )
         #expect(try ViewerMessage(parsing: #"{"type":"clock","id":"a","x":1}"#) == .clock("a"))
+        let long = String(repeating: "a", count: 64)
+        #expect(try ViewerMessage(parsing: #"{"type":"clock","id":"\#(long)"}"#) == .clock(.string(long)))
+        #expect(throws: ViewerMessage.Malformed.self) {
+            try ViewerMessage(parsing: #"{"type":"clock","id":"\#(long)a"}"#)
+        }
         #expect(try ViewerMessage(parsing: #"{"type":"of a later release"}"#) == .unknown)
     }
 
@@ -18,7 +26,10 @@ struct ViewerMessageTests {
         "what is none of it",
         arguments: [
             "", "x", "[]", "7", "{}", #"{"type":7}"#, #"{"type":"ack"}"#, #"{"type":"ack","pts":1.5}"#,
-            #"{"type":"ack","pts":"1"}"#, #"{"type":"clock"}"#, #"{"type":"clock","id":{}}"#,
+            #"{"type":"ack","pts":"1"}"#, #"{"type":"ack","pts":-1}"#, #"{"type":"ack","pts":-9223372036854775808}"#,
+            #"{"type":"ack","pts":1,"presented":-1}"#,
+            #"{"type":"ack","pts":1,"presented":"now"}"#, #"{"type":"ack","pts":1,"presented":1.5}"#,
+            #"{"type":"clock"}"#, #"{"type":"clock","id":{}}"#,
         ]
     )
     func malformed(_ text: String) {
@@ -45,9 +56,9 @@ struct ViewerMessageTests {
         var unit = SampleStream.accessUnit(0, key: true)
         unit.orientation = 1
         let configuration = try #require(StreamConfiguration(unit, codec: .h264))
-        #expect(configuration.codec == "avc1.42C01F")
+        #expect(configuration.codec == "avc3.42C01F")
         let expected: [UInt8] =
-            [1, 0, 1, 0] + [0, 0, 0x02, 0x80] + [0, 0, 0x01, 0x68] + [0, 11] + Array("avc1.42C01F".utf8)
+            [1, 0, 1, 0] + [0, 0, 0x02, 0x80] + [0, 0, 0x01, 0x68] + [0, 11] + Array("avc3.42C01F".utf8)
             + SampleStream.parameterSets
         #expect(Array(configuration.message.readableBytesView) == expected)
     }

@@ -48,7 +48,8 @@ extension EncoderEntry {
         )
     }
 
-    private static func files(matching patterns: [String]) -> [String] {
+    /// The device files that match one of `patterns` (glob(7)).
+    static func files(matching patterns: [String]) -> [String] {
         patterns.flatMap { pattern in
             var found = glob_t()
             defer { globfree(&found) }

@@ -65,4 +65,53 @@ package struct PipeWireFormat {
             return try body(&offers)
         }
     }
+
+    /// Runs `body` with the parameters by which a stream of this format asks for its buffers: DMA-BUFs where the format says so, else memory
+    /// that both sides see; and for what is told about each picture.
+    ///
+    /// - Parameters:
+    ///   - counts: Fewest, preferred and most buffers.
+    ///   - withPointer: Whether the pointer is asked for as well.
+    func withBufferWishes(
+        counts: (Int32, Int32, Int32),
+        withPointer: Bool,
+        _ body: (inout [UnsafePointer<spa_pod>?]) -> Void
+    ) {
+        let isMemory = modifier == nil
+        let types = isMemory ? [SPA_DATA_MemFd, SPA_DATA_MemPtr] : [SPA_DATA_DmaBuf]
+        func only(_ size: Int) -> ClosedRange<Int> { size...size }
+        var metadata: [(type: spa_meta_type, sizes: ClosedRange<Int>)] = [
+            (SPA_META_Header, only(MemoryLayout<spa_meta_header>.size)),
+            (SPA_META_VideoCrop, only(MemoryLayout<spa_meta_region>.size)),
+            (SPA_META_VideoTransform, only(MemoryLayout<spa_meta_videotransform>.size)),
+        ]
+        if withPointer { metadata.append((SPA_META_Cursor, PipeWirePointer.metadataSizes)) }
+        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
+            let part = memory.count / (1 + metadata.count) & ~7
+            var wishes: [UnsafePointer<spa_pod>?] = [
+                cpw_buffers_param(
+                    memory.baseAddress,
+                    UInt32(part),
+                    // Without it, GStreamer's pipelines hand out buffers without memory. That of DMA-BUFs is the producer's matter.
+                    isMemory ? Int32(size.width * size.height * PixelFormat.bytesPerPixel) : 0,
+                    counts.0,
+                    counts.1,
+                    counts.2,
+                    types.reduce(0) { $0 | 1 << Int32($1.rawValue) }
+                )
+            ]
+            for (index, (type, sizes)) in metadata.enumerated() {
+                wishes.append(
+                    cpw_meta_param(
+                        memory.baseAddress! + (index + 1) * part,
+                        UInt32(part),
+                        type.rawValue,
+                        Int32(sizes.lowerBound),
+                        Int32(sizes.upperBound)
+                    )
+                )
+            }
+            body(&wishes)
+        }
+    }
 }

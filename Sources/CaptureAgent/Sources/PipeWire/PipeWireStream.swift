@@ -19,6 +19,9 @@ final class PipeWireStream: @unchecked Sendable {
     /// manager was restarted, and says nothing of it; opening anew a screen that merely stands still does no harm.
     private static let firstFrameTimeout: UInt64 = .milliseconds(2_000)
 
+    /// How long a stream that has run may stay paused, ns. A session manager that was started again does not always link it anew.
+    private static let pauseTimeout: UInt64 = .milliseconds(10_000)
+
     /// How long a producer may take to send the pictures that take its buffers back, ns.
     private static let returnTimeout: UInt64 = .milliseconds(200)
 
@@ -48,7 +51,8 @@ final class PipeWireStream: @unchecked Sendable {
     private var buffersToReturn: Int?
     private let allReturned = Event()
 
-    private var firstFrameTimer: LoopTimer?
+    /// Runs while the stream owes a sign of life: a first frame, or the end of a pause.
+    private var signTimer: LoopTimer?
     private var size: PictureSize?
     private var reader: PipeWireFrameReader
 
@@ -137,7 +141,7 @@ final class PipeWireStream: @unchecked Sendable {
             if let stream { pw_stream_destroy(stream) }
             stream = nil
             wakeSource.destroy()
-            firstFrameTimer?.destroy()
+            signTimer?.destroy()
         }
         connection.shutDown()
     }
@@ -159,7 +163,7 @@ final class PipeWireStream: @unchecked Sendable {
     private func connect(for demand: SourceDemand.Value) -> String? {
         let own = Unmanaged.passUnretained(self).toOpaque()
         wakeSource.attach(callback: pipeWireStreamWoken, data: own)
-        firstFrameTimer = LoopTimer(loop: connection.loop, callback: pipeWireFirstFrameMissing, data: own)
+        signTimer = LoopTimer(loop: connection.loop, callback: pipeWireSignMissing, data: own)
         let listing = PipeWireListing { [weak self] in self?.globalRemoved($0) }
         guard listing.begin(on: connection.core) else {
             return "no list of objects (\(String(cString: strerror(errno))))"
@@ -196,7 +200,7 @@ final class PipeWireStream: @unchecked Sendable {
         switch state {
         case PW_STREAM_STATE_STREAMING:
             let isFirst = !started.isSet
-            if !isFirst { firstFrameTimer?.set(after: Self.firstFrameTimeout) }
+            if !isFirst { signTimer?.set(after: Self.firstFrameTimeout) }
             started.set()
             // Later the pictures have said what their size is, which may be less than the format's.
             sink.sourceChanged(SourceStatus(state: .streaming, size: isFirst ? size : nil))
@@ -204,7 +208,7 @@ final class PipeWireStream: @unchecked Sendable {
             if target.linking == .own, link == nil, let stream {
                 link = cpw_core_create_link(connection.core, target.node, pw_stream_get_node_id(stream))
             }
-            firstFrameTimer?.set(after: nil)
+            signTimer?.set(after: started.isSet ? Self.pauseTimeout : nil)
             if started.isSet {
                 sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused"))
             }
@@ -230,50 +234,13 @@ final class PipeWireStream: @unchecked Sendable {
         }
         size = format.size
         reader.formatChanged(to: format)
-        negotiateBuffers(of: format, stream)
-        if started.isSet { sink.sourceChanged(SourceStatus(state: .streaming, size: format.size)) }
-    }
-
-    /// Asks for DMA-BUFs where the format says so, else for memory that both sides see, and for what is told about each picture.
-    private func negotiateBuffers(of format: PipeWireFormat, _ stream: OpaquePointer) {
-        let isMemory = format.modifier == nil
-        let types = isMemory ? [SPA_DATA_MemFd, SPA_DATA_MemPtr] : [SPA_DATA_DmaBuf]
-        var metadata: [(type: spa_meta_type, sizes: ClosedRange<Int>)] = [
-            (SPA_META_Header, MemoryLayout<spa_meta_header>.size...MemoryLayout<spa_meta_header>.size),
-            (SPA_META_VideoCrop, MemoryLayout<spa_meta_region>.size...MemoryLayout<spa_meta_region>.size),
-            (
-                SPA_META_VideoTransform,
-                MemoryLayout<spa_meta_videotransform>.size...MemoryLayout<spa_meta_videotransform>.size
-            ),
-        ]
-        if target.drawsPointer { metadata.append((SPA_META_Cursor, PipeWirePointer.metadataSizes)) }
-        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
-            let part = memory.count / (1 + metadata.count) & ~7
-            var params: [UnsafePointer<spa_pod>?] = [
-                cpw_buffers_param(
-                    memory.baseAddress,
-                    UInt32(part),
-                    // Without it, GStreamer's pipelines hand out buffers without memory. That of DMA-BUFs is the producer's matter.
-                    isMemory ? Int32(format.size.width * format.size.height * PixelFormat.bytesPerPixel) : 0,
-                    Self.minimumBuffers,
-                    Self.preferredBuffers,
-                    Self.maximumBuffers,
-                    types.reduce(0) { $0 | 1 << Int32($1.rawValue) }
-                )
-            ]
-            for (index, (type, sizes)) in metadata.enumerated() {
-                params.append(
-                    cpw_meta_param(
-                        memory.baseAddress! + (index + 1) * part,
-                        UInt32(part),
-                        type.rawValue,
-                        Int32(sizes.lowerBound),
-                        Int32(sizes.upperBound)
-                    )
-                )
-            }
-            _ = pw_stream_update_params(stream, &params, UInt32(params.count))
+        format.withBufferWishes(
+            counts: (Self.minimumBuffers, Self.preferredBuffers, Self.maximumBuffers),
+            withPointer: target.drawsPointer
+        ) { wishes in
+            _ = pw_stream_update_params(stream, &wishes, UInt32(wishes.count))
         }
+        if started.isSet { sink.sourceChanged(SourceStatus(state: .streaming, size: format.size)) }
     }
 
     fileprivate func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>) {
@@ -289,7 +256,7 @@ final class PipeWireStream: @unchecked Sendable {
     }
 
     fileprivate func process() {
-        firstFrameTimer?.set(after: nil)
+        signTimer?.set(after: nil)
         guard let stream else { return }
         guard let remaining = buffersToReturn else { return reader.process(stream) }
         reader.discard(stream)
@@ -297,12 +264,18 @@ final class PipeWireStream: @unchecked Sendable {
         if remaining <= 1 { allReturned.set() }
     }
 
-    fileprivate func firstFrameMissing() {
+    fileprivate func signMissing() {
+        let isPaused = stream.map { pw_stream_get_state($0, nil) == PW_STREAM_STATE_PAUSED } ?? false
         end(
-            .timeout(
-                cause: "no_frames",
-                detail: "The screen's PipeWire node was linked anew and sends nothing. It is asked again."
-            )
+            isPaused
+                ? .timeout(
+                    cause: "stream_stays_paused",
+                    detail: "The screen's stream was paused and not linked again. It is opened anew."
+                )
+                : .timeout(
+                    cause: "no_frames",
+                    detail: "The screen's PipeWire node was linked anew and sends nothing. It is asked again."
+                )
         )
     }
 }
@@ -336,8 +309,8 @@ private func pipeWireStreamWoken(_ data: UnsafeMutableRawPointer?, _: UInt64) {
     data.map(stream)?.collectReturned()
 }
 
-private func pipeWireFirstFrameMissing(_ data: UnsafeMutableRawPointer?, _: UInt64) {
-    data.map(stream)?.firstFrameMissing()
+private func pipeWireSignMissing(_ data: UnsafeMutableRawPointer?, _: UInt64) {
+    data.map(stream)?.signMissing()
 }
 
 /// The stream behind a listener's data pointer. It outlives its listeners: `shutDown` removes them first.

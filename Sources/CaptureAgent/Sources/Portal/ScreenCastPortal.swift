@@ -64,6 +64,16 @@ final class ScreenCastPortal {
         }
     }
 
+    /// What the desktop's portal can share. Asks nobody.
+    static func sharedContents() throws(SourceError) -> [ScreenContent] {
+        do {
+            let types = try Bus().unsignedProperty(portal, "AvailableSourceTypes", timeout: callTimeout)
+            return ScreenContent.allCases.filter { types & (sourceTypes[$0] ?? 0) != 0 }
+        } catch {
+            throw explain(error)
+        }
+    }
+
     /// Asks for one monitor or window.
     ///
     /// - Parameter personIsAsked: Called when the answer takes so long that a dialog must be waiting for somebody.

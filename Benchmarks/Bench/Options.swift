@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+
+/// What all parts take.
+struct Options: ParsableArguments {
+    @Option(help: "How often each is measured, in turns.")
+    var rounds = 5
+
+    @Option(help: "Length of each measurement, s.")
+    var seconds = 5
+
+    @Option(
+        parsing: .upToNextOption,
+        help:
+            "Only cases and contenders of one of these names or, where there is none such, with it in their names: 1280x720-30, heliograph."
+    )
+    var only: [String] = []
+
+    @Option(help: "Where measurements are kept, a file for each part.")
+    var results = ".build/bench"
+
+    func validate() throws {
+        guard rounds > 0, seconds > 0 else { throw ValidationError("--rounds and --seconds take 1 or more.") }
+    }
+
+    var resultsFolder: URL { URL(fileURLWithPath: results, relativeTo: Programs.repository) }
+
+    /// Whether `name` is one that was asked for. Names of cases and names of contenders are looked at apart.
+    func wants(_ name: String, among all: [String]) -> Bool {
+        let meant = only.filter { word in all.contains { $0.contains(word) } }
+        return meant.isEmpty || meant.contains { word in all.contains(word) ? name == word : name.contains(word) }
+    }
+}
+
+/// Says on standard error what goes on.
+func log(_ text: String) {
+    FileHandle.standardError.write(Data("bench: \(text)\n".utf8))
+}

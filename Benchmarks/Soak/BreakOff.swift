@@ -1,0 +1,25 @@
+import Dispatch
+import Foundation
+
+/// Ends a run that is told to end, or that hangs. The desktop ends with this process, and all that runs in it with the desktop.
+enum BreakOff {
+    /// Calls `last` and exits with status 2 at SIGINT, at SIGTERM, or when so much time has passed.
+    ///
+    /// - Returns: What looks for the signals as long as it lives.
+    static func watch(seconds: Double, last: @escaping @Sendable (String) -> Void) -> [any DispatchSourceSignal] {
+        let queue = DispatchQueue(label: "break-off")
+        let end: @Sendable (String) -> Void = { why in
+            tell("broken off: \(why)")
+            last(why)
+            exit(2)
+        }
+        queue.asyncAfter(deadline: .now() + seconds) { end("it hangs") }
+        return [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { end("signal \(number)") }
+            source.resume()
+            return source
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// Lets faults happen to a rig, one after the other, and takes another rig where one does not recover.
+final class Course {
+    /// The desktop that is up, for who ends a run from outside.
+    static let standing = Mutex<Desktop?>(nil)
+
+    private var desktop: Desktop {
+        didSet { Self.standing.withLock { $0 = desktop } }
+    }
+    private(set) var rig: Rig
+    let report: Report
+
+    init(report: Report) async throws {
+        self.report = report
+        desktop = try Desktop()
+        Self.standing.withLock { [desktop] in $0 = desktop }
+        rig = try await Rig(desktop: desktop)
+    }
+
+    func run(_ fault: Fault) async throws {
+        let episode: Episode
+        do {
+            episode = try await Episode.of(fault, on: rig)
+        } catch {
+            episode = .broken(fault, "\(error)")
+        }
+        add(episode)
+        guard episode.failure != nil else { return }
+        do {
+            try await rig.steady()
+        } catch {
+            tell("it does not recover, and another desktop and relay take its place: \(error)")
+            report.addRig()
+            end()
+            desktop = try Desktop()
+            rig = try await Rig(desktop: desktop)
+        }
+    }
+
+    func add(_ episode: Episode) {
+        tell("\(report.seconds) s: \(episode.line)")
+        report.add(episode)
+    }
+
+    func end() {
+        report.add(crashes: rig.crashes.withLock { $0 })
+        rig.end()
+        desktop.end()
+    }
+}

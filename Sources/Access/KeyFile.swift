@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Glibc
+import SystemPackage
+
+/// The file that API keys are kept in, hashed: JSON, for its user alone.
+package struct KeyFile: Sendable {
+    /// Longest file, bytes.
+    private static let maximumSize = 1 << 20
+    /// Permissions of everybody but the user.
+    private static let othersMode: mode_t = 0o077
+
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// Where it is unless somebody says else: `$XDG_STATE_HOME/heliograph/keys.json`. Nil without a home.
+    package static func usualPath(in environment: [String: String]) -> String? {
+        stateDirectory(in: environment).map(usualPath(inDirectory:))
+    }
+
+    /// Where it is in a state directory.
+    package static func usualPath(inDirectory directory: String) -> String { directory + "/keys.json" }
+
+    /// The XDG base directory specification's state directory for this project; nil where neither it nor a home is set.
+    package static func stateDirectory(in environment: [String: String]) -> String? {
+        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        return (folder("XDG_STATE_HOME") ?? folder("HOME").map { $0 + "/.local/state" }).map { $0 + "/heliograph" }
+    }
+
+    /// The keys; nil when there is no file.
+    package func read() throws(KeyFileError) -> KeyRing? {
+        let bytes: [UInt8]
+        do {
+            let file = try SystemPackage.FileDescriptor.open(FilePath(path), .readOnly)
+            bytes = try file.closeAfter {
+                var status = Glibc.stat()
+                guard fstat(file.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
+                guard status.st_mode & S_IFMT == S_IFREG else { throw Errno.invalidArgument }
+                guard status.st_mode & Self.othersMode == 0 else {
+                    throw KeyFileError.open(path: path, mode: status.st_mode & 0o777)
+                }
+                guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
+                    throw KeyFileError.foreign(path: path, owner: status.st_uid)
+                }
+                return try BoundedFile.read(file, atMost: Self.maximumSize)
+            }
+        } catch let error as KeyFileError {
+            throw error
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
+        } catch {
+            throw .unreadable(path: path, reason: "\(error)")
+        }
+        return try decode(bytes)
+    }
+
+    /// Changes the keys, one program at a time, and puts the new file in the old one's place all at once.
+    ///
+    /// Done by root, the file stays its owner's; a new one is the owner's of its folder.
+    package func change<Result>(_ body: (inout KeyRing) throws(KeyFileError) -> Result) throws(KeyFileError) -> Result {
+        let lock: SystemPackage.FileDescriptor
+        do {
+            lock = try ReplacedFile.lockFolder(of: FilePath(path))
+        } catch {
+            throw .unwritable(path: path, reason: "\(error)")
+        }
+        defer { try? lock.close() }
+        var ring = try read() ?? KeyRing()
+        let result = try body(&ring)
+        do {
+            try write(ring, folder: lock)
+        } catch {
+            throw .unwritable(path: path, reason: "\(error)")
+        }
+        return result
+    }
+
+    private func decode(_ bytes: [UInt8]) throws(KeyFileError) -> KeyRing {
+        struct Version: Decodable {
+            var version: Int
+        }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let ring: KeyRing
+        do {
+            let version = try decoder.decode(Version.self, from: Data(bytes)).version
+            guard version == KeyRing.currentVersion else {
+                throw KeyFileError.otherVersion(path: path, version: version)
+            }
+            ring = try decoder.decode(KeyRing.self, from: Data(bytes))
+        } catch let error as KeyFileError {
+            throw error
+        } catch {
+            throw .damaged(path: path, reason: "\(error)")
+        }
+        if let fault = ring.fault { throw .damaged(path: path, reason: fault) }
+        return ring
+    }
+
+    private func write(_ ring: KeyRing, folder: SystemPackage.FileDescriptor) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        encoder.dateEncodingStrategy = .iso8601
+        let bytes = try encoder.encode(ring) + Data("\n".utf8)
+        var owner = Glibc.stat()
+        if stat(path, &owner) != 0 {
+            guard fstat(folder.rawValue, &owner) == 0 else { throw Errno(rawValue: errno) }
+        }
+        try ReplacedFile.write(Array(bytes), to: FilePath(path)) { file in
+            guard geteuid() == 0, owner.st_uid != 0 else { return }
+            guard fchown(file.rawValue, owner.st_uid, owner.st_gid) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Glibc
+package import Wire
+
+/// Looks at what capturing this desktop needs, with the means of the agent's sources and encoders. Nobody is asked anything, and nothing is
+/// captured.
+package struct DesktopDiagnosis {
+    private let stateDirectory: String
+    private let device: String
+
+    /// - Parameters:
+    ///   - stateDirectory: Where the agent would keep its state, an absolute path.
+    ///   - device: The device that the agent would be of.
+    package init(stateDirectory: String, device: String) {
+        self.stateDirectory = stateDirectory
+        self.device = device
+    }
+
+    /// What was found. Takes seconds where something does not answer.
+    package func findings() -> [Finding] {
+        let screenshots = screenshots
+        let isMutter = MutterScreenCast.isAvailable()
+        var findings = [pipeWire]
+        if isMutter {
+            findings.append(
+                Finding(
+                    "screencast",
+                    .ok,
+                    "Mutter is the compositor; its screencast asks nobody (--source auto, mutter)."
+                )
+            )
+        } else {
+            findings.append(portal(hasScreenshots: screenshots.verdict == .ok))
+            findings.append(consent)
+        }
+        return findings + [screenshots] + EncoderDiagnosis().findings() + [state]
+    }
+
+    private var pipeWire: Finding {
+        do {
+            let connection = try PipeWireConnection(to: .session)
+            defer { connection.shutDown() }
+            guard try connection.globals().contains(where: \.isSessionManagersMetadata) else {
+                return Finding(
+                    "pipewire",
+                    .warning,
+                    "PipeWire answers, and no session manager does: most portals cannot link their streams.",
+                    advice: "Start one in the desktop's session: systemctl --user start wireplumber"
+                )
+            }
+            return Finding("pipewire", .ok, "PipeWire and its session manager answer.")
+        } catch {
+            return Finding(
+                "pipewire",
+                .failure,
+                error.detail,
+                advice: "systemctl --user start pipewire wireplumber, as the desktop's user. "
+                    + "XDG_RUNTIME_DIR has to name that user's folder, such as /run/user/1000."
+            )
+        }
+    }
+
+    /// - Parameter hasScreenshots: Whether there is another way to the screen.
+    private func portal(hasScreenshots: Bool) -> Finding {
+        do {
+            let contents = try ScreenCastPortal.sharedContents().map { "\($0.rawValue)s" }.sorted()
+            guard contents.contains("\(ScreenContent.monitor.rawValue)s") else {
+                return Finding(
+                    "screencast",
+                    .warning,
+                    "The desktop's portal shares no monitors, but \(contents.isEmpty ? "nothing" : contents[0]).",
+                    advice: "Install the portal's backend for this desktop, such as xdg-desktop-portal-wlr."
+                )
+            }
+            return Finding("screencast", .ok, "The desktop's portal shares \(contents.joined(separator: " and ")).")
+        } catch {
+            let screenshots =
+                hasScreenshots ? "Until then: --source screenshot. " : ""
+            return Finding(
+                "screencast",
+                hasScreenshots ? .warning : .failure,
+                error.detail,
+                advice: screenshots + "Install xdg-desktop-portal and its backend for the desktop, and run this "
+                    + "inside the desktop's session: DBUS_SESSION_BUS_ADDRESS has to name its bus."
+            )
+        }
+    }
+
+    private var consent: Finding {
+        if RestoreTokenFile(stateDirectory: stateDirectory, device: device).read() != nil {
+            return Finding(
+                "consent",
+                .ok,
+                "The portal's permission for device \(device) is kept; nobody is asked again."
+            )
+        }
+        return Finding(
+            "consent",
+            .warning,
+            "No permission of the portal's is kept for device \(device): the next start asks a person, unless the desktop is told not to.",
+            advice: "Start the broadcast once and answer the dialog (heliograph start), or see docs/unattended.md."
+        )
+    }
+
+    private var screenshots: Finding {
+        do {
+            let backend = try ScreenshotTarget().open()
+            defer { backend.close() }
+            return Finding("screenshots", .ok, "Screenshots can be taken, by \(backend.kind).")
+        } catch {
+            return Finding(
+                "screenshots",
+                .warning,
+                error.detail,
+                advice: "Only screenshots need it, and the fallback of a broadcast: docs/configuration.md, Fallback."
+            )
+        }
+    }
+
+    /// The state directory, or what of it there is, can be written to.
+    private var state: Finding {
+        let directory = stateDirectory + "/" + device
+        var existing = directory
+        while existing != "/", access(existing, F_OK) != 0 {
+            existing = String(existing[..<(existing.lastIndex(of: "/") ?? existing.startIndex)])
+            if existing.isEmpty { existing = "/" }
+        }
+        guard access(existing, W_OK | X_OK) == 0 else {
+            return Finding(
+                "state",
+                .failure,
+                "\(directory) cannot be written to: \(existing): \(String(cString: strerror(errno))).",
+                advice: "Give \(existing) to the agent's user, or name another folder with stateDirectory; "
+                    + "else the portal's permission is lost with every start."
+            )
+        }
+        return Finding("state", .ok, "\(directory) can be written to.")
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import FoundationEssentials
+import Wire
+
+struct DoctorCommand: AsyncParsableCommand {
+    /// What --json prints.
+    private struct Report: Encodable {
+        let healthy: Bool
+        let findings: [Finding]
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Checks what broadcasts need, and says what to do about what is missing.",
+        discussion: """
+            Run it in the desktop's session, as the user whose screen it is. It asks nobody anything and captures nothing.
+
+            Exit codes: 0 when no check fails, whatever is warned of; 1 when one fails.
+            """
+    )
+
+    @OptionGroup var options: RelayOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The capture-agent to ask about the desktop. Default: beside this executable, else in PATH.",
+            valueName: "path"
+        )
+    )
+    var agent: String?
+
+    @Flag(help: "Prints the findings as JSON.")
+    var json = false
+
+    func run() async throws {
+        let desktop = AgentDiagnosis(executable: agent, device: options.device)
+        async let desktopFindings = desktop.findings()
+        let findings = await RelayDiagnosis(address: options.address).findings() + desktopFindings
+        let report = Report(healthy: !findings.contains { $0.verdict == .failure }, findings: findings)
+        if json {
+            print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+        } else {
+            for finding in findings { print(Self.text(of: finding)) }
+        }
+        guard report.healthy else { throw ExitCode(1) }
+    }
+
+    /// A line, and one more where there is something to do.
+    private static func text(of finding: Finding) -> String {
+        let verdict = finding.verdict.rawValue
+        let line = verdict + String(repeating: " ", count: 9 - verdict.count) + "\(finding.check): \(finding.statement)"
+        return finding.advice.map { "\(line)\n         -> \($0)" } ?? line
+    }
+}

@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Glibc
+import NIOCore
+import Wire
+
+/// Whether a relay answers, what its broadcasts do, and whether it could start where none does.
+struct RelayDiagnosis {
+    private struct Life: Decodable {
+        let release: String
+    }
+
+    private static let answerTime = TimeAmount.seconds(3)
+    /// Where agents connect to unless the relay is told otherwise.
+    private static let agentPort: UInt16 = 9300
+
+    let address: RelayAddress
+
+    private var url: String { address.url }
+
+    func findings() async -> [Finding] {
+        do {
+            _ = try address.key()
+        } catch {
+            return [Self.finding(ofKey: error)]
+        }
+        var findings: [Finding] = []
+        do {
+            try await RelayClient.with(address) { client in
+                findings.append(release(try client.decode(Life.self, from: await answer(client, "/livez"))))
+                let broadcasts = try client.decode(
+                    DevicesAnswer.self,
+                    from: await answer(client, "/screencapture/broadcasts")
+                ).broadcasts
+                findings += broadcasts.map(Self.finding)
+            }
+        } catch let error as CommandError where error.exitCode == EX_UNAVAILABLE {
+            findings += absence
+        } catch let error as CommandError where error.isWantOfKey {
+            findings.append(Self.finding(ofKey: error))
+        } catch {
+            findings.append(
+                Finding(
+                    "relay",
+                    .failure,
+                    "\(error)",
+                    advice: "Another program may have the port, or the relay's log says more."
+                )
+            )
+        }
+        return findings
+    }
+
+    private func answer(_ client: RelayClient, _ path: String) async throws -> ByteBuffer {
+        try await client.get(path, timeout: Self.answerTime)
+    }
+
+    private func release(_ life: Life) -> Finding {
+        guard life.release == Release.current else {
+            return Finding(
+                "relay",
+                .warning,
+                "The relay at \(url) is of release \(life.release), this command of \(Release.current).",
+                advice: "Start the relay anew, or install the same release of both."
+            )
+        }
+        return Finding("relay", .ok, "The relay at \(url) answers; release \(life.release).")
+    }
+
+    private static func finding(ofKey error: CommandError) -> Finding {
+        Finding(
+            "key",
+            .failure,
+            "The relay could not be asked about its broadcasts: \(error).",
+            advice: "Give a key of the relay's: HELIOGRAPH_KEY, or a file with one as --key-file. "
+                + "`heliograph keys` makes and lists them."
+        )
+    }
+
+    private static func finding(of broadcast: DevicesAnswer.Broadcast) -> Finding {
+        let device = broadcast.device
+        let source = Summary.text(of: broadcast.source)
+        switch (broadcast.state, broadcast.source.state) {
+        case ("idle", _):
+            return Finding("broadcast", .ok, "Device \(device) is not broadcast.")
+        case ("live", "streaming"):
+            return Finding("broadcast", .ok, "Device \(device) is live: \(source).")
+        case ("live", "lost"), ("live", "paused"), ("away", _):
+            return Finding(
+                "broadcast",
+                .failure,
+                "Device \(device) is \(broadcast.state) and has no picture: \(source).",
+                advice: "What is found below says why, or `heliograph status --device \(device)` and the relay's log."
+            )
+        case (let state, let sourceState):
+            return Finding(
+                "broadcast",
+                .warning,
+                "Device \(device) is \(state), its source \(sourceState ?? "not there yet"): \(source)."
+            )
+        }
+    }
+
+    // MARK: Where none answers
+
+    private var absence: [Finding] {
+        let relay = Finding(
+            "relay",
+            .warning,
+            "No relay answers at \(url).",
+            advice:
+                "Start one: heliograph-relay, or systemctl --user start heliograph-relay. --relay names another address, such as https://HOST:8420 of one with TLS."
+        )
+        guard let port = URLComponents(string: url)?.port.flatMap(UInt16.init(exactly:)), address.isOfThisMachine else {
+            return [relay]
+        }
+        return [relay, Self.finding(ofPort: port), Self.finding(ofPort: Self.agentPort)]
+    }
+
+    private static func finding(ofPort port: UInt16) -> Finding {
+        do {
+            try LoopbackPort.bind(port)
+            return Finding("ports", .ok, "Port \(port) is free for a relay.")
+        } catch {
+            return Finding(
+                "ports",
+                .failure,
+                "Port \(port), which a relay takes, cannot be had: \(error).",
+                advice: "`ss -ltnp 'sport = :\(port)'` shows who has it: stop that, or give the relay another with "
+                    + (port == agentPort ? "--agent-link." : "--http.")
+            )
+        }
+    }
+}

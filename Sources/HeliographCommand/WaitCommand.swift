@@ -1,0 +1,82 @@
+import ArgumentParser
+import NIOCore
+
+struct WaitCommand: AsyncParsableCommand {
+    private enum Goal: String, ExpressibleByArgument, CaseIterable {
+        case changed, still
+    }
+
+    /// How much longer than the wait the relay may take to answer.
+    private static let answerGrace = 10.0
+
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Waits until a session's screen changes or stands still.",
+        discussion: """
+            Exit code 75 says that it did not within the time-out. A screen may stand still already; changes count from now on.
+              heliograph wait 1 --until still --for 2 && heliograph snapshot 1 --fresh --output screen.png
+            With --after changes count behind a picture, such as the one that an earlier wait named in its --json.
+            """
+    )
+
+    @OptionGroup var address: RelayAddress
+
+    @Argument(help: "The session's id.")
+    var id: UInt32
+
+    @Option(help: "What to wait for: changed or still.")
+    private var until: Goal
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("How long it is to have stood still, 0 to 600.", valueName: "s")
+    )
+    var stillness: Double?
+
+    @Option(help: ArgumentHelp("The PTS behind which changes count. Default: they count from now on.", valueName: "µs"))
+    var after: Int64?
+
+    @Option(help: ArgumentHelp("How long to wait, 0 to 600.", valueName: "s"))
+    var timeout = 30.0
+
+    @Flag(help: "Prints the relay's answer as it is.")
+    var json = false
+
+    func validate() throws {
+        guard (0...600).contains(timeout) else { throw ValidationError("--timeout is 0 to 600 s") }
+        if let after {
+            guard until == .changed else { throw ValidationError("--after is for --until changed") }
+            guard after >= 0 else { throw ValidationError("--after is a PTS, not negative") }
+        }
+        guard let stillness else { return }
+        guard until == .still else { throw ValidationError("--for is for --until still") }
+        guard (0...600).contains(stillness) else { throw ValidationError("--for is 0 to 600 s") }
+    }
+
+    func run() async throws {
+        try await CommandError.reporting {
+            try await RelayClient.with(address) { client in
+                var path = "/screencapture/\(id)/wait?until=\(until.rawValue)&timeout=\(timeout)"
+                if let stillness { path += "&for=\(stillness)" }
+                if let after { path += "&after=\(after)" }
+                let answer = try await client.get(
+                    path,
+                    timeout: .milliseconds(Int64((timeout + Self.answerGrace) * 1000))
+                )
+                if json { return print(String(buffer: answer), terminator: "") }
+                print(text(of: try client.decode(WaitAnswer.self, from: answer)))
+            }
+        }
+    }
+
+    private func text(of answer: WaitAnswer) -> String {
+        let waited = "waited \(Summary.decimal(answer.waitedMs / 1000, places: 3)) s"
+        let pts = "PTS \(Summary.decimal(Double(answer.pts) / 1e6, places: 3)) s"
+        switch until {
+        case .changed: return "session \(answer.id): changed at \(pts), \(waited)"
+        case .still:
+            let stood = Summary.decimal(answer.stillMs / 1000, places: 3)
+            return "session \(answer.id): still for \(stood) s, since \(pts), \(waited)"
+        }
+    }
+}

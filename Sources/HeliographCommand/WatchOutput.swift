@@ -1,0 +1,33 @@
+import Media
+
+/// What `watch` writes, by the end of the file's name.
+enum WatchOutput {
+    /// The session's own byte stream; nil of any codec.
+    case stream(Codec?)
+    case movie
+    case picture(Snapshot.Format)
+
+    static let allowed = ".mp4, .h264, .h265, .jpg or .png"
+
+    init?(path: String) {
+        guard path != "-" else {
+            self = .stream(nil)
+            return
+        }
+        if let format = Snapshot.Format(path: path) {
+            self = .picture(format)
+            return
+        }
+        switch path.fileExtension {
+        case "mp4": self = .movie
+        case "h264", "264": self = .stream(.h264)
+        case "h265", "265", "hevc": self = .stream(.h265)
+        default: return nil
+        }
+    }
+
+    /// The codec that the file's name asks for.
+    var codec: Codec? {
+        if case .stream(let codec) = self { codec } else { nil }
+    }
+}

@@ -1,0 +1,53 @@
+import Access
+import HTTPTypes
+import Hummingbird
+import Logging
+import Synchronization
+
+/// What the log says of one call that changes something, beside who made it and what the answer was.
+final class CallAudit: Sendable {
+    /// Longest path that is logged, in characters.
+    private static let longestPath = 200
+
+    /// What all lines of the audit say, so that they can be found.
+    static let message: Logger.Message = "audit"
+
+    private let notes = Mutex<Logger.Metadata>([:])
+
+    /// Says what the call was about.
+    func note(_ name: String, _ value: some CustomStringConvertible) {
+        notes.withLock { $0[name] = "\(value)" }
+    }
+
+    /// Whether the log tells of calls of this method: all that may change something (RFC 9110, section 9.2.1).
+    static func isDue(_ method: HTTPRequest.Method) -> Bool { method != .get && method != .head }
+
+    /// Writes the line. Those of callers without a key are written as far as `access` has room for them.
+    func log(
+        _ request: Request,
+        by caller: Caller,
+        from context: RelayRequestContext,
+        under access: AccessControl,
+        answer: Result<Response, any Error>
+    ) {
+        var metadata = notes.withLock { $0 }
+        metadata["call"] = "\(request.method) \(request.uri.path.prefix(Self.longestPath))"
+        metadata["address"] = "\(PeerAddress.text(of: context.channel.remoteAddress))"
+        if let key = caller.key { metadata["key"] = "\(key.name)" }
+        if let role = caller.role { metadata["role"] = "\(role.rawValue)" }
+        switch answer {
+        case .success(let response):
+            metadata["status"] = "\(response.status.code)"
+        case .failure(let problem as Problem):
+            metadata["status"] = "\(problem.status)"
+            metadata["code"] = "\(problem.code.rawValue)"
+        case .failure(let error):
+            metadata["status"] = "none: \(type(of: error))"
+        }
+        if caller.role == nil, metadata["key"] == nil {
+            guard let left = access.takeStrangersLine() else { return }
+            if left > 0 { context.logger.warning("\(left) audit lines of callers without a key were left out here") }
+        }
+        context.logger.notice(Self.message, metadata: metadata)
+    }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import NIOCore
+package import Wire
+
+/// The users of this machine whose processes may be agents: the relay's own, root, and those that the operator names. The token alone does not do: it may have
+/// been read off a file or an environment by somebody else.
+package struct AgentUsers: Sendable {
+    private let ids: Set<UInt32>
+
+    /// - Parameter others: Beside the relay's own user and root.
+    package init(others: [UInt32]) { ids = Set(others + [geteuid(), 0]) }
+
+    /// What speaks against the process at the other end of `channel`; nil for nothing.
+    func objection(to channel: any Channel) -> Reject? {
+        guard let peer = channel.remoteAddress, let local = channel.localAddress else { return objection(to: nil) }
+        do {
+            return objection(to: try PeerUser.id(at: peer, connectedTo: local))
+        } catch {
+            let reason = "whose process this is cannot be looked up now: \(error)"
+            return Reject(code: .unavailable, reason: reason)
+        }
+    }
+
+    /// - Parameter user: Nil where it cannot be told.
+    package func objection(to user: UInt32?) -> Reject? {
+        guard let user else {
+            return Reject(
+                code: .wrongUser,
+                reason: "the kernel does not tell whose process this is: connect from this machine"
+            )
+        }
+        guard !ids.contains(user) else { return nil }
+        let reason = "user \(user) may run no agents: name them in the relay's agentUsers"
+        return Reject(code: .wrongUser, reason: reason)
+    }
+}

@@ -1,0 +1,86 @@
+import Access
+package import NIOCore
+import SystemPackage
+
+/// The user whose process is at the other end of a TCP connection within this machine.
+///
+/// SO_PEERCRED is for Unix sockets only. The kernel lists every TCP socket of the network namespace with its owner in /proc/self/net/tcp and tcp6 (proc(5)); the
+/// peer's is the one whose two addresses are the other way round. That costs a walk over all of them, and is therefore asked only of agents whose token is right.
+package enum PeerUser {
+    /// A socket that is open on both sides. All others belong to nobody any more, and are listed as root's.
+    private static let established = "01"
+    /// Longest list, bytes: hundreds of thousands of sockets.
+    private static let maximumSize = 64 << 20
+
+    /// Nil where it cannot be told: the peer has gone, or is on another machine.
+    ///
+    /// - Parameters:
+    ///   - peer: The other end's address.
+    ///   - local: This end's.
+    ///   - folder: Where the lists are.
+    /// - Throws: `Errno` where a list cannot be read, such as for want of descriptors.
+    package static func id(
+        at peer: SocketAddress,
+        connectedTo local: SocketAddress,
+        in folder: String = "/proc/self/net"
+    ) throws -> UInt32? {
+        for (name, form) in [("tcp", Form.v4), ("tcp6", .v6)] {
+            guard let peer = form.text(of: peer), let local = form.text(of: local),
+                let list = try read("\(folder)/\(name)"),
+                let user = id(in: list, at: peer, connectedTo: local)
+            else { continue }
+            return user
+        }
+        return nil
+    }
+
+    /// The owner of the open socket with these addresses in a list as the kernel writes it.
+    package static func id(in list: some Collection<UInt8>, at peer: String, connectedTo local: String) -> UInt32? {
+        let wanted = Array("\(peer) \(local) \(established) ".utf8)
+        for line in list.split(separator: UInt8(ascii: "\n")) {
+            // `sl: local remote st queues timer retransmits uid …`
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let fields = line[line.index(after: colon)...].drop { $0 == UInt8(ascii: " ") }
+            guard fields.starts(with: wanted) else { continue }
+            let words = fields.split(separator: UInt8(ascii: " "), maxSplits: 7)
+            return words.count > 6 ? UInt32(String(decoding: words[6], as: UTF8.self)) : nil
+        }
+        return nil
+    }
+
+    /// How a list writes addresses: the words of the address as they lie in memory, then the port, all hexadecimal.
+    package enum Form {
+        case v4, v6
+
+        /// Nil for addresses that the list does not have.
+        package func text(of address: SocketAddress) -> String? {
+            var bytes = PeerAddress.bytes(of: address)
+            switch self {
+            case .v4: guard bytes.count == 4 else { return nil }
+            case .v6:
+                // IPv4 as a socket for both has it (RFC 4291, section 2.5.5.2).
+                if bytes.count == 4 { bytes = Array(repeating: 0, count: 10) + [0xFF, 0xFF] + bytes }
+                guard bytes.count == 16 else { return nil }
+            }
+            let words = bytes.withUnsafeBytes { bytes in
+                stride(from: 0, to: bytes.count, by: 4).map { bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self) }
+            }
+            guard let port = address.port else { return nil }
+            return words.map { Self.digits($0, 8) }.joined() + ":" + Self.digits(UInt32(port), 4)
+        }
+
+        private static func digits(_ value: UInt32, _ count: Int) -> String {
+            let text = String(value, radix: 16, uppercase: true)
+            return String(repeating: "0", count: count - text.count) + text
+        }
+    }
+
+    /// Nil for a list that there is not: of IPv6 on a kernel without it.
+    private static func read(_ path: String) throws -> [UInt8]? {
+        do {
+            return try BoundedFile.read(FilePath(path), atMost: maximumSize)
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Wire
+
+extension API {
+    /// Stills per second of an MJPEG stream, unless its viewer or the session says less.
+    private static let defaultStillRate = 5
+
+    func addStillRoutes(to routes: inout RouteTable) {
+        for format in StillFormat.allCases {
+            routes.add(.get, "/screencapture/{id}/snapshot.\(format.fileExtension)", for: .viewer, isEmbeddable: true) {
+                request,
+                context in
+                let (isFresh, isUse) = try Self.query(request) { reader in
+                    let (isFresh, isUse) = (reader.bool("fresh") ?? false, reader.bool("use") ?? true)
+                    reader.finish()
+                    return .some((isFresh, isUse))
+                }
+                return try await snapshot(format, isFresh: isFresh, isUse: isUse, context)
+            }
+        }
+        routes.add(.get, "/screencapture/{id}/stream.mjpeg", for: .viewer, isEmbeddable: true) {
+            try await motionJPEG($0, $1)
+        }
+    }
+
+    @MediaLoop
+    private func snapshot(
+        _ format: StillFormat,
+        isFresh: Bool,
+        isUse: Bool,
+        _ context: RelayRequestContext
+    ) async throws(Problem) -> Response {
+        let now = NIODeadline.now()
+        let session = try session(context, isUse: isUse)
+        let still: KeptStill
+        do {
+            still = try await session.still(
+                format,
+                since: isFresh ? now : now - SessionStills.sharingTime,
+                isFresh: isFresh,
+                isUse: isUse
+            )
+        } catch {
+            throw Problem(error, session: session)
+        }
+        var headers: HTTPFields = [.contentType: format.mediaType, .cacheControl: "no-store"]
+        for (name, value) in still.fields(epoch: session.epoch) {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: still.bytes))
+    }
+
+    /// A session's stills, for as long as session and client live.
+    private func motionJPEG(_ request: Request, _ context: RelayRequestContext) async throws -> Response {
+        let session = try await session(context)
+        let most = await session.request.fps
+        let fps = try Self.query(request) { reader in
+            let fps = reader.integer("fps", in: 1...most)
+            reader.finish()
+            return .some(fps)
+        }
+        let rate = fps ?? min(Self.defaultStillRate, most)
+        return try await stream(of: session, type: MJPEGViewer.mediaType, to: request, context) {
+            session.makeMJPEGViewer(on: $0, fps: rate)
+        }
+    }
+}
+
+extension StillFormat {
+    fileprivate var fileExtension: String {
+        switch self {
+        case .jpeg: "jpg"
+        case .png: "png"
+        }
+    }
+
+    fileprivate var mediaType: String {
+        switch self {
+        case .jpeg: "image/jpeg"
+        case .png: "image/png"
+        }
+    }
+}
+
+extension KeptStill {
+    /// What is said of it beside its bytes.
+    ///
+    /// - Parameter epoch: The session's, monotonic ns.
+    @MediaLoop
+    func fields(epoch: UInt64) -> [(name: String, value: String)] {
+        // An agent may say anything.
+        let captured = NIODeadline.uptimeNanoseconds(min(self.captured, NIODeadline.now().uptimeNanoseconds))
+        return [
+            ("Heliograph-Captured", BroadcastReport.wallClock(of: captured)),
+            ("Heliograph-PTS", "\(pts(epoch: epoch))"),
+            ("Heliograph-Orientation", "\(orientation)"),
+        ]
+    }
+}

@@ -1,0 +1,30 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// The answer behind which a connection ends, given by its pipeline without a request's handler.
+enum LastAnswer {
+    /// How long the peer is given to read it. What it sends meanwhile is read, since a socket that is closed with unread bytes resets the connection.
+    private static let lingerTime = TimeAmount.seconds(3)
+
+    /// Writes `problem` and ends the connection. Behind `context` is an encoder of responses.
+    static func write(_ problem: Problem, to context: ChannelHandlerContext) {
+        let body = ByteBuffer(string: problem.body.text + "\n")
+        var headers: HTTPHeaders = [
+            "Content-Type": "application/problem+json", "Content-Length": "\(body.readableBytes)",
+            "Cache-Control": "no-store", "Connection": "close",
+        ]
+        for field in problem.headers { headers.add(name: field.name.canonicalName, value: field.value) }
+        let status = HTTPResponseStatus(statusCode: problem.status)
+        let parts: [HTTPServerResponsePart] = [
+            .head(HTTPResponseHead(version: .http1_1, status: status, headers: headers)), .body(.byteBuffer(body)),
+        ]
+        for part in parts { context.write(NIOAny(part), promise: nil) }
+        let channel = context.channel
+        context.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).whenComplete { _ in
+            channel.close(mode: .output, promise: nil)
+        }
+        // A handshake that does not end keeps the answer back.
+        channel.eventLoop.scheduleTask(in: lingerTime) { channel.close(promise: nil) }
+    }
+}

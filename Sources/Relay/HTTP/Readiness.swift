@@ -1,0 +1,75 @@
+import NIOCore
+import Wire
+
+/// Whether the relay does what it is there for: it takes sessions, and every device that is to be broadcast has a picture.
+@MediaLoop
+struct Readiness {
+    struct Device {
+        var name: String
+        var state: BroadcastMachine.State
+        /// Why it is not ready; nil when it is.
+        var obstacle: Obstacle?
+    }
+
+    enum Obstacle: String {
+        /// No agent's source delivers.
+        case noSource = "no_source"
+        /// Viewers of a session see a picture of the past.
+        case stale
+    }
+
+    let isDraining: Bool
+    let devices: [Device]
+
+    init(of switchboard: Switchboard) {
+        isDraining = switchboard.isDraining
+        let sessions = switchboard.sessions.byDevice
+        devices = switchboard.allBroadcasts.map { broadcast in
+            Device(
+                name: broadcast.device.name,
+                state: broadcast.machine.state,
+                obstacle: Self.obstacle(of: broadcast, sessions[broadcast.device.name, default: []])
+            )
+        }
+    }
+
+    static func obstacle(of broadcast: Broadcast, _ sessions: [Session]) -> Obstacle? {
+        switch broadcast.machine.state {
+        case .idle, .stopping: return nil
+        case .starting, .live, .away: break
+        }
+        guard AgentRole.allCases.contains(where: { broadcast.agent($0).isStreaming }) else { return .noSource }
+        return sessions.contains { $0.feed.feeds.staleSince != nil } ? .stale : nil
+    }
+
+    /// - Throws: A ``Problem`` when it is not ready.
+    func report() throws(Problem) -> JSONValue {
+        let unready = devices.filter { $0.obstacle != nil }.map(\.name)
+        guard isDraining || !unready.isEmpty else { return .object([.init(name: "status", value: "ready")] + members) }
+        var problem = Problem.retryable(
+            .notReady,
+            isDraining
+                ? "the relay drains: it takes no new sessions and viewers"
+                : "no picture of \(unready.joined(separator: ", ")); GET /screencapture/broadcast says why"
+        )
+        problem.extra = members
+        throw problem
+    }
+
+    private var members: [JSONValue.Member] {
+        [
+            .init(name: "draining", value: .bool(isDraining)),
+            .init(
+                name: "devices",
+                value: .array(
+                    devices.map { device in
+                        [
+                            "device": .string(device.name), "state": .string(device.state.rawValue),
+                            "ready": .bool(device.obstacle == nil), "reason": JSONValue(device.obstacle?.rawValue),
+                        ]
+                    }
+                )
+            ),
+        ]
+    }
+}

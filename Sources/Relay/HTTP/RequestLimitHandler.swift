@@ -1,0 +1,111 @@
+import NIOCore
+import NIOHTTP1
+
+/// Holds a connection to the HTTP API to how large a request may be and how long it may take. The first handler that sees requests.
+final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// The rest of a request's body did not come in time.
+    struct BodyTimeout: Error {}
+
+    /// What a request's head may be, its first line included. More is a `header_too_large`.
+    static let head: NIOHTTPDecoderLimitConfiguration = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 16 << 10
+        limits.maxHeaderListSize = 32 << 10
+        limits.maxHeaderFieldCount = 100
+        return limits
+    }()
+
+    private let limits: ConnectionLimits
+    private var clock: RequestClock
+    private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
+    /// Whether the last answer was given: what comes is read and means nothing.
+    private var hasEnded = false
+
+    init(limits: ConnectionLimits) {
+        self.limits = limits
+        clock = RequestClock(limits: limits, now: .now())
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { arm(context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { timer?.task.cancel() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasEnded else { return }
+        switch unwrapInboundIn(data) {
+        case .head: clock.headCame(now: .now())
+        case .body: break
+        case .end: clock.bodyEnded(now: .now())
+        }
+        arm(context)
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !hasEnded else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        switch unwrapOutboundIn(data) {
+        // Interim ones (RFC 9110, section 15.2) come before the answer.
+        case .head(let head) where head.status.code >= 200:
+            clock.answerBegan(hasLength: head.headers.contains(name: "Content-Length"), now: .now())
+        case .head, .body: break
+        case .end: clock.answerEnded(now: .now())
+        }
+        arm(context)
+        context.write(data, promise: promise)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !hasEnded, clock.awaitsHead, let error = error as? HTTPParserError else {
+            return context.fireErrorCaught(error)
+        }
+        end(with: Problem(error), context: context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard hasEnded, let event = event as? ChannelEvent, event == .inputClosed else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        context.close(promise: nil)
+    }
+
+    private func end(with problem: Problem, context: ChannelHandlerContext) {
+        hasEnded = true
+        timer?.task.cancel()
+        LastAnswer.write(problem, to: context)
+    }
+
+    /// Has the clock looked at in time. A task that comes too early does no harm.
+    private func arm(_ context: ChannelHandlerContext) {
+        guard !hasEnded, let deadline = clock.deadline else { return }
+        if let timer, timer.deadline <= deadline { return }
+        timer?.task.cancel()
+        let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let task = context.eventLoop.scheduleTask(deadline: deadline) {
+            let (handler, context) = loopBound.value
+            handler.look(context)
+        }
+        timer = (deadline, task)
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        timer = nil
+        let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        switch clock.passed(.now(), unsent: unsent ?? 0) {
+        case .nothing: break
+        case .refuse: end(with: .requestTimeout(limits.requestTimeout), context: context)
+        case .endBody: context.fireErrorCaught(BodyTimeout())
+        case .close:
+            hasEnded = true
+            context.close(promise: nil)
+        }
+        arm(context)
+    }
+}

@@ -1,0 +1,10 @@
+import Glibc
+
+enum MachineName {
+    /// What this machine calls itself; gethostname(2).
+    static let current: String = {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }()
+}

@@ -1,0 +1,18 @@
+package import NIOCore
+
+/// Whether a session's pictures are wanted: always, or while somebody watches and a little longer.
+package struct Demand: Sendable {
+    /// How long a session that encodes on demand goes on without a viewer: one that comes back soon finds it running.
+    package static let patience = TimeAmount.seconds(5)
+
+    package var onDemand: Bool
+    private var lastWatched: NIODeadline?
+
+    package init(onDemand: Bool) { self.onDemand = onDemand }
+
+    package mutating func watched(now: NIODeadline) { lastWatched = now }
+
+    package func isThere(now: NIODeadline) -> Bool {
+        !onDemand || lastWatched.map { now - $0 < Self.patience } ?? false
+    }
+}

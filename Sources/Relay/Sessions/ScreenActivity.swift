@@ -1,0 +1,99 @@
+import Media
+package import NIOCore
+package import Wire
+
+/// What a session's pictures tell of its screen: when it changed last, and since when it stands still.
+///
+/// A change is a picture of a frame that is not the one before. Only pictures of one agent's source are compared: the first one of another
+/// agent, or after the source was lost, says what the screen shows by then and not whether it has changed, so it only begins a stillness.
+package struct ScreenActivity: Sendable {
+    /// A picture, and when the relay had it.
+    package struct Moment: Sendable, Equatable {
+        package let pts: Int64
+        package let time: NIODeadline
+
+        package init(pts: Int64, time: NIODeadline) {
+            self.pts = pts
+            self.time = time
+        }
+    }
+
+    /// What somebody waits for.
+    package enum Condition: Sendable, Equatable {
+        /// A change from this instant on.
+        case changed(since: NIODeadline)
+        /// A change behind the picture of this PTS, µs.
+        case changedAfter(Int64)
+        /// No change for this time, which may have begun before anybody waited.
+        case still(TimeAmount)
+    }
+
+    package enum Verdict: Sendable, Equatable {
+        /// It is so. The moment is that of the change, or of the last picture that was another.
+        case met(Moment)
+        /// It is so at this instant, unless something happens before.
+        case due(NIODeadline)
+        /// Not before something happens.
+        case open
+    }
+
+    private var lastChange: Moment?
+    /// The first picture of what the screen shows; nil while nothing tells what it shows.
+    private var stillSince: Moment?
+    /// Whose frame the last picture showed, and when it was captured, ns; nil where the next picture is compared with nothing.
+    private var shown: (role: AgentRole, captured: UInt64)?
+    /// Whether repeats may be of what the screen showed before its source was lost.
+    private var awaitsFrame = false
+
+    package init() {}
+
+    /// A picture goes to the viewers.
+    ///
+    /// - Parameter isLive: Whether its agent's source delivers; else it is an old picture, or a slate.
+    /// - Returns: Whether it tells anything new.
+    package mutating func take(_ picture: Picture, from role: AgentRole, isLive: Bool, now: NIODeadline) -> Bool {
+        guard isLive else {
+            sourceLost()
+            return false
+        }
+        let (isRepeat, captured) = (picture.stamps.flags.contains(.repeat), picture.stamps.captured)
+        let moment = Moment(pts: picture.pts, time: now)
+        guard let shown, shown.role == role else {
+            guard !isRepeat || !awaitsFrame else { return false }
+            awaitsFrame = false
+            self.shown = (role, captured)
+            stillSince = moment
+            return true
+        }
+        // A frame comes again where its encoding begins anew, and first in a repeat where its own picture was lost on the way.
+        guard captured != shown.captured else { return false }
+        self.shown = (role, captured)
+        (stillSince, lastChange) = (moment, moment)
+        return true
+    }
+
+    /// Nothing tells what the screen shows: no agent feeds the session, or its source does not deliver.
+    package mutating func interrupted() { (shown, stillSince) = (nil, nil) }
+
+    /// The source that the pictures are from does not deliver any more.
+    package mutating func sourceLost() {
+        interrupted()
+        awaitsFrame = true
+    }
+
+    /// Whether what somebody waits for is so at `now`.
+    package func verdict(_ condition: Condition, now: NIODeadline) -> Verdict {
+        switch condition {
+        case .changed(let since):
+            guard let lastChange, lastChange.time >= since else { return .open }
+            return .met(lastChange)
+        case .changedAfter(let pts):
+            guard let lastChange, lastChange.pts > pts else { return .open }
+            return .met(lastChange)
+        case .still(let time):
+            guard let stillSince else { return .open }
+            let due = stillSince.time + time
+            return now >= due ? .met(stillSince) : .due(due)
+        }
+    }
+}

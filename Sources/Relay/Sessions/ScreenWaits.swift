@@ -1,0 +1,96 @@
+import NIOCore
+import Wire
+
+/// Those who wait until a session's screen changes or stands still.
+@MediaLoop
+final class ScreenWaits {
+    /// One who waits.
+    struct Waiter: Hashable {
+        fileprivate let id: Int
+    }
+
+    struct Result {
+        let moment: ScreenActivity.Moment
+        /// When it was so.
+        let time: NIODeadline
+    }
+
+    private let maximum: Int
+    private var activity = ScreenActivity()
+    private var waiters: [Waiter: Waiters<Void>] = [:]
+    private var lastID = 0
+    private var ended = false
+
+    /// - Parameter maximum: How many may wait at once.
+    init(maximum: Int) { self.maximum = maximum }
+
+    /// Whether anybody waits.
+    var isEmpty: Bool { waiters.isEmpty }
+
+    // MARK: What happens
+
+    func take(_ picture: Picture, from role: AgentRole, isLive: Bool) {
+        if activity.take(picture, from: role, isLive: isLive, now: .now()) { wake() }
+    }
+
+    func interrupted() { activity.interrupted() }
+
+    func sourceLost() { activity.sourceLost() }
+
+    /// The session ends, and all waiting with it.
+    func end() {
+        ended = true
+        wake()
+    }
+
+    private func wake() {
+        for waiter in waiters.values { waiter.resume(with: ()) }
+    }
+
+    // MARK: Waiting
+
+    /// Takes a place, which ``wait(_:for:until:)`` gives back.
+    func join() throws(ScreenWaitFailure) -> Waiter {
+        guard !ended else { throw .ended }
+        guard waiters.count < maximum else { throw .tooMany(limit: maximum) }
+        lastID += 1
+        let waiter = Waiter(id: lastID)
+        waiters[waiter] = Waiters()
+        return waiter
+    }
+
+    /// Waits until `condition` is so, which it may be already.
+    func wait(_ waiter: Waiter, for condition: ScreenActivity.Condition, until deadline: NIODeadline)
+        async
+        throws(ScreenWaitFailure) -> Result
+    {
+        defer { waiters[waiter] = nil }
+        while true {
+            guard !ended else { throw .ended }
+            guard let news = waiters[waiter] else { throw .abandoned }
+            let now = NIODeadline.now()
+            let due: NIODeadline
+            switch activity.verdict(condition, now: now) {
+            case .met(let moment): return Result(moment: moment, time: now)
+            case .due(let instant): due = min(instant, deadline)
+            case .open: due = deadline
+            }
+            guard now < deadline else { throw .timedOut }
+            await news.wait(until: due)
+        }
+    }
+
+    /// The one who waits has gone.
+    func abandon(_ waiter: Waiter) { waiters.removeValue(forKey: waiter)?.resume(with: ()) }
+}
+
+/// Why nobody says that a screen has changed or stands still.
+enum ScreenWaitFailure: Error {
+    case timedOut
+    /// As many as this wait already.
+    case tooMany(limit: Int)
+    /// The session has ended.
+    case ended
+    /// The one who waited has gone.
+    case abandoned
+}

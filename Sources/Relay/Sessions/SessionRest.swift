@@ -1,0 +1,92 @@
+import Media
+import NIOCore
+import Wire
+
+/// Makes a session's repeats in place of an agent that has handed them over.
+@MediaLoop
+final class SessionRest {
+    private var resting: (session: RestingSession, role: AgentRole)?
+    private var timer: Scheduled<Void>?
+    private var tallies: [AgentRole: RestTally] = [:]
+    private let giveBack: @MediaLoop (Rested, AgentRole) -> Void
+    private let put: @MediaLoop (AccessUnit, AgentRole) -> Void
+    private let counted: @MediaLoop (UInt64) -> Void
+
+    /// - Parameters:
+    ///   - giveBack: Tells an agent that it makes the session's repeats again, and what came of the rest.
+    ///   - put: Takes a picture as if the agent had sent it. It may end the rest.
+    ///   - counted: Takes note of pictures that were not made, since nobody would have got them.
+    init(
+        giveBack: @escaping @MediaLoop (Rested, AgentRole) -> Void,
+        put: @escaping @MediaLoop (AccessUnit, AgentRole) -> Void,
+        counted: @escaping @MediaLoop (UInt64) -> Void
+    ) {
+        self.giveBack = giveBack
+        self.put = put
+        self.counted = counted
+    }
+
+    /// What has been made in place of the agent of a role since it became active.
+    func tally(of role: AgentRole) -> RestTally { tallies[role] ?? RestTally() }
+
+    /// The agent of a role counts from 0 again.
+    func forgetTally(of role: AgentRole) { tallies[role] = nil }
+
+    /// An agent hands its repeats over. What cannot rest is given back at once.
+    ///
+    /// - Parameter session: Nil where it cannot.
+    func begin(_ session: RestingSession?, for role: AgentRole) {
+        end()
+        guard let session else { return giveBack(Rested(), role) }
+        resting = (session, role)
+        arm()
+    }
+
+    /// Gives the repeats back, if it makes them.
+    ///
+    /// - Parameter role: Only to the agent of this role; nil for whichever.
+    func end(for role: AgentRole? = nil) {
+        count()
+        guard let (session, its) = resting, role == nil || role == its else { return }
+        resting = nil
+        timer?.cancel()
+        giveBack(session.rested, its)
+    }
+
+    /// Somebody waits for a keyframe. Returns whether the next one is made here.
+    func requestKeyframe() -> Bool {
+        guard resting != nil else { return false }
+        resting?.session.wantsKeyframe = true
+        arm()
+        return true
+    }
+
+    /// Makes pictures only while somebody gets them. Called when somebody comes, and now and then.
+    func follow(isWatched: Bool) {
+        count()
+        guard let former = resting?.session.isWatched, former != isWatched else { return }
+        resting?.session.isWatched = isWatched
+        arm()
+    }
+
+    private func count() {
+        guard let role = resting?.role else { return }
+        let now = NIODeadline.now().uptimeNanoseconds
+        let pictures = resting?.session.count(to: now, tally: &tallies[role, default: RestTally()]) ?? 0
+        if pictures > 0 { counted(pictures) }
+    }
+
+    private func arm() {
+        timer?.cancel()
+        guard let time = resting?.session.nextTime else { return }
+        timer = MediaLoop.schedule(at: .uptimeNanoseconds(time)) { [weak self] in self?.fillSlot() }
+    }
+
+    private func fillSlot() {
+        guard let role = resting?.role else { return }
+        count()
+        let now = NIODeadline.now().uptimeNanoseconds
+        if let made = resting?.session.next(at: now, tally: &tallies[role, default: RestTally()]) { put(made, role) }
+        arm()
+    }
+}

@@ -1,0 +1,71 @@
+import Access
+import FoundationEssentials
+import SystemPackage
+
+/// The two files that an identity is kept in.
+struct TLSFiles: Sendable, Equatable {
+    /// Longest file, bytes.
+    private static let maximumSize = 1 << 20
+
+    let certificate: String
+    let key: String
+
+    /// Nil where nothing is encrypted.
+    ///
+    /// - Parameter directory: Where an identity of the relay's own making is kept.
+    init?(_ settings: TLSSettings, directory: String?) throws(RelayStartError) {
+        switch settings {
+        case .none: return nil
+        case .files(let certificate, let key):
+            self.certificate = certificate
+            self.key = key
+        case .selfSigned:
+            guard let directory else { throw .noStateDirectory }
+            certificate = directory + "/tls-certificate.pem"
+            key = directory + "/tls-key.pem"
+        }
+    }
+
+    var paths: [String] { [certificate, key] }
+
+    func identity() throws(RelayStartError) -> TLSIdentity {
+        let key = try read(key, isSecret: true)
+        let certificate = try read(certificate, isSecret: false)
+        do {
+            return try TLSIdentity(certificates: certificate, key: key)
+        } catch {
+            throw .certificate(path: self.certificate, reason: "\(error)")
+        }
+    }
+
+    /// Whether there is no identity yet, or half of one.
+    var isMissing: Bool { paths.map(FileStamp.init(path:)).contains(nil) }
+
+    /// Makes an identity unless there is one.
+    func makeIfMissing(host: String) throws(RelayStartError) {
+        guard isMissing else { return }
+        do {
+            let lock = try ReplacedFile.lockFolder(of: FilePath(key))
+            defer { try? lock.close() }
+            // Another relay of the same user may have made one meanwhile.
+            guard isMissing else { return }
+            let made = try SelfSignedCertificate(host: host, now: Date())
+            // One without the other is an interrupted start: both are made anew.
+            try ReplacedFile.write(Array(made.key.utf8), to: FilePath(key))
+            let readable: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
+            try ReplacedFile.write(Array(made.certificate.utf8), to: FilePath(certificate), permissions: readable)
+        } catch {
+            throw .certificate(path: key, reason: "\(error)")
+        }
+    }
+
+    private func read(_ path: String, isSecret: Bool) throws(RelayStartError) -> [UInt8] {
+        do {
+            return try BoundedFile.read(FilePath(path), atMost: Self.maximumSize, isSecret: isSecret)
+        } catch let error as BoundedFile.Exposed {
+            throw .certificate(path: path, reason: "\(error)")
+        } catch {
+            throw .certificateUnreadable(path: path, reason: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Access
+import FoundationEssentials
+import Logging
+import NIOCore
+import NIOSSL
+import Synchronization
+
+/// Encrypts the relay's connections, with the certificate that is in its files now.
+final class TLSServer: Sendable {
+    /// How it is known to clients.
+    struct Description: Sendable, Equatable {
+        let fingerprint: String
+        let isSelfSigned: Bool
+        let expires: Date
+    }
+
+    private struct State {
+        var identity: TLSIdentity
+        var files: WatchedFiles
+    }
+
+    private let files: TLSFiles
+    private let isSelfSigned: Bool
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// Nil where nothing is encrypted.
+    ///
+    /// - Parameters:
+    ///   - directory: Where an identity of the relay's own making is kept.
+    ///   - host: What this machine calls itself.
+    /// - Throws: ``RelayStartError``
+    init?(_ settings: TLSSettings, directory: String?, host: String, logger: Logger) throws(RelayStartError) {
+        guard let files = try TLSFiles(settings, directory: directory) else { return nil }
+        self.files = files
+        isSelfSigned = settings == .selfSigned
+        if isSelfSigned { try files.makeIfMissing(host: host) }
+        self.logger = logger
+        let watched = WatchedFiles(files.paths)
+        state = Mutex(State(identity: try files.identity(), files: watched))
+    }
+
+    var description: Description {
+        let identity = state.withLock { $0.identity }
+        return Description(
+            fingerprint: identity.fingerprint,
+            isSelfSigned: isSelfSigned,
+            expires: identity.expires
+        )
+    }
+
+    /// What makes a new connection an encrypted one: the first handler of its pipeline.
+    func makeHandler() -> NIOSSLServerHandler { NIOSSLServerHandler(context: state.withLock { $0.identity.context }) }
+
+    func announce() {
+        let description = description
+        logger.notice(
+            "connections are encrypted",
+            metadata: [
+                "fingerprint": "\(description.fingerprint)", "certificate": "\(files.certificate)",
+                "expires": "\(description.expires.formatted(.iso8601))",
+            ]
+        )
+    }
+
+    /// Takes notice of files that have changed: new connections have the new certificate. One that is no good is left out until the files change again.
+    func refresh() {
+        do throws(RelayStartError) {
+            let isNew = try state.withLock { state throws(RelayStartError) in
+                guard state.files.look() else { return false }
+                do throws(RelayStartError) {
+                    state.identity = try files.identity()
+                    return true
+                } catch {
+                    if case .certificateUnreadable = error { state.files.readAgain() }
+                    throw error
+                }
+            }
+            if isNew { announce() }
+        } catch {
+            logger.error("\(error); the certificate of before is served on")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Access
+import NIOCore
+
+/// Waits for a connection's first line, which is to be an API key, and lets it on. Every other is closed without a word: the stream has no place for one.
+final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let access: AccessControl
+    private let timeout: TimeAmount
+    private let next: TCPViewerHandler
+    /// Called once: the connection is no stranger any more, or has gone.
+    private var settled: (() -> Void)?
+    private var line: [UInt8] = []
+    private var deadline: Scheduled<Void>?
+
+    init(access: AccessControl, timeout: TimeAmount, next: TCPViewerHandler, settled: @escaping () -> Void) {
+        self.access = access
+        self.timeout = timeout
+        self.next = next
+        self.settled = settled
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        deadline = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { settle() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        settle()
+        context.fireChannelInactive()
+    }
+
+    /// Not passed on: whoever is next joins its session by it.
+    func channelActive(context: ChannelHandlerContext) {}
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard settled != nil else { return }
+        for byte in unwrapInboundIn(data).readableBytesView {
+            guard byte != UInt8(ascii: "\n") else { return judge(context) }
+            line.append(byte)
+            // A key, and the carriage return that some put before the line's end.
+            guard line.count <= APIKey.maximumLength + 1 else { return close(context) }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func judge(_ context: ChannelHandlerContext) {
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        let credential = APIKey(String(decoding: line, as: UTF8.self)).map(Credential.key) ?? .malformed
+        guard let caller = try? access.admit(credential, to: .viewer, from: context.channel.remoteAddress),
+            caller.key != nil, (try? context.pipeline.syncOperations.addHandler(next)) != nil
+        else { return close(context) }
+        access.hold(context.channel, by: caller)
+        access.releaseAtEnd(of: context.channel)
+        settle()
+        context.fireChannelActive()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+
+    private func close(_ context: ChannelHandlerContext) {
+        settle()
+        context.close(promise: nil)
+    }
+
+    private func settle() {
+        deadline?.cancel()
+        settled?()
+        settled = nil
+    }
+}

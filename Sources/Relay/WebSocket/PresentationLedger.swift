@@ -1,0 +1,61 @@
+import Media
+package import NIOCore
+
+/// What one viewer says of when it presented pictures, checked against what it was sent.
+///
+/// A viewer may say anything. So an instant counts only for a picture of a new frame, captured since it joined, that it was sent in the last 10 s, each once and in their
+/// order, and between the picture's sending and the acknowledgement's coming: nobody presents what has not been sent yet, or tells of it before.
+/// A viewer's idea of the relay's clock is allowed an error of 0.1 s; within that the nearer of the two bounds counts. No viewer counts more
+/// than 20 times a second.
+package struct PresentationLedger: Sendable {
+    package enum Verdict: Sendable, Equatable {
+        /// From capture to presentation, ns.
+        case counts(UInt64)
+        /// It is about no picture that counts, or was too many.
+        case passedOver
+        /// The instant cannot be.
+        case refused
+    }
+
+    private struct Entry {
+        let pts: Int64
+        let captured: UInt64
+        let sent: UInt64
+    }
+
+    private static let (longest, clockError) = (TimeAmount.seconds(10), TimeAmount.milliseconds(100))
+    /// Beyond this many the oldest are forgotten: 10 s at 60 pictures a second.
+    private static let capacity = 600
+
+    /// When it joined, monotonic ns.
+    private let begin: UInt64
+    private var sent = CircularBuffer<Entry>()
+    private var newest: UInt64 = 0
+    private var budget = TokenBucket(capacity: 20, perSecond: 20)
+
+    package init(now: NIODeadline) { begin = now.uptimeNanoseconds }
+
+    /// The viewer is being sent a picture.
+    package mutating func sent(_ stamps: PictureStamps, pts: Int64, now: NIODeadline) {
+        // A repeat shows a frame of before, and joiners get some that are older than they are.
+        guard !stamps.flags.contains(.repeat), stamps.captured >= begin, stamps.captured > newest else { return }
+        // A stamp ahead of the clock must not outrank all that follow.
+        newest = min(stamps.captured, now.uptimeNanoseconds)
+        if sent.count == Self.capacity { sent.removeFirst() }
+        sent.append(Entry(pts: pts, captured: stamps.captured, sent: now.uptimeNanoseconds))
+    }
+
+    /// The viewer says that it presented the picture of this PTS, at an instant of the relay's clock in monotonic ns.
+    package mutating func presented(_ pts: Int64, at instant: UInt64, now: NIODeadline) -> Verdict {
+        while let first = sent.first, first.pts < pts { sent.removeFirst() }
+        guard let entry = sent.first, entry.pts == pts else { return .passedOver }
+        sent.removeFirst()
+        let (earliest, latest) = (entry.sent, now.uptimeNanoseconds)
+        guard latest - earliest <= UInt64(Self.longest.nanoseconds) else { return .passedOver }
+        let error = UInt64(Self.clockError.nanoseconds)
+        guard instant >= earliest - min(error, earliest), instant <= latest + error else { return .refused }
+        guard budget.take(now: now) else { return .passedOver }
+        let presented = min(max(instant, earliest), latest)
+        return .counts(presented - min(entry.captured, presented))
+    }
+}

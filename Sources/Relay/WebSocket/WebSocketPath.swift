@@ -1,0 +1,33 @@
+import HummingbirdCore
+import Wire
+
+/// What a request for a WebSocket names: `/screencapture/{id}/ws`, in a container with `?container=mp4`.
+package struct WebSocketPath {
+    /// The one that WebSockets carry. Each of its pictures is a chunk of its own, and a player wants to know where it begins.
+    private static let container = Container.fragmentedMP4
+
+    let session: SessionID
+    /// Nil for Annex B.
+    let container: Container?
+    /// Nil for the session's way.
+    let join: Join?
+
+    /// Nil for other paths, for another container and another way to join. What else the query has is passed over.
+    package init?(_ uri: String) {
+        let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts[0].split(separator: "/", omittingEmptySubsequences: false)
+        guard path.count == 4, path[0].isEmpty, path[1] == "screencapture", path[3] == "ws",
+            let session = SessionID(path[2])
+        else { return nil }
+        self.session = session
+        let arguments = parts.count == 2 ? parts[1].split(separator: "&") : []
+        let named = arguments.filter { $0.hasPrefix("container=") }.map { $0.dropFirst("container=".count) }
+        guard named.allSatisfy({ $0 == Self.container.rawValue }) else { return nil }
+        container = named.isEmpty ? nil : Self.container
+        do {
+            join = try Join(query: URI(uri))
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Access
+import Foundation
+import TestSupport
+import Testing
+
+/// Parts of key files.
+private enum Sample {
+    static func digest(_ digit: Int) -> String { String(repeating: "\(digit)", count: 64) }
+
+    static func entry(_ name: String, _ digit: Int) -> String {
+        #"{"name":"\#(name)","role":"viewer","sha256":"\#(digest(digit))","created":"2026-01-01T00:00:00Z"}"#
+    }
+}
+
+@Suite("The key file")
+struct KeyFileTests {
+    private let scratch: Scratch
+    private let file: KeyFile
+
+    init() throws {
+        scratch = try Scratch()
+        file = KeyFile(path: scratch.file("state/keys.json").path)
+    }
+
+    private var stamp: FileStamp? { FileStamp(path: file.path) }
+
+    private func permissions() throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    }
+
+    @Test("keeps what is made until it is revoked, and no key")
+    func makeAndRevoke() throws {
+        #expect(try file.read() == nil)
+        #expect(stamp == nil)
+        let made = Date(timeIntervalSince1970: 1_700_000_000)
+        let key = try file.change { ring throws(KeyFileError) in try ring.make("ci", role: .operator, at: made) }
+        let other = try file.change { ring throws(KeyFileError) in try ring.make("wall", role: .viewer, at: made) }
+        #expect(try permissions() == 0o600)
+        let text = try String(contentsOfFile: file.path, encoding: .utf8)
+        for key in [key, other] {
+            #expect(key.text.hasPrefix("hgk_") && key.text.utf8.count == 68)
+            #expect(!text.contains(key.text) && !text.contains(key.text.dropFirst(4)))
+        }
+        let ring = try #require(try file.read())
+        #expect(ring.keys.map(\.name) == ["ci", "wall"])
+        #expect(ring.entry(of: key)?.role == .operator)
+        #expect(ring.entry(of: key)?.created == made)
+        #expect(ring.entry(of: other)?.name == "wall")
+        #expect(ring.entry(of: APIKey.random()) == nil)
+        let before = stamp
+        try file.change { ring throws(KeyFileError) in try ring.revoke("ci") }
+        #expect(stamp != before)
+        #expect(try file.read()?.entry(of: key) == nil)
+        #expect(try file.read()?.keys.map(\.name) == ["wall"])
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.file("state").path)
+        #expect(left == ["keys.json"], "nothing is left beside it")
+    }
+
+    @Test("a key is the SHA-256 of its text")
+    func digest() throws {
+        // FIPS 180-4, example of one block.
+        let digest = KeyDigest(of: try #require(APIKey("abc")))
+        #expect(
+            Hexadecimal.text(of: digest.bytes) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        )
+        #expect(digest.matches(digest))
+        #expect(!digest.matches(KeyDigest(of: APIKey.random())))
+    }
+
+    @Test("names are names, once each")
+    func names() throws {
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .viewer, at: Date()) }
+        let before = stamp
+        for name in ["", "a b", "a/b", String(repeating: "x", count: 65)] {
+            #expect(throws: KeyFileError.badName(name)) {
+                try file.change { ring throws(KeyFileError) in _ = try ring.make(name, role: .viewer, at: Date()) }
+            }
+        }
+        #expect(throws: KeyFileError.nameTaken("ci")) {
+            try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .operator, at: Date()) }
+        }
+        #expect(throws: KeyFileError.unknownName("tv")) {
+            try file.change { ring throws(KeyFileError) in try ring.revoke("tv") }
+        }
+        #expect(stamp == before, "a change that is refused writes nothing")
+    }
+
+    @Test("that others may read is refused", arguments: [0o640, 0o604, 0o660, 0o622])
+    func open(mode: Int) throws {
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .viewer, at: Date()) }
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        #expect(throws: KeyFileError.open(path: file.path, mode: UInt32(mode))) { try file.read() }
+    }
+
+    @Test(
+        "that is damaged is refused",
+        arguments: [
+            "", "{", "{}", #"{"version":2,"keys":[]}"#, #"{"version":1,"keys":[{"name":"ci"}]}"#,
+            #"{"version":1,"keys":[{"name":"ci","role":"king","sha256":"00","created":"2026-01-01T00:00:00Z"}]}"#,
+            #"{"version":1,"keys":[{"name":"c i","role":"viewer","sha256":"\#(Sample.digest(0))","created":"2026-01-01T00:00:00Z"}]}"#,
+            "{\"version\":1,\"keys\":[\(Sample.entry("a", 0)),\(Sample.entry("a", 1))]}",
+            "{\"version\":1,\"keys\":[\(Sample.entry("a", 0)),\(Sample.entry("b", 0))]}",
+        ]
+    )
+    func damaged(text: String) throws {
+        let url = try scratch.write(Array(text.utf8), to: "keys.json")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        #expect(throws: KeyFileError.self) { try KeyFile(path: url.path).read() }
+    }
+
+    @Test("that cannot be looked at is not one that there is not")
+    func unreachable() throws {
+        let loop = scratch.file("loop").path
+        try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+        let file = KeyFile(path: loop + "/keys.json")
+        #expect(FileStamp(path: file.path) != nil)
+        #expect(throws: KeyFileError.self) { try file.read() }
+        #expect(FileStamp(path: scratch.file("keys.json").path) == nil)
+    }
+
+    @Test(
+        "made by root is of the user in whose folder its folders are made",
+        .enabled(if: geteuid() == 0, "only root can make files for others")
+    )
+    func ownFolders() throws {
+        let home = scratch.file(".").path
+        try #require(chown(home, 4711, 4712) == 0)
+        let file = KeyFile(path: scratch.file("a/b/keys.json").path)
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .viewer, at: Date()) }
+        for path in ["a", "a/b", "a/b/keys.json"] {
+            var status = stat()
+            try #require(stat(scratch.file(path).path, &status) == 0)
+            #expect(status.st_uid == 4711 && status.st_gid == 4712, "\(path)")
+            #expect(status.st_mode & 0o777 == (path.hasSuffix("json") ? 0o600 : 0o700), "\(path)")
+        }
+    }
+
+    @Test("that is no file is refused, and not waited for")
+    func noFile() throws {
+        #expect(throws: KeyFileError.self) { try KeyFile(path: scratch.file(".").path).read() }
+    }
+}
+
+@Suite("Keys and roles")
+struct KeyTests {
+    @Test(
+        "what cannot be a key is none",
+        arguments: ["", " ", "a b", "a\n", "schlüssel", String(repeating: "x", count: 257)]
+    )
+    func noKeys(text: String) {
+        #expect(APIKey(text) == nil)
+    }
+
+    @Test("an operator may what a viewer may")
+    func roles() {
+        #expect(Role.viewer < .operator)
+        #expect(!(Role.operator < .viewer) && !(Role.viewer < .viewer))
+    }
+
+    @Test("a key is not printed")
+    func description() {
+        let key = APIKey.random()
+        #expect("\(key)" == "an API key")
+    }
+
+    @Test("hexadecimal digits", arguments: ["0", "0g", "é0", "00 ", " 00"])
+    func noDigits(text: String) {
+        #expect(Hexadecimal.bytes(in: text) == nil)
+        #expect(Hexadecimal.bytes(in: "00fFA9") == [0, 0xFF, 0xA9])
+    }
+}

@@ -1,0 +1,86 @@
+import Media
+import Packaging
+
+extension FuzzTarget {
+    /// Access units on their way into containers.
+    static let packaging = FuzzTarget("packaging", words: ["\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{1}"]) { input in
+        var choices = Choices(input)
+        let head = choices.byte()
+        let codec: Codec = head & 1 == 0 ? .h264 : .h265
+        let fps = max(1, Int(choices.byte()))
+        var inBand = FragmentedMP4(codec: codec, fps: fps)
+        var inEntry = FragmentedMP4(codec: codec, fps: fps, place: .sampleEntry)
+        var (recording, recorded, clock) = (MP4Recording(codec: codec, fps: fps), 0, RecordingClock())
+        var transport = TransportStream(codec: codec)
+        var reader = FragmentReader()
+        while !choices.isEmpty {
+            let flags = choices.byte()
+            // Near 0, and near where times end.
+            let pts = [0, .max - 0xFFFF, .min, 1 << 62 - 0xFFFF][Int(flags >> 6)] + Int64(choices.short())
+            let unit = AccessUnit(
+                pts: pts,
+                captured: 0,
+                encodeStart: 0,
+                encodeEnd: 0,
+                flags: flags & 1 == 0 ? [] : .key,
+                size: PictureSize(width: 2, height: 2),
+                bytes: choices.piece()
+            )
+            if let fragment = try refusable({ try inBand.fragment(unit) }) {
+                // No later than it reads.
+                guard let read = try refusable({ try reader.append(fragment.bytes) }) else { return }
+                try require(read.count == 1 && reader.isWhole, "\(read.count) access units in a fragment")
+                try require(read[0].pts == pts && read[0].flags == unit.flags, "\(read[0].pts) for \(pts)")
+                try require(read[0].bytes == lengthened(unit.bytes), "another picture")
+                // As `heliograph watch` records.
+                clock.take(pts: read[0].pts, now: Int64(choices.short()))
+                recorded += try refusable { try recording.append(read[0]) }?.count ?? 0
+            }
+            _ = try refusable { try inEntry.fragment(unit) }
+            if let packets = try refusable({ try transport.packets(unit) }) {
+                let isWhole = stride(from: 0, to: packets.count, by: 188).allSatisfy { packets[$0] == 0x47 }
+                try require(packets.count.isMultiple(of: 188) && isWhole, "\(packets.count) bytes of packets")
+            }
+        }
+        for patch in recording.ending(at: clock.end(now: Int64(head) << 8))?.patches ?? [] {
+            try require(patch.offset >= 0 && patch.offset + patch.bytes.count <= recorded, "a patch at \(patch.offset)")
+        }
+    }
+
+    /// The access unit with start codes of four bytes, and without zeros behind its units.
+    private static func lengthened(_ bytes: [UInt8]) -> [UInt8] {
+        AnnexB.units(in: bytes).flatMap { unit in
+            let contents = bytes[unit.header..<unit.range.upperBound]
+            let end = contents.lastIndex { $0 != 0 }
+            return end.map { [0, 0, 0, 1] + contents[...$0] } ?? []
+        }
+    }
+
+    /// Fragmented MP4 as `heliograph watch` reads it.
+    static let fragments = FuzzTarget("fragments", words: ["moof", "mdat", "traf", "tfdt", "trun", "free"]) { input in
+        var choices = Choices(input)
+        let seed = choices.byte()
+        let stream = choices.rest()
+        let whole = read([stream[...]])
+        let split = read(Arrival.pieces(of: stream, seed: seed))
+        // Those in front of a fault count only where it comes with later bytes.
+        let isSame = whole.failure == nil ? whole == split : whole.failure == split.failure
+        try require(isSame, "the pieces matter: \(whole) and \(split)")
+        try require(whole.units.reduce(0) { $0 + $1.bytes.count } <= stream.count, "more bytes than there were")
+    }
+
+    private struct Read: Equatable {
+        var units: [AccessUnit] = []
+        var failure: FragmentReader.Failure?
+    }
+
+    private static func read(_ pieces: [ArraySlice<UInt8>]) -> Read {
+        var (reader, read) = (FragmentReader(), Read())
+        do throws(FragmentReader.Failure) {
+            for piece in pieces { read.units += try reader.append(piece) }
+        } catch {
+            read.failure = error
+        }
+        return read
+    }
+}

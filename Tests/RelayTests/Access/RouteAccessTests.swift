@@ -1,0 +1,96 @@
+import Access
+import Foundation
+import NIOHTTP1
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+
+@Suite("Who may call what")
+struct RouteAccessTests {
+    /// The rows of docs/api.md's table of access: `POST /auth/login` to `anyone`.
+    private static func documented() throws -> [String: String] {
+        let text = try String(contentsOf: Programs.repository.appendingPathComponent("docs/api.md"), encoding: .utf8)
+        var rows: [String: String] = [:]
+        for line in text.split(separator: "\n") {
+            guard let row = line.wholeMatch(of: /\| (anyone|viewer|operator) \| (.*) \|/) else { continue }
+            for call in row.output.2.matches(of: /`([A-Z]+ [^`]+)`/) {
+                rows[String(call.output.1)] = String(row.output.1)
+            }
+        }
+        return rows
+    }
+
+    @Test("is in docs/api.md, for every route")
+    func table() async throws {
+        var served: [String: String] = [:]
+        for route in await RelayApplication.routes() where route.method != "HEAD" {
+            served["\(route.method) \(route.path)"] = route.access.rawValue
+        }
+        // The page's files are one row.
+        let files = served.keys.filter { $0.hasPrefix("GET /page/") }
+        #expect(files.count > 10)
+        for file in files { #expect(served.removeValue(forKey: file) == "anyone") }
+        served["GET /page/…"] = "anyone"
+        #expect(served == (try Self.documented()))
+    }
+
+    @Test("is asked of every caller, on every route")
+    func enforced() async throws {
+        let keys = try Keys()
+        let (viewer, op) = (try keys.make("wall", .viewer), try keys.make("ci", .operator))
+        let routes = await RelayApplication.routes()
+        #expect(routes.count > 40)
+        try await RunningRelay.run(keys: keys) { relay in
+            for route in routes {
+                let path = route.path.replacing("{id}", with: "999")
+                func code(_ key: APIKey?) async throws -> String? {
+                    let method = HTTPMethod(rawValue: route.method)
+                    // Nothing comes of calls with a field that no route knows: one would end the relay.
+                    let body = method == .GET || method == .HEAD ? nil : Array(#"{"nonsense": 1}"#.utf8)
+                    let answer = try await relay.call(method, path, key: key, body: body)
+                    // An answer to HEAD has no body to tell the code.
+                    let codes = [401: "missing_key", 403: "forbidden_role", 429: "too_many_failures"]
+                    guard method != .HEAD || answer.status < 400 else { return codes[answer.status] ?? "other" }
+                    return answer.code
+                }
+                let denials: Set = ["missing_key", "wrong_key", "too_many_failures", "forbidden_role"]
+                let name = "\(route.method) \(path)"
+                let (none, wrong) = (try await code(nil), try await code(APIKey.random()))
+                let (watches, drives) = (try await code(viewer), try await code(op))
+                switch route.access {
+                case .anyone:
+                    for answer in [none, wrong, watches, drives] { #expect(!denials.contains(answer ?? ""), "\(name)") }
+                case .viewer, .operator:
+                    #expect(none == "missing_key", "\(name)")
+                    #expect(
+                        ["wrong_key", "too_many_failures", "missing_key"].contains(wrong),
+                        "\(name): \(wrong ?? "")"
+                    )
+                    if route.access == .viewer {
+                        #expect(!denials.contains(watches ?? ""), "\(name): \(watches ?? "")")
+                    } else {
+                        #expect(watches == "forbidden_role", "\(name)")
+                    }
+                    #expect(!denials.contains(drives ?? ""), "\(name): \(drives ?? "")")
+                }
+            }
+        }
+    }
+
+    @Test("is nobody's question while access is off")
+    func off() async throws {
+        let keys = try Keys()
+        try await RunningRelay.run(keys: keys) { relay in
+            let answer = try await relay.get("/auth")
+            #expect(answer.status == 200)
+            #expect(answer.json["access"] == false)
+            #expect(answer.json["role"] == "operator")
+            #expect(answer.json["name"] == JSONValue.null)
+            #expect(try await relay.post("/screencapture/start").status == 201)
+            let login = try await relay.post("/auth/login", ["key": "whatever"])
+            #expect(login.status == 200)
+            #expect(login.headers["set-cookie"].isEmpty)
+        }
+    }
+}

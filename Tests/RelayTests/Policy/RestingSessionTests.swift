@@ -1,0 +1,147 @@
+import Media
+import Relay
+import RelayTestSupport
+import Testing
+import Wire
+
+@Suite("A session that rests")
+struct RestingSessionTests {
+    private static let second: UInt64 = 1_000_000_000
+    private static let epoch: UInt64 = 5 * second
+    /// The keyframe's slot.
+    private static let start: UInt64 = 100 * second
+
+    private static func rest(interval: UInt64 = 10 * second) -> Rest {
+        let pts = Int64(start - epoch) / 1000
+        return Rest(keyframe: pts, slot: start + second / 10, fps: 10, keyframeInterval: interval)
+    }
+
+    private static func session(_ rest: Rest = rest(), now: UInt64 = start) throws -> RestingSession {
+        let keyframe = try StillStream.restingKeyframe(pts: rest.keyframe)
+        return try #require(
+            RestingSession(rest, keyframe: keyframe, codec: .h264, epoch: epoch, now: now)
+        )
+    }
+
+    /// The pictures up to `end`, each at its time.
+    private static func run(
+        _ session: inout RestingSession,
+        until end: UInt64,
+        tally: inout RestTally
+    ) -> [(time: UInt64, unit: AccessUnit)] {
+        var made: [(UInt64, AccessUnit)] = []
+        while session.nextTime <= end {
+            let now = session.nextTime
+            _ = session.count(to: now, tally: &tally)
+            if let unit = session.next(at: now, tally: &tally) { made.append((now, unit)) }
+        }
+        return made
+    }
+
+    /// How many pictures were counted and not made.
+    private static func count(_ session: inout RestingSession, to now: UInt64, _ tally: inout RestTally) -> UInt64 {
+        session.count(to: now, tally: &tally)
+    }
+
+    @Test("fills every slot half an interval behind it, and says what came of them")
+    func fillsSlots() throws {
+        var (session, tally) = (try Self.session(), RestTally())
+        let made = Self.run(&session, until: Self.start + Self.second, tally: &tally)
+        #expect(made.map(\.unit.pts) == (1...9).map { Self.rest().keyframe + Int64($0) * 100_000 })
+        #expect(made.map(\.time) == (1...9).map { Self.start + $0 * Self.second / 10 + Self.second / 20 })
+        #expect(made.allSatisfy { $0.unit.flags == [.repeat, .skip] && $0.unit.keyframeRequest == 0 })
+        #expect(session.rested == Rested(slots: 9, inserted: 9))
+        #expect(tally.skipped == 9 && tally.keyframes == 0 && tally.missed == 0)
+        #expect(tally.bytes == UInt64(made.map(\.unit.bytes.count).reduce(0, +)))
+    }
+
+    @Test("sends the keyframe again, byte for byte, when its interval is over")
+    func keyframes() throws {
+        var (session, tally) = (try Self.session(Self.rest(interval: 2 * Self.second)), RestTally())
+        let made = Self.run(&session, until: Self.start + 5 * Self.second, tally: &tally)
+        let keys = made.filter { $0.unit.flags.contains(.key) }
+        #expect(keys.map(\.unit.pts) == [20, 40].map { Self.rest().keyframe + $0 * 100_000 })
+        let sent = try StillStream.restingKeyframe(pts: 0).bytes
+        #expect(keys.allSatisfy { $0.unit.bytes == sent })
+        #expect(session.rested == Rested(slots: 49, inserted: 9, keyframe: Self.start + 4 * Self.second))
+        #expect(tally.keyframes == 2 && tally.skipped == 49)
+    }
+
+    @Test("gives who waits the keyframe at once, but not twice in half a second")
+    func demand() throws {
+        var (session, tally) = (try Self.session(), RestTally())
+        session.wantsKeyframe = true
+        let made = Self.run(&session, until: Self.start + 6 * Self.second / 10, tally: &tally)
+        #expect(made.map { $0.unit.flags.contains(.key) } == [false, false, false, false, true])
+        // The slot at 0.4 s was filled half an interval late, and the next picture may follow at once; times are rounded up.
+        let time = try #require(made.last?.time)
+        #expect((0...5).contains(time - (Self.start + 45 * Self.second / 100)))
+        #expect(!session.wantsKeyframe)
+        #expect(session.rested == Rested(slots: 5, inserted: 0, keyframe: Self.start + Self.second / 2))
+    }
+
+    @Test("passes over slots that it is too late for")
+    func late() throws {
+        var (session, tally) = (try Self.session(), RestTally())
+        #expect(Self.count(&session, to: Self.start + Self.second, &tally) == 0)
+        let made = session.next(at: Self.start + Self.second, tally: &tally)
+        // Of the slots from 0.1 to 1 s the first nine are over; the tenth has its time half an interval later.
+        #expect(made == nil)
+        #expect(tally.missed == 9 && tally.skipped == 0)
+        #expect(session.rested == Rested(slots: 9))
+        #expect(session.nextTime == Self.start + Self.second + Self.second / 20)
+    }
+
+    @Test("that nobody watches counts its slots, and makes the keyframe and one picture behind it each interval")
+    func unwatched() throws {
+        var (session, tally) = (try Self.session(Self.rest(interval: 2 * Self.second)), RestTally())
+        session.isWatched = false
+        let made = Self.run(&session, until: Self.start + 5 * Self.second, tally: &tally)
+        #expect(made.map { ($0.unit.pts - Self.rest().keyframe) / 100_000 } == [1, 20, 21, 40, 41])
+        #expect(made.map { $0.unit.flags.contains(.key) } == [false, true, false, true, false])
+        // The last slots may still be filled.
+        let counted = Self.count(&session, to: Self.start + 5 * Self.second, &tally)
+        #expect(counted > 0)
+        #expect(tally.missed == 0 && tally.keyframes == 2 && tally.skipped == 49)
+        #expect(session.rested == Rested(slots: 49, inserted: 1, keyframe: Self.start + 4 * Self.second))
+        #expect(tally.bytes == UInt64(made.map(\.unit.bytes.count).reduce(0, +)))
+
+        // Somebody comes: the next picture is the keyframe, in the next slot.
+        session.isWatched = true
+        session.wantsKeyframe = true
+        let next = session.next(at: Self.start + 5 * Self.second, tally: &tally)
+        #expect(next?.flags == [.key, .repeat, .skip])
+        #expect(next?.pts == Self.rest().keyframe + 5_000_000)
+        #expect(session.rested.slots == 50 && session.rested.inserted == 0)
+    }
+
+    @Test("holds with any interval between keyframes")
+    func anyInterval() throws {
+        for interval in [0, UInt64.max] {
+            var (session, tally) = (try Self.session(Self.rest(interval: interval)), RestTally())
+            let made = Self.run(&session, until: Self.start + Self.second, tally: &tally)
+            // A skip picture stands between keyframes.
+            #expect(made.map { $0.unit.flags.contains(.key) } == (1...9).map { interval == 0 && $0.isMultiple(of: 2) })
+        }
+    }
+
+    @Test("is refused where the keyframe is none to go on from, or the agent's words make no sense")
+    func refused() throws {
+        let keyframe = try StillStream.restingKeyframe(pts: 0)
+        var stream = StillStream()
+        let predicted = try stream.beginning()[1]
+        func isTaken(_ unit: AccessUnit = keyframe, _ change: (inout Rest) -> Void = { _ in }) -> Bool {
+            var rest = Self.rest()
+            change(&rest)
+            return RestingSession(rest, keyframe: unit, codec: .h264, epoch: Self.epoch, now: Self.start) != nil
+        }
+        #expect(isTaken())
+        #expect(!isTaken { $0.fps = 0 })
+        #expect(!isTaken { $0.fps = 241 })
+        #expect(!isTaken { $0.slot = 0 })
+        #expect(!isTaken { $0.slot = .max })
+        #expect(!isTaken(predicted))
+        #expect(!isTaken(SampleStream.accessUnit(0, key: true)))
+        #expect(!isTaken(StillStream.accessUnit([], pts: 0, isKey: true)))
+    }
+}

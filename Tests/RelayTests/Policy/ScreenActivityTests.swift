@@ -1,0 +1,120 @@
+import Media
+import NIOCore
+import Relay
+import RelayTestSupport
+import Testing
+import Wire
+
+@Suite("A screen's activity")
+struct ScreenActivityTests {
+    /// Pictures at 100 ms each, numbered from 1; frame 7 is one that was captured at 7.
+    private struct Screen {
+        var activity = ScreenActivity()
+        private(set) var number = 0
+
+        @discardableResult
+        mutating func shows(
+            frame: UInt64,
+            isRepeat: Bool = false,
+            from role: AgentRole = .broadcast,
+            isLive: Bool = true
+        ) -> Bool {
+            number += 1
+            var unit = SampleStream.accessUnit(number, key: number == 1)
+            unit.captured = frame
+            if isRepeat { unit.flags.insert(.repeat) }
+            let picture = Picture(unit, codec: .h264, packetized: false)
+            return activity.take(picture, from: role, isLive: isLive, now: at(Int64(number) * 100))
+        }
+
+        /// The picture whose change somebody sees who has waited from the beginning, 0 for none.
+        var changed: Int64 {
+            guard case .met(let moment) = activity.verdict(.changed(since: at(0)), now: at(10_000)) else { return 0 }
+            return moment.pts / 33_333
+        }
+
+        /// The picture since which it stands still, 0 where that is not known.
+        var stillSince: Int64 {
+            guard case .met(let moment) = activity.verdict(.still(.zero), now: at(10_000)) else { return 0 }
+            return moment.pts / 33_333
+        }
+    }
+
+    @Test("changes with a new frame, not with a repeat nor with the first picture")
+    func changes() {
+        var screen = Screen()
+        #expect(screen.stillSince == 0 && screen.changed == 0)
+        let first = screen.shows(frame: 1)
+        let second = screen.shows(frame: 1, isRepeat: true)
+        #expect(first && !second)
+        #expect(screen.stillSince == 1 && screen.changed == 0)
+        let third = screen.shows(frame: 2)
+        #expect(third && screen.stillSince == 3 && screen.changed == 3)
+        screen.shows(frame: 2, isRepeat: true)
+        #expect(screen.stillSince == 3 && screen.changed == 3)
+        // Encoded anew, in another size for instance.
+        screen.shows(frame: 2)
+        #expect(screen.stillSince == 3 && screen.changed == 3)
+    }
+
+    @Test("changes with a new frame that a repeat shows first: its own picture was lost on the way")
+    func lostPicture() {
+        var screen = Screen()
+        screen.shows(frame: 1)
+        let isNews = screen.shows(frame: 2, isRepeat: true)
+        #expect(isNews && screen.changed == 2 && screen.stillSince == 2)
+        screen.shows(frame: 2, isRepeat: true)
+        #expect(screen.changed == 2)
+    }
+
+    @Test("is asked of from an instant on, or about a time")
+    func verdicts() {
+        var screen = Screen()
+        #expect(screen.activity.verdict(.still(.zero), now: at(0)) == .open)
+        screen.shows(frame: 1)
+        screen.shows(frame: 2)
+        let change = ScreenActivity.Moment(pts: 66_666, time: at(200))
+        #expect(screen.activity.verdict(.changed(since: at(200)), now: at(300)) == .met(change))
+        #expect(screen.activity.verdict(.changed(since: at(201)), now: at(300)) == .open)
+        #expect(screen.activity.verdict(.changedAfter(66_665), now: at(300)) == .met(change))
+        #expect(screen.activity.verdict(.changedAfter(66_666), now: at(300)) == .open)
+        #expect(screen.activity.verdict(.still(.seconds(1)), now: at(1199)) == .due(at(1200)))
+        #expect(screen.activity.verdict(.still(.seconds(1)), now: at(1200)) == .met(change))
+        screen.shows(frame: 3)
+        #expect(screen.activity.verdict(.still(.seconds(1)), now: at(1200)) == .due(at(1300)))
+    }
+
+    @Test("of another agent is compared with nothing: its first picture begins a stillness")
+    func switches() {
+        var screen = Screen()
+        screen.shows(frame: 1)
+        screen.shows(frame: 2)
+        screen.shows(frame: 3, from: .standby)
+        #expect(screen.changed == 2 && screen.stillSince == 3)
+        screen.shows(frame: 4, from: .standby)
+        #expect(screen.changed == 4 && screen.stillSince == 4)
+        // An agent that is started again, whose keyframe may be a repeat.
+        screen.activity.interrupted()
+        #expect(screen.stillSince == 0)
+        screen.shows(frame: 5, isRepeat: true, from: .standby)
+        #expect(screen.changed == 4 && screen.stillSince == 5)
+    }
+
+    @Test("is unknown while the source delivers nothing: neither slates nor repeats of what was tell anything")
+    func lostSource() {
+        var screen = Screen()
+        screen.shows(frame: 1)
+        screen.activity.sourceLost()
+        #expect(screen.stillSince == 0)
+        screen.shows(frame: 1, isRepeat: true, isLive: false)
+        screen.shows(frame: 2, isLive: false)
+        #expect(screen.changed == 0 && screen.stillSince == 0)
+        // It is back, and its first frame on the way.
+        screen.shows(frame: 2, isRepeat: true)
+        #expect(screen.stillSince == 0)
+        screen.shows(frame: 3)
+        #expect(screen.changed == 0 && screen.stillSince == 5)
+        screen.shows(frame: 4)
+        #expect(screen.changed == 6)
+    }
+}

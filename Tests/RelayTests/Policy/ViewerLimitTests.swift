@@ -1,0 +1,135 @@
+import Media
+import NIOCore
+import Relay
+import RelayTestSupport
+import Testing
+
+/// A viewer's queue and its limit, looked at ten times a second while pictures come at as many.
+private struct Watch {
+    var queue = ViewerQueue(limits: .init(bytes: 1 << 20, pictures: 20))
+    var limit: ViewerLimit
+    var number = 0
+    /// When and why the viewer was to be closed first, ms.
+    var closed: (at: Int64, because: ViewerClosure)?
+
+    init(limit: TimeAmount?) { self.limit = ViewerLimit(limit: limit, now: at(0)) }
+
+    /// Goes on until `end`, ms.
+    ///
+    /// - Parameter takes: Whether the connection takes what waits, at that instant.
+    mutating func run(to end: Int64, pictures: Bool = true, takes: (Int64) -> Bool) {
+        while Int64(number) * 100 < end {
+            let now = Int64(number) * 100
+            if pictures {
+                // A starving viewer has a keyframe asked for.
+                let key = number == 0 || queue.starves && takes(now)
+                queue.offer(Picture(SampleStream.accessUnit(number, key: key), codec: .h264, packetized: false))
+            }
+            while takes(now), queue.next() != nil {}
+            if closed == nil, let reason = limit.check(ViewerProgress(queue), now: at(now)) { closed = (now, reason) }
+            number += 1
+        }
+    }
+}
+
+@Suite("How long a viewer may be behind")
+struct ViewerLimitTests {
+    @Test("one that keeps up stays, and so does one that has nothing to take")
+    func keepsUp() {
+        var watch = Watch(limit: .seconds(10))
+        watch.run(to: 60_000) { _ in true }
+        watch.run(to: 120_000, pictures: false) { _ in false }
+        #expect(watch.closed == nil)
+        #expect(watch.queue.counters.dropped == 0)
+    }
+
+    @Test("one that takes nothing is closed after that time")
+    func stalled() throws {
+        var watch = Watch(limit: .seconds(10))
+        watch.run(to: 60_000) { $0 < 5000 }
+        let closed = try #require(watch.closed)
+        #expect(closed.because == .stalled)
+        #expect((14_900...15_000).contains(closed.at), "\(closed.at)")
+    }
+
+    @Test("one that took nothing while nothing waited has all of the time from then on")
+    func stalledAfterARest() throws {
+        var watch = Watch(limit: .seconds(10))
+        watch.run(to: 5000) { _ in true }
+        watch.run(to: 35_000, pictures: false) { _ in false }
+        watch.run(to: 60_000) { _ in false }
+        let closed = try #require(watch.closed)
+        #expect(closed.because == .stalled)
+        #expect((44_900...45_000).contains(closed.at), "\(closed.at)")
+    }
+
+    @Test(
+        "one that is slow all the time is closed that long after its first drop, though it takes something now and then"
+    )
+    func slow() throws {
+        var watch = Watch(limit: .seconds(10))
+        // All that waits, every three seconds: more than the queue holds by then.
+        watch.run(to: 60_000) { $0 % 3000 == 0 }
+        let closed = try #require(watch.closed)
+        #expect(closed.because == .slow)
+        // 20 pictures wait 2 s after the first was taken.
+        #expect((12_000...12_200).contains(closed.at), "\(closed.at)")
+    }
+
+    @Test("one that catches up and keeps up stays, however often it falls behind")
+    func recovers() {
+        var watch = Watch(limit: .seconds(10))
+        watch.run(to: 300_000) { $0 % 12_000 >= 3000 }
+        #expect(watch.closed == nil)
+        #expect(watch.queue.counters.resyncs >= 20)
+    }
+
+    @Test("one that catches up for a moment after each drop is slow all the same")
+    func momentary() throws {
+        var watch = Watch(limit: .seconds(10))
+        watch.run(to: 60_000) { $0 % 5000 >= 3000 }
+        #expect(try #require(watch.closed).because == .slow)
+    }
+
+    @Test("without a limit all stay")
+    func unlimited() {
+        var watch = Watch(limit: nil)
+        watch.run(to: 300_000) { $0 < 1000 }
+        #expect(watch.closed == nil)
+        #expect(watch.queue.counters.dropped > 0)
+    }
+}
+
+@Suite("What all viewers may hold")
+struct ViewerMemoryTests {
+    @Test("is left alone within the limit")
+    func within() {
+        #expect(ViewerMemory(limit: 100).surplus([]) == [])
+        #expect(ViewerMemory(limit: 100).surplus([50, 0, 50]) == [])
+    }
+
+    @Test("is brought within it by those who hold most, as few as possible")
+    func beyond() {
+        #expect(ViewerMemory(limit: 100).surplus([50, 1, 50]) == [0])
+        #expect(ViewerMemory(limit: 100).surplus([10, 90, 30, 80]) == [1, 3])
+        #expect(ViewerMemory(limit: 0).surplus([0, 5]) == [1])
+    }
+}
+
+@Suite("Demand for a session's pictures")
+struct DemandTests {
+    @Test("is always there, unless the session encodes on demand")
+    func always() {
+        #expect(Demand(onDemand: false).isThere(now: at(1_000_000)))
+        #expect(!Demand(onDemand: true).isThere(now: at(0)))
+    }
+
+    @Test("on demand ends a while after the last viewer was seen")
+    func ends() {
+        var demand = Demand(onDemand: true)
+        demand.watched(now: at(0))
+        demand.watched(now: at(1000))
+        #expect(demand.isThere(now: at(1000) + Demand.patience - .milliseconds(1)))
+        #expect(!demand.isThere(now: at(1000) + Demand.patience))
+    }
+}

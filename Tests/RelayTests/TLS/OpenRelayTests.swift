@@ -1,0 +1,260 @@
+import Access
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+
+@Suite("A relay that other machines reach")
+struct OpenRelayTests {
+    private let scratch: Scratch
+    private let keys: Keys
+
+    init() throws {
+        scratch = try Scratch()
+        keys = try Keys()
+    }
+
+    private func run(
+        _ strangers: StreamEntrance.Policy = StreamEntrance.Policy(),
+        _ body: @escaping @Sendable (RunningRelay) async throws -> Void
+    ) async throws {
+        let (path, directory) = (keys.file.path, scratch.file("state").path)
+        try await RunningRelay.run(
+            {
+                $0.http.host = "0.0.0.0"
+                $0.tls = .selfSigned
+                $0.stateDirectory = directory
+                $0.keysFile = path
+                $0.connections.requestTimeout = .seconds(2)
+                $0.strangers = strangers
+            },
+            body
+        )
+    }
+
+    /// What a session's port sends to who says `first`, over TLS.
+    private static func read(_ port: Int, _ first: String, bytes: Int) throws -> Int {
+        let script = """
+            { printf '%s\\n' "$0"; sleep 5; } | timeout 10 openssl s_client -quiet -connect 127.0.0.1:\(port) 2>/dev/null | head -c \(bytes) | wc -c
+            """
+        let outcome = try Programs.run(URL(fileURLWithPath: "/bin/bash"), ["-c", script, first])
+        return Int(outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
+    }
+
+    @Test("has to have keys")
+    func keysAreNeeded() async throws {
+        let error = await #expect(throws: RelayStartError.self) {
+            try await run { _ in Issue.record("it started") }
+        }
+        #expect(error.map { "\($0)" }?.contains("heliograph keys make") == true)
+    }
+
+    @Test("asks viewers on a session's port for TLS and a key")
+    func sessionPorts() async throws {
+        let key = try keys.make("wall", .viewer)
+        let drives = try keys.make("ci", .operator)
+        let keys = keys
+        try await run { relay in
+            #expect(try await relay.get("/screencapture").code == "missing_key")
+            let started = try await relay.call(
+                .POST,
+                "/screencapture/start",
+                key: drives,
+                body: Array("{\"repeat\":false}".utf8)
+            )
+            guard case .integer(let port)? = started.json["port"] else {
+                Issue.record("no session: \(started.text)")
+                return
+            }
+            let link = try await LinkClient(greeting: relay)
+            let unit = SampleStream.accessUnit(0, key: true)
+            try await link.send([unit], session: 1)
+            _ = try await eventually("the picture") {
+                let session = try await relay.call(.GET, "/screencapture/1", key: drives).json
+                return session["source"] == "pipewire" ? true : nil
+            }
+            let pictures = Task {
+                // Keyframes for those who join.
+                for number in 1..<2000 {
+                    try await link.send([SampleStream.accessUnit(number, key: true)], session: 1)
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            defer { pictures.cancel() }
+            for line in [key.text, "\(drives.text)\r"] {
+                #expect(try await inThread { try Self.read(port, line, bytes: 20) } == 20)
+            }
+            for line in [
+                "", "hgk_wrong", "GET / HTTP/1.1", String(repeating: "x", count: 300), "\(key.text) \(key.text)",
+            ] {
+                #expect(try await inThread { try Self.read(port, line, bytes: 20) } == 0, "\(line)")
+            }
+            // Without TLS, and without a word: ended by the time-out.
+            let plain = try await ByteClient(port: port)
+            try await plain.send(Array("\(key.text)\n".utf8))
+            #expect(try await plain.readToEnd().count < 20)
+            let silent = try await ByteClient(port: port)
+            #expect(try await silent.readToEnd().isEmpty)
+            // A viewer's stream ends with its key.
+            let stays = Task { try await inThread { try Self.read(port, key.text, bytes: 1 << 30) } }
+            _ = try await eventually("the viewer") {
+                try await relay.call(.GET, "/screencapture/1", key: drives).json["viewers"] == .integer(1) ? true : nil
+            }
+            try keys.revoke("wall")
+            _ = try await eventually("no viewer") {
+                try await relay.call(.GET, "/screencapture/1", key: drives).json["viewers"] == .integer(0) ? true : nil
+            }
+            _ = try await stays.value
+        }
+    }
+
+    /// Starts a session and returns its port, with a link that feeds it.
+    private static func startSession(_ relay: RunningRelay, _ key: APIKey) async throws -> (port: Int, link: LinkClient)
+    {
+        let body = Array("{\"repeat\":false}".utf8)
+        let started = try await relay.call(.POST, "/screencapture/start", key: key, body: body)
+        guard case .integer(let port)? = started.json["port"] else {
+            throw NeverCame(description: "no session: \(started.text)")
+        }
+        let link = try await LinkClient(greeting: relay)
+        try await link.send([SampleStream.accessUnit(0, key: true)], session: 1)
+        return (port, link)
+    }
+
+    /// Keyframes for those who join, until it is cancelled.
+    private static func feed(_ link: LinkClient) -> Task<Void, any Error> {
+        Task {
+            for number in 1..<10_000 {
+                try await link.send([SampleStream.accessUnit(number, key: true)], session: 1)
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    private static func waitForViewers(_ count: Int, _ relay: RunningRelay, _ key: APIKey) async throws {
+        _ = try await eventually("\(count) viewers") {
+            try await relay.call(.GET, "/screencapture/1", key: key).json["viewers"] == .integer(count) ? true : nil
+        }
+    }
+
+    @Test("has room for a few on a session's port who have not shown their key, and has it again when they are gone")
+    func strangers() async throws {
+        let key = try keys.make("ci", .operator)
+        var few = StreamEntrance.Policy()
+        few.maximum = 3
+        try await run(few) { relay in
+            let (port, link) = try await Self.startSession(relay, key)
+            let pictures = Self.feed(link)
+            defer { pictures.cancel() }
+            let watching = Task { try await inThread { try Self.read(port, key.text, bytes: 1 << 30) } }
+            try await Self.waitForViewers(1, relay, key)
+            var silent: [ByteClient] = []
+            for _ in 0..<3 { silent.append(try await ByteClient(port: port)) }
+            let late = try await ByteClient(port: port)
+            #expect(try await late.readToEnd().isEmpty)
+            let metrics = try await relay.call(.GET, "/metrics", key: key).text
+            #expect(metrics.contains("heliograph_connections_refused_total{reason=\"strangers\"} 1\n"))
+            // Who was let in is no stranger.
+            try await Self.waitForViewers(1, relay, key)
+            // The silent ones are ended by the time-out, and by nothing else.
+            for client in silent { #expect(try await client.readToEnd().isEmpty) }
+            #expect(try await inThread { try Self.read(port, key.text, bytes: 20) } == 20)
+            pictures.cancel()
+            _ = try await relay.call(.POST, "/screencapture/1/stop", key: key)
+            #expect(try await watching.value > 0)
+        }
+    }
+
+    @Test("takes so many new ones a second on sessions' ports, and closes the others")
+    func arrivals() async throws {
+        let key = try keys.make("ci", .operator)
+        var slow = StreamEntrance.Policy()
+        (slow.burst, slow.perSecond) = (3, 1)
+        try await run(slow) { relay in
+            let (port, link) = try await Self.startSession(relay, key)
+            let pictures = Self.feed(link)
+            defer { pictures.cancel() }
+            #expect(try await inThread { try Self.read(port, key.text, bytes: 20) } == 20)
+            let flood = try await withThrowingTaskGroup { group in
+                for _ in 0..<50 { group.addTask { try await ByteClient(port: port) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            _ = try await eventually("refusals") {
+                let text = try await relay.call(.GET, "/metrics", key: key).text
+                return text.contains(/heliograph_connections_refused_total\{reason="rate"\} [1-9]/) ? true : nil
+            }
+            for client in flood { #expect(try await client.readToEnd().isEmpty) }
+            // One is let in when it comes slowly.
+            _ = try await eventually("a viewer") {
+                try await inThread { try Self.read(port, key.text, bytes: 20) } == 20 ? true : nil
+            }
+        }
+    }
+
+    @Test("tells a connection for which there is no place why, behind the handshake")
+    func refusedConnection() async throws {
+        let key = try keys.make("ci", .operator)
+        let (path, directory) = (keys.file.path, scratch.file("state").path)
+        try await RunningRelay.run {
+            $0.http.host = "0.0.0.0"
+            $0.tls = .selfSigned
+            $0.stateDirectory = directory
+            $0.keysFile = path
+            $0.connections.maximum = 1
+        } _: { relay in
+            // Its connection is kept, and is the one that there may be.
+            #expect(try await relay.call(.GET, "/auth", key: key).status == 200)
+            let script =
+                "sleep 3 | timeout 10 openssl s_client -quiet -connect 127.0.0.1:\(relay.ports.http) 2>/dev/null"
+            let outcome = try await inThread { try Programs.run(URL(fileURLWithPath: "/bin/bash"), ["-c", script]) }
+            #expect(outcome.output.hasPrefix("HTTP/1.1 503 "), "\(outcome.output)")
+            #expect(outcome.output.contains("too_many_connections"))
+            #expect(try await relay.call(.GET, "/auth", key: key).status == 200)
+        }
+    }
+
+    @Test("is what heliograph talks to, by fingerprint, and never with a key in the open")
+    func command() async throws {
+        let key = try keys.make("ci", .operator)
+        try await run { relay in
+            let url = relay.url("")
+            guard
+                case .string(let fingerprint)? = try await relay.call(.GET, "/auth", key: key).json["tls"]?[
+                    "fingerprint"
+                ]
+            else {
+                Issue.record("no fingerprint")
+                return
+            }
+            func status(_ arguments: [String], _ environment: [String: String]) async throws -> Programs.Outcome {
+                try await inThread {
+                    try Programs.run(
+                        Programs.product("heliograph"),
+                        ["status"] + arguments,
+                        environment: environment.merging(["HELIOGRAPH_KEY": key.text]) { $1 }
+                    )
+                }
+            }
+            let right = try await status(["--relay", url, "--fingerprint", fingerprint], [:])
+            #expect(right.status == 0, "\(right.errors)")
+            #expect(right.output.contains(fingerprint))
+            let compact = fingerprint.replacing(":", with: "").lowercased()
+            let named = try await status([], ["HELIOGRAPH_RELAY": url, "HELIOGRAPH_FINGERPRINT": compact])
+            #expect(named.status == 0, "\(named.errors)")
+            let wrong = try await status(["--relay", url, "--fingerprint", String(repeating: "ab", count: 32)], [:])
+            #expect(wrong.status == 1)
+            #expect(wrong.errors.contains("another fingerprint: \(fingerprint)"), "\(wrong.errors)")
+            let unpinned = try await status(["--relay", url], [:])
+            #expect(unpinned.status == 1)
+            #expect(unpinned.errors.contains("--fingerprint"), "\(unpinned.errors)")
+            let open = try await status(["--relay", "http://192.0.2.1:8420"], [:])
+            #expect(open.status == 1)
+            #expect(open.errors.contains("https://"), "\(open.errors)")
+            let nonsense = try await status(["--relay", url, "--fingerprint", "ab"], [:])
+            #expect(nonsense.status == 64)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Wire
+
+/// Something that connects to a relay as an agent and is none.
+package enum FakeAgent {
+    /// Connects to the agents' port and says HELLO, by which it takes the place of the broadcast's agent.
+    ///
+    /// - Returns: Once the relay has answered.
+    package static func takeOver(port: Int, token: String) throws -> Connection {
+        let connection = try Connection(port: port)
+        let packet = Packet.hello(
+            Hello(token: token, device: "default", source: "test-pattern", pid: .max, release: "fake")
+        )
+        connection.send(packet.encoded())
+        _ = connection.read(upTo: 64 << 10, milliseconds: 2_000)
+        return connection
+    }
+
+    package static func garbage(_ count: Int, _ random: inout some RandomNumberGenerator) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+
+    /// The beginning of an access unit of which the rest never comes.
+    package static let halfPacket: [UInt8] = {
+        // Magic and version, ACCESS_UNIT, flags, session 1, 10,000 bytes.
+        let header: [UInt8] = [0x48, 0x4C, 0x47, 0x57, 1, 67, 0, 0, 0, 0, 0, 1, 0, 0, 0x27, 0x10]
+        return header + [UInt8](repeating: 0, count: 100)
+    }()
+}
