@@ -6,8 +6,14 @@ package struct SettlingPolicy: Sendable, Equatable {
     /// After how many a picture has settled whatever it looks like.
     package static let mostRefinements = 120
 
+    /// For how long a picture that the rate cap did not hold down is repeated as it is before it is refined, seconds: while somebody types, the next one comes
+    /// sooner. What the cap holds down is refined at once, which gives the encoder's rate control back what the picture took.
+    package static let patience = 0.25
+
     private var refinements = 0
     private var isCapped = true
+    /// Repeats until the first refinement.
+    private var waits = 0
 
     package init() {}
 
@@ -16,15 +22,34 @@ package struct SettlingPolicy: Sendable, Equatable {
         refinements >= Self.mostRefinements || refinements >= Self.fewestRefinements && !isCapped
     }
 
-    /// Notes that a new picture was encoded.
-    package mutating func pictureEncoded() {
+    /// Whether the next repeat is to be a refinement.
+    package var isRefining: Bool { !isSettled && waits == 0 }
+
+    /// Notes that there is a new picture, whatever becomes of it.
+    package mutating func pictureTaken() {
         self = SettlingPolicy()
+    }
+
+    /// Notes that the new picture was encoded.
+    ///
+    /// - Parameters:
+    ///   - isCapped: Whether the rate cap has lowered its quality.
+    ///   - fps: Repeats in a second.
+    package mutating func pictureEncoded(isCapped: Bool, fps: Int) {
+        self = SettlingPolicy()
+        if !isCapped { waits = Int((Self.patience * Double(fps)).rounded(.up)) }
+    }
+
+    /// Notes that the picture was repeated without the encoder.
+    package mutating func repeatSkipped() {
+        if waits > 0 { waits -= 1 }
     }
 
     /// Notes that the picture was encoded again.
     ///
     /// - Parameter isCapped: Whether the rate cap has lowered its quality.
     package mutating func repeatEncoded(isCapped: Bool) {
+        waits = 0
         refinements += 1
         self.isCapped = isCapped
     }
@@ -37,7 +62,7 @@ package struct SettlingPolicy: Sendable, Equatable {
         if !isSettled {
             repeatEncoded(isCapped: isCapped)
         } else if isCapped {
-            pictureEncoded()
+            self = SettlingPolicy()
         }
     }
 }

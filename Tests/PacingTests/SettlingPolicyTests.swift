@@ -40,8 +40,38 @@ struct SettlingPolicyTests {
         policy.keyframeEncoded(isCapped: true)
         #expect(policy == SettlingPolicy())
         policy = Self.settled()
-        policy.pictureEncoded()
+        policy.pictureTaken()
         #expect(policy == SettlingPolicy())
+        policy = Self.settled()
+        policy.pictureEncoded(isCapped: true, fps: 30)
+        #expect(policy == SettlingPolicy())
+    }
+
+    @Test(
+        "a picture that the cap did not hold down is refined when none has followed for a quarter of a second",
+        arguments: [(4, 1), (30, 8), (60, 15)]
+    )
+    func patience(fps: Int, repeats: Int) {
+        var policy = SettlingPolicy()
+        for _ in 0..<3 {
+            policy.pictureEncoded(isCapped: false, fps: fps)
+            for _ in 0..<repeats {
+                #expect(!policy.isRefining && !policy.isSettled)
+                policy.repeatSkipped()
+            }
+            #expect(policy.isRefining)
+        }
+        for _ in 0..<SettlingPolicy.fewestRefinements {
+            #expect(policy.isRefining)
+            policy.repeatEncoded(isCapped: false)
+        }
+        policy.repeatSkipped()
+        #expect(policy.isSettled && !policy.isRefining)
+        policy.pictureEncoded(isCapped: false, fps: fps)
+        policy.keyframeEncoded(isCapped: false)
+        #expect(policy.isRefining, "a keyframe is a refinement like any other")
+        policy.pictureEncoded(isCapped: true, fps: fps)
+        #expect(policy.isRefining)
     }
 
     @Test("keyframes in quick succession do not keep a picture from settling")

@@ -85,7 +85,9 @@ struct SessionEncoder: ~Copyable {
         case .memory(let pixels):
             let picture = try keep(pixels, frame.pointer)
             if let pause { throw pause }
-            return try encode(picture, forceKeyframe: forceKeyframe)
+            let encoded = try encode(picture, forceKeyframe: forceKeyframe)
+            settling.pictureEncoded(isCapped: encoded.isCapped, fps: parameters.fps)
+            return encoded
         case .dmaBuf(let buffer):
             if let pause { throw pause }
             return try encode(buffer, forceKeyframe: forceKeyframe)
@@ -97,7 +99,7 @@ struct SessionEncoder: ~Copyable {
         guard let picture = pool?.take() else { throw .noFreePicture }
         scaler?.convert(pixels, pointer: pointer, into: picture)
         setLastPicture(.inMemory(picture))
-        settling.pictureEncoded()
+        settling.pictureTaken()
         return picture
     }
 
@@ -115,7 +117,10 @@ struct SessionEncoder: ~Copyable {
     mutating func makeRepeat(isKeyframe: Bool) throws(Failure) -> (picture: EncodedPicture, kind: RepeatKind) {
         guard let lastPicture else { throw .nothingToRepeat }
         // What most pictures of most sessions are: nothing else is looked at.
-        if !isKeyframe, settling.isSettled, let picture = encoder.skip() { return (picture, .skipped) }
+        if !isKeyframe, !settling.isRefining, let picture = encoder.skip() {
+            settling.repeatSkipped()
+            return (picture, .skipped)
+        }
         defer { ability.set(takesDMABuf) }
         // An encoder that is replaced here has made nothing yet that could be repeated.
         try prepareEncoder(size: lastPicture.size, isKeyframe: isKeyframe)
@@ -169,7 +174,7 @@ struct SessionEncoder: ~Copyable {
         }
         guard let encoded else { throw .unreadable }
         setLastPicture(.imported(size))
-        settling.pictureEncoded()
+        settling.pictureEncoded(isCapped: encoded.isCapped, fps: parameters.fps)
         return encoded
     }
 
