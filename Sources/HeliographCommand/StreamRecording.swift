@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import Synchronization
 import SystemPackage
@@ -9,6 +10,11 @@ final class StreamRecording: Recording {
         var first: NIODeadline?
         var last: NIODeadline?
     }
+
+    /// What a pipe takes at once where poll(2) calls it writable: PIPE_BUF, pipe(7).
+    private static let pieceLength = 4096
+    /// How often a reader that takes nothing is asked about, ms.
+    private static let patience: Int32 = 100
 
     private let name: String
     private let file: SystemPackage.FileDescriptor
@@ -22,10 +28,15 @@ final class StreamRecording: Recording {
 
     deinit { if file != .standardOutput { try? file.close() } }
 
-    /// Writes `bytes`; a reader of the output that has gone ends the recording in good order.
+    /// Writes `bytes`. A reader of the output that has gone ends the recording in good order; one that takes nothing holds it until the task is cancelled.
     func append(_ bytes: ByteBuffer) throws(CommandError) -> Bool {
+        var left = bytes
         do {
-            try file.writeAll(bytes.readableBytesView)
+            while let piece = left.readSlice(length: min(left.readableBytes, Self.pieceLength)), piece.readableBytes > 0
+            {
+                guard waitUntilWritable() else { return false }
+                try file.writeAll(piece.readableBytesView)
+            }
         } catch Errno.brokenPipe {
             return false
         } catch {
@@ -36,6 +47,15 @@ final class StreamRecording: Recording {
             figures.bytes += bytes.readableBytes
             figures.first = figures.first ?? now
             figures.last = now
+        }
+        return true
+    }
+
+    /// Returns false where the task is cancelled before.
+    private func waitUntilWritable() -> Bool {
+        var place = pollfd(fd: file.rawValue, events: Int16(POLLOUT), revents: 0)
+        while poll(&place, 1, Self.patience) == 0 {
+            if Task.isCancelled { return false }
         }
         return true
     }

@@ -20,24 +20,25 @@ package enum AnnexB {
     }
 
     private static func units(inContiguous bytes: UnsafeBufferPointer<UInt8>) -> [Unit] {
-        var starts: [(start: Int, header: Int)] = []
+        var units: [Unit] = []
+        /// Where the unit that has begun begins.
+        var begun: (start: Int, header: Int)?
         var index = 0
         while index + 3 <= bytes.count {
             // A start code ends in 1: a larger third byte rules out the next three positions at once.
             if bytes[index + 2] > 1 {
                 index += 3
             } else if bytes[index + 2] == 1, bytes[index + 1] == 0, bytes[index] == 0 {
-                let long = index > 0 && bytes[index - 1] == 0
-                starts.append((long ? index - 1 : index, index + 3))
+                let start = index > 0 && bytes[index - 1] == 0 ? index - 1 : index
+                if let begun { units.append(Unit(range: begun.start..<start, header: begun.header)) }
+                begun = (start, index + 3)
                 index += 3
             } else {
                 index += 1
             }
         }
-        return starts.indices.map { place in
-            let end = place + 1 < starts.count ? starts[place + 1].start : bytes.count
-            return Unit(range: starts[place].start..<end, header: starts[place].header)
-        }
+        if let begun { units.append(Unit(range: begun.start..<bytes.count, header: begun.header)) }
+        return units
     }
 }
 

@@ -88,7 +88,7 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         // A repeat that is too late for one slot waits for its time in the next.
         if repeater.fillsSlots { passOverSlots(at: now) }
         let repeatTime = repeater.repeatTime(clock: clock)
-        guard let time = [repeatTime, demanded].compactMap({ $0 }).min() else { return .wait(until: nil) }
+        guard let time = repeatTime.map({ min($0, demanded ?? $0) }) ?? demanded else { return .wait(until: nil) }
         guard now >= time else { return .wait(until: time) }
         encoder = .busyRepeat
         return .repeat(slot: takeSlot(arrival: now, at: now, onDemand: repeatTime.map { now < $0 } ?? true))

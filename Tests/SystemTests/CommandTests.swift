@@ -61,6 +61,32 @@ extension SystemTests {
             #expect(try heliograph(relay, "watch", "17", "--output", file).status == 1)
         }
 
+        @Test("heliograph watch ends when it is asked to, though nobody takes what it writes")
+        func stuckOutput() async throws {
+            let relay = try await RelayProcess(arguments: ["--fallback", "none", "--session-port-base", "0"])
+            defer { relay.terminate() }
+            try await relay.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
+            let process = Process()
+            process.executableURL = Programs.product("heliograph")
+            process.arguments = ["watch", "--relay", "http://127.0.0.1:\(relay.httpPort)", "--output", "-"]
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardInput = FileHandle.nullDevice
+            try Programs.start(process)
+            defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+            _ = try await eventually("more than the pipe holds") { () -> Bool? in
+                let sessions = try await relay.get("/screencapture")["sessions"] as? [RelayProcess.Object]
+                guard let id = sessions?.first?.integer("id") else { return nil }
+                let counters = try await relay.get("/screencapture/\(id)").object("counters").object("relay")
+                return counters.integer("bytesOut") > 300_000 ? true : nil
+            }
+            process.terminate()
+            _ = try await eventually("its end") { process.isRunning ? nil : true }
+            #expect(process.terminationStatus == 0)
+            let sessions = try await relay.get("/screencapture")["sessions"] as? [RelayProcess.Object]
+            #expect(sessions?.isEmpty == true, "a session of its own ends with the watching")
+        }
+
         @Test("heliograph says in one line that there is no relay")
         func noRelay() throws {
             let outcome = try heliograph(nil, "status")

@@ -50,12 +50,9 @@ package final class BufferLender: Sendable {
         }
     }
 
-    /// Hands every buffer given back since the last call to `body`.
+    /// Hands every buffer given back since the last call to `body`, the last one first.
     package func collect(_ body: (Int) -> Void) {
-        let returned = state.withLock { state in
-            defer { state.returned.removeAll(keepingCapacity: true) }
-            return state.returned
-        }
-        returned.forEach(body)
+        // One at a time: the array taken out whole would have to be allocated anew for each picture.
+        while let buffer = state.withLock({ $0.returned.popLast() }) { body(buffer) }
     }
 }
