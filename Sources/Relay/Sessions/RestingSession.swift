@@ -12,6 +12,10 @@ package struct RestingSession: Sendable {
     /// Longest time between keyframes, ns: far from where times overflow.
     private static let longestInterval: UInt64 = 3_600_000_000_000
 
+    // Made once: 3 % of what a slot costs, otherwise.
+    private static let keyframeFlags: AccessUnit.Flags = [.key, .repeat, .skip]
+    private static let skipFlags: AccessUnit.Flags = [.repeat, .skip]
+
     private var stream: RepeatableStream
     /// As its agent sent it.
     private let keyframe: AccessUnit
@@ -93,12 +97,12 @@ package struct RestingSession: Sendable {
         var picture = keyframe
         if isDue || wantsKeyframe && isKeyframeAllowed(at: slot), let bytes = stream.resendKeyframe() {
             picture.bytes = bytes
-            picture.flags = [.key, .repeat, .skip]
+            picture.flags = Self.keyframeFlags
             (lastKeyframe, inserted, wantsKeyframe) = ((slot, true), 0, false)
             tally.keyframes += 1
         } else if let bytes = stream.skip() {
             picture.bytes = DisplayOrientation.added(keyframe.orientation, to: bytes, codec: codec)
-            picture.flags = [.repeat, .skip]
+            picture.flags = Self.skipFlags
             inserted += 1
         } else {
             return nil

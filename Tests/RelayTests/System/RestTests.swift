@@ -79,7 +79,9 @@ struct RestTests {
     @Test("a session that is changed while it rests is given back before its agent is told of the change")
     func change() async throws {
         try await RunningRelay.run { relay in
-            let scene = try await Scene(relay)
+            var scene = try await Scene(relay)
+            // It rests from here on: these are the relay's pictures.
+            try await scene.read(200)
             _ = try await relay.patch("/screencapture/\(scene.session.id)", ["fps": 10])
             let order = try await scene.link.first { packet -> String? in
                 switch packet {
