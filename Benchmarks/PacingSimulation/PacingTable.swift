@@ -21,7 +21,8 @@ package enum PacingTable {
     }
 
     private static let rows = [
-        Row(refreshes: 30, slots: 30, jitter: 8), Row(refreshes: 60, slots: 60, jitter: 4),
+        Row(refreshes: 30, slots: 30, jitter: 8), Row(refreshes: 31, slots: 30, jitter: 1),
+        Row(refreshes: 60, slots: 60, jitter: 4),
         Row(refreshes: 60, slots: 60, jitter: 8), Row(refreshes: 60, slots: 30, jitter: 2),
         Row(refreshes: 42, slots: 30, jitter: 8), Row(refreshes: 26, slots: 30, jitter: 6),
         Row(refreshes: 144, slots: 60, jitter: 3), Row(refreshes: 56, slots: 30, jitter: 3),

@@ -1,7 +1,7 @@
 /// Decides when a frame is ready to leave.
 ///
 /// A frame that arrives less than a quarter of an interval before its slot, or later, is ready at once. So is an earlier one of a source that is no faster than
-/// the slots, which then move towards it as far as they can. One of a faster source is ready when its slot is due, or an eighth of an interval
+/// the slots, which then move towards it as far as they can; where that leaves it half an interval to wait it makes room for the next one. One of a faster source is ready when its slot is due, or an eighth of an interval
 /// later where the source's pace lets a fresher one come by then; if none does, this one is shown all the same. So the newest content may be
 /// delayed but is never lost: it leaves within 9/8 of an interval.
 package struct DueTimeGate: Sendable {
@@ -47,13 +47,19 @@ package struct DueTimeGate: Sendable {
         if isNoFaster(than: clock) {
             // The frame whose slot was taken makes room for the next one.
             if clock.isTakenOnDemand { return min(oldest, due + clock.interval(over: 2)) }
-            return min(max(arrival, due - min(due, clock.earliness + clock.headroom)), latest)
+            let soonest = max(arrival, due - min(due, clock.earliness + clock.headroom))
+            // It would wait for long, and so would all that follow, each a little longer where the source is a little faster. The next one comes in time for this
+            // slot, and then none has to wait.
+            if soonest - arrival >= clock.interval(over: 2), arrival + meanGap <= due + clock.interval(over: 4) {
+                return min(due + clock.interval(3, over: 8), oldest)
+            }
+            return min(soonest, latest)
         }
         return arrival + pace <= latest ? latest : min(due, latest)
     }
 
     /// Whether the source is known to bring no more frames than there are slots.
     private func isNoFaster(than clock: SlotClock) -> Bool {
-        gapCount >= 8 && meanGap >= clock.interval(7, over: 8) && lastGap >= clock.interval(5, over: 8)
+        gapCount >= 8 && meanGap >= clock.interval(7, over: 8) && lastGap >= clock.interval(3, over: 8)
     }
 }

@@ -304,4 +304,29 @@ struct PacingPropertyTests {
         // Most do not wait at all.
         #expect(none * 10 > all * 9)
     }
+
+    @Test(
+        "of a source that is a little faster than the slots no frame waits for longer than half an interval, and each slot shows another",
+        arguments: [64, 24, 12] as [UInt64]
+    )
+    func slightlyFaster(part: UInt64) {
+        for fps in [10, 24, 30, 60, 144] {
+            let interval = Self.interval(fps)
+            for phase in 0..<40 as Range<UInt64> {
+                var session = Session(
+                    pacer: SessionPacer(fps: fps, repeats: true),
+                    encoder: SimulatedEncoder(time: interval / 8...interval / 8)
+                )
+                let start = Self.seconds + interval * phase / 40
+                let gap = interval - interval / part
+                let arrivals = [Self.seconds] + (1...UInt64(10 * fps)).map { start + $0 * gap }
+                Self.play(arrivals, in: &session)
+                let late = session.outputs.filter { $0.time > start + 20 * interval && $0.time < arrivals.last! }
+                let ages = late.map { output in output.frame.map { output.time - arrivals[$0] } }
+                #expect(ages.allSatisfy { $0.map { $0 <= interval / 2 } ?? false }, "\(fps), phase \(phase)")
+                // Half of the time the slots are behind the frames.
+                #expect(ages.count { $0 == 0 } * 10 > ages.count * 3, "\(fps), phase \(phase)")
+            }
+        }
+    }
 }
