@@ -31,6 +31,7 @@
 #include <wayland-client.h>
 
 #include "counter_scenes.h"
+#include "counter_tools.h"
 #include "xdg-shell-client-protocol.h"
 
 enum { EXIT_USAGE = 64, BUFFERS = 3, LARGEST_SIDE = 16384 };
@@ -72,27 +73,14 @@ static _Noreturn void fail(const char *what) {
     exit(EXIT_FAILURE);
 }
 
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 // MARK: - Files
 
 static bool has_stopped(void) { return client.stop_at >= 0 && client.value >= client.stop_at; }
 
 static bool is_still(void) { return client.paused || has_stopped(); }
 
-// Readers never see half a file: it is written aside and renamed.
 static void replace(const char *name, void (*write)(FILE *)) {
-    char *aside;
-    if (asprintf(&aside, "%s.new", name) < 0) fail("file name");
-    FILE *file = fopen(aside, "w");
-    if (!file) fail(aside);
-    write(file);
-    if (fclose(file) != 0 || rename(aside, name) != 0) fail(name);
-    free(aside);
+    if (!replace_file(name, write)) fail(name);
 }
 
 static void write_state(FILE *file) {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "counter_pattern.h"
+#include "counter_tools.h"
 
 enum { EXIT_USAGE = 64, LARGEST_SIDE = 16384, LARGEST_PIPE = 1 << 20 };
 
@@ -29,12 +30,6 @@ static const int64_t second = 1000000000;
 static _Noreturn void fail(const char *what) {
     fprintf(stderr, "counter-frames: %s: %s\n", what, strerror(errno));
     exit(EXIT_FAILURE);
-}
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * second + time.tv_nsec;
 }
 
 static void sleep_until(int64_t due) {

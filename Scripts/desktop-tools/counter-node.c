@@ -34,6 +34,7 @@
 #include <spa/param/video/format-utils.h>
 
 #include "counter_pattern.h"
+#include "counter_tools.h"
 
 enum { EXIT_USAGE = 64, MOST_SIZES = 64, POINTER_SIDE = 16 };
 enum stamps { HEADER, NONE, LATE, FUTURE, REPEATED };
@@ -60,12 +61,6 @@ static struct {
     bool shows_held;  // Since the stream was linked.
     bool sends_dma_buf;
 } node = {.hold_at = -1};
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static uint32_t stride(void) { return node.sizes[node.size].width * 4 + node.padding; }
 

@@ -22,6 +22,7 @@
 #include <xcb/xcb.h>
 
 #include "counter_scenes.h"
+#include "counter_tools.h"
 
 enum { EXIT_USAGE = 64 };
 
@@ -45,21 +46,8 @@ static _Noreturn void fail(const char *what) {
     exit(EXIT_FAILURE);
 }
 
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-// Readers never see half a file: it is written aside and renamed.
 static void replace(const char *name, void (*write)(FILE *)) {
-    char *aside;
-    if (asprintf(&aside, "%s.new", name) < 0) fail("no memory");
-    FILE *file = fopen(aside, "w");
-    if (!file) fail(aside);
-    write(file);
-    if (fclose(file) != 0 || rename(aside, name) != 0) fail(name);
-    free(aside);
+    if (!replace_file(name, write)) fail(name);
 }
 
 static void write_state(FILE *file) {

@@ -19,7 +19,7 @@ tool() {
 is_fresh() {
     local built=$1 source
     [[ -x $built ]] || return 1
-    for source in "$tools_source/$2.c" "$(pattern_headers)"/*.h "$tools_source/programs.bash"; do
+    for source in "$tools_source/$2.c" "$tools_source"/*.h "$(pattern_headers)"/*.h "$tools_source/programs.bash"; do
         [[ $source -nt $built ]] && return 1
     done
     return 0
