@@ -32,7 +32,7 @@ final class StreamRecording: Recording {
     func append(_ bytes: ByteBuffer) throws(CommandError) -> Bool {
         var left = bytes
         do {
-            while let piece = left.readSlice(length: min(left.readableBytes, Self.pieceLength)), piece.readableBytes > 0
+            while left.readableBytes > 0, let piece = left.readSlice(length: min(left.readableBytes, Self.pieceLength))
             {
                 guard waitUntilWritable() else { return false }
                 try file.writeAll(piece.readableBytesView)
