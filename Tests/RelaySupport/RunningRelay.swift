@@ -73,12 +73,13 @@ package struct RunningRelay: Sendable {
         let relay = RelayApplication(configuration: configuration, logger: logger) { ports in
             announce.yield(ports)
         }
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [.init(service: relay, successTerminationBehavior: .gracefullyShutdownGroup)],
-                logger: logger
-            )
+        var services = ServiceGroupConfiguration(
+            services: [.init(service: relay, successTerminationBehavior: .gracefullyShutdownGroup)],
+            logger: logger
         )
+        // One that does not end by itself fails its test and holds up no other.
+        services.maximumGracefulShutdownDuration = shutdownLimit * 2
+        let group = ServiceGroup(configuration: services)
         try await withThrowingTaskGroup { tasks in
             tasks.addTask {
                 // A relay that cannot start announces nothing.

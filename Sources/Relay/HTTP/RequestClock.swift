@@ -11,15 +11,24 @@ package struct RequestClock: Sendable {
         case close
     }
 
+    private enum Answer {
+        /// None has begun.
+        case none
+        case withLength
+        /// Its length is not known: a stream, whose viewer has limits of its own.
+        case stream
+    }
+
     private let limits: ConnectionLimits
     /// Since when what is owed now is.
     private var since: NIODeadline
     private var isFirst = true
     private var bodyIsOpen = false
-    private var answerIsOpen = false
-    /// Whether the answer has a length. Those without one are streams, whose viewers have limits of their own.
-    private var answerHasLength = false
     private var bodyWasEnded = false
+    /// Requests whose answers have not ended. A client may send the next before it has the answer to the last (RFC 9112, section 9.3.2).
+    private var unanswered = 0
+    /// What is being answered now.
+    private var answer = Answer.none
     /// What the connection had not taken when last looked at, bytes.
     private var unsent = Int.max
 
@@ -29,18 +38,17 @@ package struct RequestClock: Sendable {
     }
 
     /// Whether the next thing to come is a request's head.
-    package var awaitsHead: Bool { !bodyIsOpen && !answerIsOpen }
+    package var awaitsHead: Bool { !bodyIsOpen && unanswered == 0 }
 
     /// When ``passed(_:unsent:)`` is due; nil while nothing is owed.
     package var deadline: NIODeadline? {
         if bodyIsOpen || isFirst { return since + limits.requestTimeout }
-        if answerIsOpen, !answerHasLength { return nil }
-        return since + limits.idleTimeout
+        return answer == .stream ? nil : since + limits.idleTimeout
     }
 
     package mutating func headCame(now: NIODeadline) {
-        (isFirst, bodyIsOpen, answerIsOpen) = (false, true, true)
-        (answerHasLength, bodyWasEnded) = (false, false)
+        (isFirst, bodyIsOpen, bodyWasEnded) = (false, true, false)
+        unanswered += 1
         since = now
     }
 
@@ -50,12 +58,13 @@ package struct RequestClock: Sendable {
     }
 
     package mutating func answerBegan(hasLength: Bool, now: NIODeadline) {
-        answerHasLength = hasLength
+        answer = hasLength ? .withLength : .stream
         if !bodyIsOpen { owe(now: now) }
     }
 
     package mutating func answerEnded(now: NIODeadline) {
-        answerIsOpen = false
+        answer = .none
+        unanswered = max(0, unanswered - 1)
         if !bodyIsOpen { owe(now: now) }
     }
 
@@ -73,8 +82,8 @@ package struct RequestClock: Sendable {
             return bodyWasEnded ? .close : .endBody
         }
         defer { self.unsent = unsent }
-        // An answer that is still being made owes nothing.
-        if unsent == 0 { return answerIsOpen ? .nothing : .close }
+        // Who waits for an answer that is being made owes nothing.
+        if unsent == 0 { return unanswered > 0 ? .nothing : .close }
         return unsent < self.unsent ? .nothing : .close
     }
 }

@@ -44,7 +44,7 @@ struct RequestClockTests {
         var clock = clock()
         clock.headCame(now: after(0))
         clock.bodyEnded(now: after(0))
-        #expect(clock.deadline == nil)
+        for minute in 1...10 { #expect(clock.passed(after(Int64(minute) * 60), unsent: 0) == .nothing) }
         clock.answerBegan(hasLength: true, now: after(600))
         #expect(clock.deadline == after(660))
         #expect(clock.passed(after(660), unsent: 0) == .nothing)
@@ -61,6 +61,37 @@ struct RequestClockTests {
         #expect(clock.passed(after(60), unsent: 5000) == .nothing)
         #expect(clock.passed(after(120), unsent: 4999) == .nothing)
         #expect(clock.passed(after(180), unsent: 4999) == .close)
+    }
+
+    @Test("closes a connection whose unread answers keep the next from being begun")
+    func unreadBeforeTheNext() {
+        var clock = clock()
+        clock.headCame(now: after(0))
+        clock.bodyEnded(now: after(0))
+        clock.answerBegan(hasLength: true, now: after(0))
+        clock.headCame(now: after(1))
+        clock.bodyEnded(now: after(1))
+        clock.answerEnded(now: after(2))
+        #expect(!clock.awaitsHead)
+        #expect(clock.passed(after(62), unsent: 5000) == .nothing)
+        #expect(clock.passed(after(122), unsent: 5000) == .close)
+    }
+
+    @Test("lets one that sent several requests at once wait for all their answers")
+    func pipelining() {
+        var clock = clock()
+        for _ in 0..<3 {
+            clock.headCame(now: after(0))
+            clock.bodyEnded(now: after(0))
+        }
+        for begin in [0, 1000, 2000] as [Int64] {
+            #expect(!clock.awaitsHead)
+            #expect(clock.passed(after(begin + 500), unsent: 0) == .nothing)
+            clock.answerBegan(hasLength: true, now: after(begin + 500))
+            clock.answerEnded(now: after(begin + 500))
+        }
+        #expect(clock.awaitsHead)
+        #expect(clock.passed(after(2560), unsent: 0) == .close)
     }
 
     @Test("leaves streams to the limits of viewers")
