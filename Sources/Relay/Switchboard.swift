@@ -7,7 +7,9 @@ import Wire
 @MediaLoop
 final class Switchboard: AgentLinkOwner {
     /// How often sessions look at the clock.
-    private static let tickInterval = TimeAmount.milliseconds(100)
+    private static let tickInterval: UInt64 = 100_000_000
+    /// How much later they may, with another that is due, ns.
+    private static let tickRoom: UInt64 = 40_000_000
 
     private(set) var configuration: RelayConfiguration
     let sessions: SessionTable
@@ -21,7 +23,8 @@ final class Switchboard: AgentLinkOwner {
 
     private let logger: Logger
     private var broadcasts: [String: Broadcast] = [:]
-    private var ticks: RepeatedTask?
+    private let timer = LoopTimer()
+    private var ticks: Int?
     /// Agents refused since the relay started, by code.
     private(set) var refused: [Reject.Code: UInt64] = [:]
     private var refusalLog = LogBudget()
@@ -53,6 +56,7 @@ final class Switchboard: AgentLinkOwner {
             entrance: entrance,
             connections: connections,
             acceptPauses: acceptPauses,
+            timer: timer,
             logger: logger
         )
         for device in configuration.devices {
@@ -71,10 +75,8 @@ final class Switchboard: AgentLinkOwner {
             }
             broadcasts[device.name]?.changed = { [weak self] in self?.broadcastChanged() }
         }
-        ticks = MediaLoop.eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) {
-            [weak self] task in
-            MediaLoop.assumeIsolated { self?.tick() }
-        }
+        ticks = timer.add { [weak self] in self?.tick() }
+        scheduleTick()
     }
 
     /// The agent listener is bound; nothing is started before.
@@ -169,7 +171,8 @@ final class Switchboard: AgentLinkOwner {
     func drain() async {
         // What ends now is to go on when the relay is started again.
         draining = true
-        ticks?.cancel()
+        if let ticks { timer.remove(ticks) }
+        ticks = nil
         await sessions.drain()
         await withTaskGroup { group in
             for broadcast in broadcasts.values {
@@ -178,7 +181,13 @@ final class Switchboard: AgentLinkOwner {
         }
     }
 
+    private func scheduleTick() {
+        guard let ticks else { return }
+        timer.set(ticks, at: NIODeadline.now().uptimeNanoseconds + Self.tickInterval, room: Self.tickRoom)
+    }
+
     private func tick() {
+        defer { scheduleTick() }
         endWhenDrained()
         boundViewerMemory()
         for session in sessions.all where session.tick() {

@@ -5,7 +5,7 @@ import Wire
 extension API {
     func addMonitoringRoutes(to routes: inout RouteTable) {
         routes.add(.get, "/metrics", for: .viewer) { _, _ in
-            Answer.text(await metrics(), type: "text/plain; version=0.0.4; charset=utf-8")
+            Answer.text(await metrics().text, type: "text/plain; version=0.0.4; charset=utf-8")
         }
         routes.add(.get, "/livez", for: .anyone) { _, _ in
             Answer.json(["status": "ok", "release": .string(Release.current)])
@@ -24,7 +24,7 @@ extension API {
     }
 
     @MediaLoop
-    private func metrics() -> String { RelayMetrics.text(of: switchboard, access: access, tls: tls) }
+    private func metrics() -> RelayMetrics { RelayMetrics(of: switchboard, access: access, tls: tls) }
 
     @MediaLoop
     private func readiness() throws(Problem) -> JSONValue { try Readiness(of: switchboard).report() }

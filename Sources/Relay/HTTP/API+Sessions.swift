@@ -47,9 +47,15 @@ extension API {
         }
     }
 
+    /// Pictures go on between two sessions: hundreds of reports take longer than they may wait.
     @MediaLoop
-    private func sessions() -> [JSONValue] {
-        switchboard.sessions.all.map { SessionReport.json($0, of: switchboard.broadcast(of: $0.device.name)) }
+    private func sessions() async -> [JSONValue] {
+        var reports: [JSONValue] = []
+        for session in switchboard.sessions.all {
+            reports.append(SessionReport.json(session, of: switchboard.broadcast(of: session.device.name)))
+            await Task.yield()
+        }
+        return reports
     }
 
     @MediaLoop

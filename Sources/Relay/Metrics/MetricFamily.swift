@@ -66,6 +66,7 @@ package struct MetricFamily: Sendable {
     private static func text(of value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
 
     private static func escaped(_ text: String, quotes: Bool = false) -> String {
+        guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x0A || $0 == 0x22 }) else { return text }
         var escaped = ""
         for character in text {
             switch character {

@@ -3,10 +3,7 @@ import Wire
 
 extension RelayMetrics {
     /// What the linked agents' last heartbeats say.
-    static func agent(_ broadcasts: [Broadcast]) -> [MetricFamily] {
-        let heartbeats = broadcasts.compactMap { broadcast in
-            broadcast.heartbeats.latest.map { (device: broadcast.device.name, heartbeat: $0) }
-        }
+    static func agent(_ heartbeats: [(device: String, heartbeat: Heartbeat)]) -> [MetricFamily] {
         func perDevice(
             _ name: String,
             _ kind: MetricFamily.Kind,

@@ -1,12 +1,9 @@
 import Wire
 
 extension RelayMetrics {
-    /// Which agents there are to feed sessions, and how sessions change between them.
-    static func failOver(_ broadcasts: [Broadcast], _ sessions: [Session]) -> [MetricFamily] {
-        standby(broadcasts) + feeds(sessions)
-    }
-
-    private static func standby(_ broadcasts: [Broadcast]) -> [MetricFamily] {
+    /// Which agents there are to feed sessions.
+    @MediaLoop
+    static func standby(_ broadcasts: [Broadcast]) -> [MetricFamily] {
         var up = MetricFamily("heliograph_standby_up", .gauge, "Whether a standby is linked.")
         var restarts = MetricFamily(
             "heliograph_standby_restarts_total",
@@ -27,7 +24,8 @@ extension RelayMetrics {
         return [up, restarts, losses]
     }
 
-    private static func feeds(_ sessions: [Session]) -> [MetricFamily] {
+    /// How sessions change between agents.
+    static func feeds(_ sessions: [SessionReading]) -> [MetricFamily] {
         var switches = MetricFamily("heliograph_session_feed_switches_total", .counter, "Changes to another agent.")
         var gap = MetricFamily(
             "heliograph_session_feed_gap_seconds",
@@ -41,14 +39,12 @@ extension RelayMetrics {
         )
         var stale = MetricFamily("heliograph_session_stale", .gauge, "Whether viewers see a picture of the past.")
         for session in sessions {
-            let labels = labels(device: session.device.name, session: session.id)
-            let feeds = session.feed.feeds
             for cause in FeedSwitch.Cause.allCases {
-                switches.add(Double(feeds.record.causes[cause] ?? 0), labels + [("cause", cause.rawValue)])
+                switches.add(Double(session.switches.causes[cause] ?? 0), session.labels + [("cause", cause.rawValue)])
             }
-            if let last = feeds.record.lastGap { gap.add(last.seconds, labels) }
-            gaps.add(feeds.record.gaps, labels)
-            stale.add(feeds.staleSince == nil ? 0 : 1, labels)
+            if let last = session.switches.lastGap { gap.add(last.seconds, session.labels) }
+            gaps.add(session.switches.gaps, session.labels)
+            stale.add(session.isStale ? 1 : 0, session.labels)
         }
         return [switches, gap, gaps, stale]
     }

@@ -1,22 +1,36 @@
 import FoundationEssentials
+import Media
 import NIOCore
 import Wire
 
-/// The relay's and the agents' figures for /metrics. docs/api.md lists them.
-@MediaLoop
-enum RelayMetrics {
+/// The relay's and the agents' figures for /metrics, as they are at one moment. docs/api.md lists them.
+///
+/// They are read on the media loop and made a text of elsewhere: for hundreds of sessions that takes longer than pictures may wait.
+struct RelayMetrics: Sendable {
+    /// What does not grow with the sessions.
+    private let relay: [MetricFamily]
+    private let heartbeats: [(device: String, heartbeat: Heartbeat)]
+    private let sessions: [SessionReading]
+
     /// - Parameter tls: Nil where nothing is encrypted.
-    static func text(of switchboard: Switchboard, access: AccessControl, tls: TLSServer?) -> String {
+    @MediaLoop
+    init(of switchboard: Switchboard, access: AccessControl, tls: TLSServer?) {
         let broadcasts = switchboard.allBroadcasts
-        let sessions = switchboard.sessions.all
-        let families =
-            relay(switchboard, access) + connections(switchboard.connections, tls)
-            + readiness(Readiness(of: switchboard)) + broadcast(broadcasts)
-            + failOver(broadcasts, sessions) + agent(broadcasts)
-            + session(sessions)
-        return families.map(\.text).joined()
+        relay =
+            Self.relay(switchboard, access) + Self.connections(switchboard.connections, tls)
+            + Self.readiness(Readiness(of: switchboard)) + Self.broadcast(broadcasts) + Self.standby(broadcasts)
+        heartbeats = broadcasts.compactMap { broadcast in
+            broadcast.heartbeats.latest.map { (device: broadcast.device.name, heartbeat: $0) }
+        }
+        sessions = switchboard.sessions.all.map(SessionReading.init)
     }
 
+    /// In Prometheus' text format.
+    var text: String {
+        (relay + Self.feeds(sessions) + Self.agent(heartbeats) + Self.session(sessions)).map(\.text).joined()
+    }
+
+    @MediaLoop
     private static func relay(_ switchboard: Switchboard, _ access: AccessControl) -> [MetricFamily] {
         var info = MetricFamily("heliograph_relay_info", .gauge, "The relay's release.")
         info.add(1, [("release", Release.current)])
@@ -71,6 +85,7 @@ enum RelayMetrics {
         return [open, refused, expiry]
     }
 
+    @MediaLoop
     private static func readiness(_ readiness: Readiness) -> [MetricFamily] {
         var draining = MetricFamily("heliograph_relay_draining", .gauge, "Whether the relay takes nobody new.")
         draining.add(readiness.isDraining ? 1 : 0)
@@ -83,6 +98,7 @@ enum RelayMetrics {
         return [draining, ready]
     }
 
+    @MediaLoop
     private static func broadcast(_ broadcasts: [Broadcast]) -> [MetricFamily] {
         var state = MetricFamily("heliograph_broadcast_state", .gauge, "1 for the state that the broadcast is in.")
         var up = MetricFamily("heliograph_link_up", .gauge, "Whether an agent is linked.")
@@ -106,16 +122,16 @@ enum RelayMetrics {
         return [state, up, links, bytes, restarts]
     }
 
-    private static func session(_ sessions: [Session]) -> [MetricFamily] {
+    private static func session(_ sessions: [SessionReading]) -> [MetricFamily] {
         func family(
             _ name: String,
             _ kind: MetricFamily.Kind,
             _ help: String,
-            _ value: (Session) -> Double
+            _ value: (SessionReading) -> Double
         ) -> MetricFamily {
             var family = MetricFamily("heliograph_session_\(name)", kind, help)
             for session in sessions {
-                family.add(value(session), labels(device: session.device.name, session: session.id))
+                family.add(value(session), session.labels)
             }
             return family
         }
@@ -127,21 +143,21 @@ enum RelayMetrics {
         for session in sessions {
             for reason in ViewerClosure.allCases {
                 closed.add(
-                    Double(session.audience.closed[reason] ?? 0),
-                    labels(device: session.device.name, session: session.id) + [("reason", reason.rawValue)]
+                    Double(session.closed[reason] ?? 0),
+                    session.labels + [("reason", reason.rawValue)]
                 )
             }
         }
         return latencies(sessions) + [
-            family("viewers", .gauge, "Viewers now.") { Double($0.viewerCount) },
-            family("viewers_admitted_total", .counter, "Viewers let in.") { Double($0.audience.admitted) },
+            family("viewers", .gauge, "Viewers now.") { Double($0.viewers) },
+            family("viewers_admitted_total", .counter, "Viewers let in.") { Double($0.admitted) },
             closed,
-            family("flowing", .gauge, "Whether pictures flow from an agent.") { $0.feed.flows ? 1 : 0 },
-            family("access_units_in_total", .counter, "Access units taken from agents.") { Double($0.feed.pictures) },
-            family("in_bytes_total", .counter, "Bytes of access units taken from agents.") { Double($0.feed.bytes) },
-            family("keyframes_in_total", .counter, "Keyframes taken from agents.") { Double($0.feed.keyframes) },
+            family("flowing", .gauge, "Whether pictures flow from an agent.") { $0.flows ? 1 : 0 },
+            family("access_units_in_total", .counter, "Access units taken from agents.") { Double($0.pictures) },
+            family("in_bytes_total", .counter, "Bytes of access units taken from agents.") { Double($0.bytes) },
+            family("keyframes_in_total", .counter, "Keyframes taken from agents.") { Double($0.keyframes) },
             family("discarded_total", .counter, "Access units without a keyframe before them.") {
-                Double($0.feed.discarded)
+                Double($0.discarded)
             },
             family("access_units_out_total", .counter, "Access units handed to viewers.") {
                 Double($0.delivered.pictures)
@@ -152,19 +168,19 @@ enum RelayMetrics {
             family("dropped_total", .counter, "Access units dropped for slow viewers.") {
                 Double($0.delivered.dropped)
             },
-            family("stills_requested_total", .counter, "Stills asked of agents.") { Double($0.stills.requested) },
-            family("stills_in_total", .counter, "Stills taken from agents.") { Double($0.stills.received) },
+            family("stills_requested_total", .counter, "Stills asked of agents.") { Double($0.stillsRequested) },
+            family("stills_in_total", .counter, "Stills taken from agents.") { Double($0.stillsReceived) },
             family("resyncs_total", .counter, "Slow viewers continued at a later keyframe.") {
                 Double($0.delivered.resyncs)
             },
         ]
     }
 
-    private static func latencies(_ sessions: [Session]) -> [MetricFamily] {
-        func family(_ name: String, _ help: String, _ record: (Session) -> LatencyRecord) -> MetricFamily {
+    private static func latencies(_ sessions: [SessionReading]) -> [MetricFamily] {
+        func family(_ name: String, _ help: String, _ histogram: (SessionReading) -> LatencyHistogram) -> MetricFamily {
             var family = MetricFamily("heliograph_session_\(name)_seconds", .histogram, help)
             for session in sessions {
-                family.add(record(session).histogram, labels(device: session.device.name, session: session.id))
+                family.add(histogram(session), session.labels)
             }
             return family
         }
@@ -175,24 +191,24 @@ enum RelayMetrics {
         )
         for session in sessions {
             refused.add(
-                Double(session.presentationLatency.refused),
-                labels(device: session.device.name, session: session.id)
+                Double(session.presentationsRefused),
+                session.labels
             )
         }
         return [
             family("capture_to_relay", "Time from a frame's capture to its access unit in the relay; no repeats.") {
-                $0.captureLatency.total
+                $0.captureToRelay
             },
             family("wait", "Time from a frame's capture to the beginning of its encoding; no repeats.") {
-                $0.captureLatency.wait
+                $0.wait
             },
-            family("encode", "Time from there to the encoding's end.") { $0.captureLatency.encode },
-            family("link", "Time from there to the relay.") { $0.captureLatency.link },
+            family("encode", "Time from there to the encoding's end.") { $0.encode },
+            family("link", "Time from there to the relay.") { $0.link },
             family("handover", "Time from the relay to a viewer's connection, for each viewer.") {
-                $0.handoverLatency.record
+                $0.handover
             },
             family("capture_to_presentation", "Time from a frame's capture to its presentation, as viewers tell.") {
-                $0.presentationLatency.record
+                $0.presentation
             },
             refused,
         ]

@@ -35,6 +35,9 @@ package struct RestingSession: Sendable {
     /// is over, and one skip picture behind it, so that it may be sent again whenever somebody comes.
     package var isWatched = true
 
+    /// How much earlier than half an interval behind its slot a picture is made, ns, as far as a slot admits it.
+    package var lead: UInt64 = 0
+
     /// Whether slots are counted as if they had been filled.
     private var isCounting: Bool { !isWatched && inserted > 0 }
 
@@ -66,12 +69,13 @@ package struct RestingSession: Sendable {
         )
     }
 
-    /// When ``next(at:tally:)`` is due: half an interval behind the slot, as an agent repeats; for somebody who waits as far ahead of it as may be.
+    /// When ``next(at:tally:)`` is due: half an interval behind the slot, as an agent repeats, less the ``lead``; for somebody who waits as far ahead of
+    /// it as may be.
     package var nextTime: UInt64 {
         guard let due = clock.due else { return .max }
-        if isCounting { return max(due + clock.interval(over: 2), lastKeyframe.slot + keyframeInterval) }
-        guard wantsKeyframe, isKeyframeAllowed(at: due) else { return due + clock.interval(over: 2) }
-        return clock.earliest
+        let usual = due + clock.interval(over: 2) - min(lead, clock.interval(over: 2) + clock.earliness)
+        if isCounting { return max(usual, lastKeyframe.slot + keyframeInterval) }
+        return wantsKeyframe && isKeyframeAllowed(at: due) ? clock.earliest : usual
     }
 
     /// Takes account of the slots that are over by `now`: as missed, or as filled where nobody would have got their pictures.

@@ -26,7 +26,8 @@ final class Session {
     private let send: @MediaLoop (Packet, AgentRole) -> Void
 
     private(set) var feed: SessionFeed
-    private lazy var resting = SessionRest { [unowned self] rested, role in
+    private let company: SessionRest.Company
+    private lazy var resting = SessionRest(id, company: company) { [unowned self] rested, role in
         send(.rested(id, rested), role)
     } put: { [unowned self] accessUnit, role in
         if let picture = feed.accept(accessUnit, from: role, now: .now()) { deliver(picture, from: role) }
@@ -64,6 +65,7 @@ final class Session {
         kept: RelayState.Session? = nil,
         viewerLimits: ViewerQueue.Limits,
         viewerTimeout: TimeAmount?,
+        company: SessionRest.Company,
         logger: Logger,
         send: @escaping @MediaLoop (Packet, AgentRole) -> Void
     ) {
@@ -76,6 +78,7 @@ final class Session {
         created = kept?.created ?? Date()
         captureLatency = CaptureLatency(since: now.uptimeNanoseconds)
         self.viewerLimits = viewerLimits
+        self.company = company
         self.logger = logger
         audience = Audience(timeout: viewerTimeout)
         screenWaits = ScreenWaits(maximum: device.maximumViewers)

@@ -5,22 +5,37 @@ import Wire
 /// Makes a session's repeats in place of an agent that has handed them over.
 @MediaLoop
 final class SessionRest {
-    private var resting: (session: RestingSession, role: AgentRole)?
-    private var timer: Scheduled<Void>?
+    /// All sessions' that rest.
+    @MediaLoop
+    final class Company {
+        fileprivate let timer: LoopTimer
+        fileprivate var crowd = RestCrowd()
+
+        init(timer: LoopTimer) { self.timer = timer }
+    }
+
+    private let id: SessionID
+    private let company: Company
+    private var resting: (session: RestingSession, role: AgentRole, place: Int)?
     private var tallies: [AgentRole: RestTally] = [:]
     private let giveBack: @MediaLoop (Rested, AgentRole) -> Void
     private let put: @MediaLoop (AccessUnit, AgentRole) -> Void
     private let counted: @MediaLoop (UInt64) -> Void
 
     /// - Parameters:
+    ///   - id: The session's.
     ///   - giveBack: Tells an agent that it makes the session's repeats again, and what came of the rest.
     ///   - put: Takes a picture as if the agent had sent it. It may end the rest.
     ///   - counted: Takes note of pictures that were not made, since nobody would have got them.
     init(
+        _ id: SessionID,
+        company: Company,
         giveBack: @escaping @MediaLoop (Rested, AgentRole) -> Void,
         put: @escaping @MediaLoop (AccessUnit, AgentRole) -> Void,
         counted: @escaping @MediaLoop (UInt64) -> Void
     ) {
+        self.id = id
+        self.company = company
         self.giveBack = giveBack
         self.put = put
         self.counted = counted
@@ -38,7 +53,8 @@ final class SessionRest {
     func begin(_ session: RestingSession?, for role: AgentRole) {
         end()
         guard let session else { return giveBack(Rested(), role) }
-        resting = (session, role)
+        resting = (session, role, company.timer.add { [weak self] in self?.fillSlot() })
+        company.crowd.count += 1
         arm()
     }
 
@@ -47,9 +63,10 @@ final class SessionRest {
     /// - Parameter role: Only to the agent of this role; nil for whichever.
     func end(for role: AgentRole? = nil) {
         count()
-        guard let (session, its) = resting, role == nil || role == its else { return }
+        guard let (session, its, place) = resting, role == nil || role == its else { return }
         resting = nil
-        timer?.cancel()
+        company.timer.remove(place)
+        company.crowd.count -= 1
         giveBack(session.rested, its)
     }
 
@@ -77,9 +94,9 @@ final class SessionRest {
     }
 
     private func arm() {
-        timer?.cancel()
-        guard let time = resting?.session.nextTime else { return }
-        timer = MediaLoop.schedule(at: .uptimeNanoseconds(time)) { [weak self] in self?.fillSlot() }
+        resting?.session.lead = company.crowd.lead(of: id)
+        guard let resting else { return }
+        company.timer.set(resting.place, at: resting.session.nextTime, room: company.crowd.room)
     }
 
     private func fillSlot() {

@@ -20,6 +20,7 @@ final class SessionTable {
     private let entrance: StreamEntrance?
     private let connections: Connections
     private let acceptPauses: AcceptPauses
+    private let company: SessionRest.Company
     private var entries: [SessionID: Entry] = [:]
     /// Sessions that are opening their port, by device.
     private var opening: [String: Int] = [:]
@@ -31,24 +32,26 @@ final class SessionTable {
         entrance: StreamEntrance?,
         connections: Connections,
         acceptPauses: AcceptPauses,
+        timer: LoopTimer,
         logger: Logger
     ) {
         self.configuration = configuration
         self.entrance = entrance
         self.connections = connections
         self.acceptPauses = acceptPauses
+        company = SessionRest.Company(timer: timer)
         self.logger = logger
     }
 
     subscript(id: SessionID) -> Session? { entries[id]?.session }
 
     /// In the order of their ids.
-    var all: [Session] { entries.values.map(\.session).sorted { $0.id < $1.id } }
+    private(set) var all: [Session] = []
 
     func sessions(of device: String) -> [Session] { all.filter { $0.device.name == device } }
 
-    /// By the names of their devices, in no order.
-    var byDevice: [String: [Session]] { Dictionary(grouping: entries.values.map(\.session)) { $0.device.name } }
+    /// By the names of their devices.
+    var byDevice: [String: [Session]] { Dictionary(grouping: all) { $0.device.name } }
 
     /// Opens a session's port and lists it.
     func start(
@@ -70,6 +73,7 @@ final class SessionTable {
             request: request,
             viewerLimits: configuration.viewerQueueLimits,
             viewerTimeout: configuration.viewerTimeout,
+            company: company,
             logger: logger,
             send: send
         )
@@ -91,6 +95,7 @@ final class SessionTable {
             kept: kept,
             viewerLimits: configuration.viewerQueueLimits,
             viewerTimeout: configuration.viewerTimeout,
+            company: company,
             logger: logger,
             send: send
         )
@@ -113,11 +118,13 @@ final class SessionTable {
         }
         session.port = listener.port
         entries[session.id] = Entry(session: session, listener: listener)
+        all.insert(session, at: all.lastIndex { $0.id < session.id }.map { $0 + 1 } ?? 0)
     }
 
     /// Ends a session: its viewers' streams end and its port closes.
     func stop(_ session: Session) async {
         guard let entry = entries.removeValue(forKey: session.id) else { return }
+        all.removeAll { $0 === session }
         entry.session.end()
         await entry.listener.close()
         logger.info("session \(session.id) stopped")

@@ -55,6 +55,36 @@ struct RestingSessionTests {
         #expect(tally.bytes == UInt64(made.map(\.unit.bytes.count).reduce(0, +)))
     }
 
+    @Test("fills its slots earlier by its lead, a quarter of an interval before they are due at most")
+    func lead() throws {
+        for (lead, first) in [(20, 130), (50, 100), (75, 75), (1000, 75)] as [(UInt64, UInt64)] {
+            var (session, tally) = (try Self.session(), RestTally())
+            session.lead = lead * 1_000_000
+            let made = Self.run(&session, until: Self.start + Self.second, tally: &tally)
+            let times = (0..<9).map { Self.start + (first + $0 * 100) * 1_000_000 }
+            #expect(made.map(\.time).prefix(9) == times[...])
+            #expect(made.map(\.unit.pts).prefix(9) == (1...9).map { Self.rest().keyframe + Int64($0) * 100_000 }[...])
+            #expect(tally.missed == 0)
+        }
+    }
+
+    @Test("is spread out with those beside it, evenly, and makes its pictures earlier the more they are")
+    func crowd() {
+        var crowd = RestCrowd()
+        crowd.count = 1
+        #expect(crowd.lead(of: 7) == 0 && crowd.room == 0)
+        for count in [2, 10, 100, 400] as [UInt64] {
+            crowd.count = count
+            let leads = (1...count).map { crowd.lead(of: SessionID($0)) }.sorted()
+            #expect(leads.first! >= count * 25_000 && leads.last! <= count * 65_000)
+            // In any half millisecond as many as can be made in it, and two.
+            for (index, lead) in leads.enumerated() {
+                let within = leads[index...].count { $0 < lead + 480_000 }
+                #expect(within <= 14, "\(count): \(within) at \(lead)")
+            }
+        }
+    }
+
     @Test("sends the keyframe again, byte for byte, when its interval is over")
     func keyframes() throws {
         var (session, tally) = (try Self.session(Self.rest(interval: 2 * Self.second)), RestTally())

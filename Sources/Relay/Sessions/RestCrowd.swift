@@ -1,0 +1,29 @@
+package import Wire
+
+/// The sessions of all devices that rest. Those of one device are in step with the same source, and their slots come at once: spread out, the last one's
+/// picture is not too late.
+package struct RestCrowd: Sendable {
+    /// What a picture takes at most until the next one can be made, ns: 30 µs as measured, and a third of that again.
+    private static let cost: UInt64 = 40_000
+    /// How much earlier all are for each of them, ns, so that what else the relay does makes none of them too late.
+    private static let reserve: UInt64 = 25_000
+    /// The golden ratio's fraction, of 2^16: its multiples fill an interval evenly, however many there are.
+    private static let ratio: UInt64 = 40_503
+
+    /// How long pictures may wait for others of about the same time, for each session that rests and at most, ns: a wake costs as much as a picture.
+    private static let (shareOfRoom, mostRoom) = (5_000 as UInt64, 1_000_000 as UInt64)
+
+    package var count: UInt64 = 0
+
+    package init() {}
+
+    /// How much later a session may make its pictures, ns, together with others.
+    package var room: UInt64 { min(count > 1 ? count * Self.shareOfRoom : 0, Self.mostRoom) }
+
+    /// How much earlier than the others a session makes its pictures, ns.
+    package func lead(of session: SessionID) -> UInt64 {
+        guard count > 1 else { return 0 }
+        let part = UInt64(session) * Self.ratio % 65_536
+        return count * Self.reserve + (count * Self.cost * part) >> 16
+    }
+}
