@@ -107,6 +107,8 @@ struct BroadcastTests {
         try await RunningRelay.run {
             $0.devices[0].agentExecutable = path
             $0.stateFile = stateFile
+            // The kernel gives it to nobody else between the two lives.
+            $0.sessionPortBase = 21_000
         } _: { relay in
             _ = try await relay.startSession()
             async let start = relay.post("/screencapture/broadcast/start", ["ttl": 1])
