@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One timer of the media loop for all that look at the clock often: what is due at about the same time costs one wake.
+/// One timer of the media loop for sessions that rest and for what the relay looks for now and then: what is due at about the same time costs one wake.
 @MediaLoop
 final class LoopTimer {
     private var dueTimes = DueTimes()

@@ -6,9 +6,9 @@ import Wire
 /// Connects the relay's parts: agents to broadcasts, access units to sessions, calls to both.
 @MediaLoop
 final class Switchboard: AgentLinkOwner {
-    /// How often sessions look at the clock.
+    /// How long after the last time sessions look at the clock again, ns.
     private static let tickInterval: UInt64 = 100_000_000
-    /// How much later they may, with another that is due, ns.
+    /// How much later they may, with something else that is due, ns.
     private static let tickRoom: UInt64 = 40_000_000
 
     private(set) var configuration: RelayConfiguration

@@ -1,4 +1,5 @@
 import Hummingbird
+import Wire
 
 extension API {
     func addSessionRoutes(to routes: inout RouteTable) {
@@ -47,15 +48,23 @@ extension API {
         }
     }
 
-    /// Pictures go on between two sessions: hundreds of reports take longer than they may wait.
-    @MediaLoop
+    /// One at a time, from another thread, so that the media loop looks at its sockets between them: hundreds of reports take longer than
+    /// pictures may wait.
     private func sessions() async -> [JSONValue] {
         var reports: [JSONValue] = []
-        for session in switchboard.sessions.all {
-            reports.append(SessionReport.json(session, of: switchboard.broadcast(of: session.device.name)))
-            await Task.yield()
+        for id in await sessionIDs() {
+            if let report = await report(of: id) { reports.append(report) }
         }
         return reports
+    }
+
+    @MediaLoop
+    private func sessionIDs() -> [SessionID] { switchboard.sessions.all.map(\.id) }
+
+    /// Nil where the session has ended.
+    @MediaLoop
+    private func report(of id: SessionID) -> JSONValue? {
+        switchboard.sessions[id].map { SessionReport.json($0, of: switchboard.broadcast(of: $0.device.name)) }
     }
 
     @MediaLoop

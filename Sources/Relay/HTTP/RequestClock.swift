@@ -11,14 +11,6 @@ package struct RequestClock: Sendable {
         case close
     }
 
-    private enum Answer {
-        /// None has begun.
-        case none
-        case withLength
-        /// Its length is not known: a stream, whose viewer has limits of its own.
-        case stream
-    }
-
     private let limits: ConnectionLimits
     /// Since when what is owed now is.
     private var since: NIODeadline
@@ -27,8 +19,8 @@ package struct RequestClock: Sendable {
     private var bodyWasEnded = false
     /// Requests whose answers have not ended. A client may send the next before it has the answer to the last (RFC 9112, section 9.3.2).
     private var unanswered = 0
-    /// What is being answered now.
-    private var answer = Answer.none
+    /// Whether the answer that has begun has no length: a stream, whose viewer has limits of its own.
+    private var isStream = false
     /// What the connection had not taken when last looked at, bytes.
     private var unsent = Int.max
 
@@ -43,7 +35,7 @@ package struct RequestClock: Sendable {
     /// When ``passed(_:unsent:)`` is due; nil while nothing is owed.
     package var deadline: NIODeadline? {
         if bodyIsOpen || isFirst { return since + limits.requestTimeout }
-        return answer == .stream ? nil : since + limits.idleTimeout
+        return isStream ? nil : since + limits.idleTimeout
     }
 
     package mutating func headCame(now: NIODeadline) {
@@ -58,12 +50,12 @@ package struct RequestClock: Sendable {
     }
 
     package mutating func answerBegan(hasLength: Bool, now: NIODeadline) {
-        answer = hasLength ? .withLength : .stream
+        isStream = !hasLength
         if !bodyIsOpen { owe(now: now) }
     }
 
     package mutating func answerEnded(now: NIODeadline) {
-        answer = .none
+        isStream = false
         unanswered = max(0, unanswered - 1)
         if !bodyIsOpen { owe(now: now) }
     }
@@ -81,9 +73,12 @@ package struct RequestClock: Sendable {
             defer { bodyWasEnded = true }
             return bodyWasEnded ? .close : .endBody
         }
+        if unsent == 0 {
+            // Who waits for an answer that is being made owes nothing.
+            self.unsent = .max
+            return unanswered > 0 ? .nothing : .close
+        }
         defer { self.unsent = unsent }
-        // Who waits for an answer that is being made owes nothing.
-        if unsent == 0 { return unanswered > 0 ? .nothing : .close }
         return unsent < self.unsent ? .nothing : .close
     }
 }

@@ -7,7 +7,7 @@ import Wire
 ///
 /// They are read on the media loop and made a text of elsewhere: for hundreds of sessions that takes longer than pictures may wait.
 struct RelayMetrics: Sendable {
-    /// What does not grow with the sessions.
+    /// What has no sample for each session.
     private let relay: [MetricFamily]
     private let heartbeats: [(device: String, heartbeat: Heartbeat)]
     private let sessions: [SessionReading]

@@ -35,8 +35,11 @@ package struct RestingSession: Sendable {
     /// is over, and one skip picture behind it, so that it may be sent again whenever somebody comes.
     package var isWatched = true
 
-    /// How much earlier than half an interval behind its slot a picture is made, ns, as far as a slot admits it.
+    /// How much earlier than half an interval behind its slot a picture is made, ns: ``mostLead`` at most.
     package var lead: UInt64 = 0
+
+    /// The greatest ``lead``, ns: a picture ahead of its slot would take it from a frame that comes in time.
+    package var mostLead: UInt64 { clock.interval(over: 2) }
 
     /// Whether slots are counted as if they had been filled.
     private var isCounting: Bool { !isWatched && inserted > 0 }
@@ -55,7 +58,9 @@ package struct RestingSession: Sendable {
         self.codec = codec
         self.epoch = epoch
         clock = SlotClock(fps: rest.fps)
-        clock.begin(at: rest.slot)
+        // The agent's keyframe may have left half an interval behind its slot.
+        clock.begin(at: rest.slot - min(rest.slot, clock.interval()))
+        clock.skip(1)
         keyframeInterval = min(rest.keyframeInterval, Self.longestInterval)
         lastKeyframe = (rest.slot - min(rest.slot, clock.interval()), false)
     }
@@ -73,7 +78,7 @@ package struct RestingSession: Sendable {
     /// it as may be.
     package var nextTime: UInt64 {
         guard let due = clock.due else { return .max }
-        let usual = due + clock.interval(over: 2) - min(lead, clock.interval(over: 2) + clock.earliness)
+        let usual = due + mostLead - min(lead, mostLead)
         if isCounting { return max(usual, lastKeyframe.slot + keyframeInterval) }
         return wantsKeyframe && isKeyframeAllowed(at: due) ? clock.earliest : usual
     }

@@ -5,7 +5,7 @@ import Wire
 /// Makes a session's repeats in place of an agent that has handed them over.
 @MediaLoop
 final class SessionRest {
-    /// All sessions' that rest.
+    /// What sessions that rest share.
     @MediaLoop
     final class Company {
         fileprivate let timer: LoopTimer
@@ -17,6 +17,8 @@ final class SessionRest {
     private let id: SessionID
     private let company: Company
     private var resting: (session: RestingSession, role: AgentRole, place: Int)?
+    /// Whether it is one of the crowd.
+    private var isCounted = false
     private var tallies: [AgentRole: RestTally] = [:]
     private let giveBack: @MediaLoop (Rested, AgentRole) -> Void
     private let put: @MediaLoop (AccessUnit, AgentRole) -> Void
@@ -54,7 +56,7 @@ final class SessionRest {
         end()
         guard let session else { return giveBack(Rested(), role) }
         resting = (session, role, company.timer.add { [weak self] in self?.fillSlot() })
-        company.crowd.count += 1
+        followCrowd()
         arm()
     }
 
@@ -66,7 +68,7 @@ final class SessionRest {
         guard let (session, its, place) = resting, role == nil || role == its else { return }
         resting = nil
         company.timer.remove(place)
-        company.crowd.count -= 1
+        followCrowd()
         giveBack(session.rested, its)
     }
 
@@ -83,6 +85,7 @@ final class SessionRest {
         count()
         guard let former = resting?.session.isWatched, former != isWatched else { return }
         resting?.session.isWatched = isWatched
+        followCrowd()
         arm()
     }
 
@@ -94,9 +97,18 @@ final class SessionRest {
     }
 
     private func arm() {
-        resting?.session.lead = company.crowd.lead(of: id)
-        guard let resting else { return }
-        company.timer.set(resting.place, at: resting.session.nextTime, room: company.crowd.room)
+        guard let most = resting?.session.mostLead else { return }
+        resting?.session.lead = company.crowd.lead(of: id, most: most)
+        guard let (session, _, place) = resting else { return }
+        // Who waits for a keyframe gets it at once.
+        company.timer.set(place, at: session.nextTime, room: session.wantsKeyframe ? 0 : company.crowd.room)
+    }
+
+    private func followCrowd() {
+        let counts = resting?.session.isWatched ?? false
+        guard counts != isCounted else { return }
+        isCounted = counts
+        if counts { company.crowd.count += 1 } else { company.crowd.count -= 1 }
     }
 
     private func fillSlot() {

@@ -55,9 +55,9 @@ struct RestingSessionTests {
         #expect(tally.bytes == UInt64(made.map(\.unit.bytes.count).reduce(0, +)))
     }
 
-    @Test("fills its slots earlier by its lead, a quarter of an interval before they are due at most")
+    @Test("fills its slots earlier by its lead, and none before it is due")
     func lead() throws {
-        for (lead, first) in [(20, 130), (50, 100), (75, 75), (1000, 75)] as [(UInt64, UInt64)] {
+        for (lead, first) in [(20, 130), (50, 100), (1000, 100)] as [(UInt64, UInt64)] {
             var (session, tally) = (try Self.session(), RestTally())
             session.lead = lead * 1_000_000
             let made = Self.run(&session, until: Self.start + Self.second, tally: &tally)
@@ -68,19 +68,45 @@ struct RestingSessionTests {
         }
     }
 
+    @Test("with a lead, too, sends a keyframe on demand only as far ahead as any n pictures leave over n - 2 intervals")
+    func demandWithLead() throws {
+        var (session, tally) = (try Self.session(), RestTally())
+        session.lead = Self.second / 50
+        // The agent's keyframe left half an interval behind its slot.
+        var times = [Self.start + Self.second / 20]
+        times += Self.run(&session, until: Self.start + 5 * Self.second / 10 + Self.second / 20, tally: &tally).map(
+            \.time
+        )
+        session.wantsKeyframe = true
+        times += Self.run(&session, until: Self.start + 2 * Self.second, tally: &tally).map(\.time)
+        #expect(tally.keyframes == 1)
+        for first in times.indices {
+            for last in times.indices[first...] where last - first >= 2 {
+                #expect(
+                    times[last] - times[first] >= UInt64(last - first - 1) * Self.second / 10,
+                    "\(first) to \(last)"
+                )
+            }
+        }
+    }
+
     @Test("is spread out with those beside it, evenly, and makes its pictures earlier the more they are")
     func crowd() {
         var crowd = RestCrowd()
+        let most: UInt64 = 16_666_666
         crowd.count = 1
-        #expect(crowd.lead(of: 7) == 0 && crowd.room == 0)
+        #expect(crowd.lead(of: 7, most: most) == 0 && crowd.room == 0)
         for count in [2, 10, 100, 400] as [UInt64] {
             crowd.count = count
-            let leads = (1...count).map { crowd.lead(of: SessionID($0)) }.sorted()
-            #expect(leads.first! >= count * 25_000 && leads.last! <= count * 65_000)
-            // In any half millisecond as many as can be made in it, and two.
-            for (index, lead) in leads.enumerated() {
-                let within = leads[index...].count { $0 < lead + 480_000 }
-                #expect(within <= 14, "\(count): \(within) at \(lead)")
+            let greatest = min(count * 65_000, most)
+            let leads = (1...count).map { crowd.lead(of: SessionID($0), most: most) }.sorted()
+            #expect(leads.first! >= greatest * 3 / 8 && leads.last! <= greatest)
+            // In each tenth of the time as many, and three more or less.
+            let width = greatest * 40 / 65 / 10 + 1
+            for tenth in 0..<UInt64(10) {
+                let begin = greatest * 25 / 65 + tenth * width
+                let within = leads.count { $0 >= begin && $0 < begin + width }
+                #expect(abs(within - Int(count / 10)) <= 3, "\(count): \(within) from \(begin)")
             }
         }
     }
