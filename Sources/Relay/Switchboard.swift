@@ -23,7 +23,7 @@ final class Switchboard: AgentLinkOwner {
 
     private let logger: Logger
     private var broadcasts: [String: Broadcast] = [:]
-    private let timer = LoopTimer()
+    private let timer = SharedTimer()
     private var ticks: Int?
     /// Agents refused since the relay started, by code.
     private(set) var refused: [Reject.Code: UInt64] = [:]

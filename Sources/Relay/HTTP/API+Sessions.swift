@@ -64,13 +64,15 @@ extension API {
     /// Nil where the session has ended.
     @MediaLoop
     private func report(of id: SessionID) -> JSONValue? {
-        switchboard.sessions[id].map { SessionReport.json($0, of: switchboard.broadcast(of: $0.device.name)) }
+        switchboard.sessions[id].map(report)
     }
 
     @MediaLoop
-    private func report(_ context: RelayRequestContext) throws(Problem) -> JSONValue {
-        let session = try session(context)
-        return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
+    private func report(_ context: RelayRequestContext) throws(Problem) -> JSONValue { report(try session(context)) }
+
+    @MediaLoop
+    private func report(_ session: Session) -> JSONValue {
+        SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
     }
 
     @MediaLoop
@@ -79,7 +81,7 @@ extension API {
     {
         let session = try session(context)
         await switchboard.changeSession(session, change)
-        return SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
+        return report(session)
     }
 
     @MediaLoop

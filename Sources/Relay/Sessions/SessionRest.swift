@@ -8,10 +8,10 @@ final class SessionRest {
     /// What sessions that rest share.
     @MediaLoop
     final class Company {
-        fileprivate let timer: LoopTimer
+        fileprivate let timer: SharedTimer
         fileprivate var crowd = RestCrowd()
 
-        init(timer: LoopTimer) { self.timer = timer }
+        init(timer: SharedTimer) { self.timer = timer }
     }
 
     private let id: SessionID

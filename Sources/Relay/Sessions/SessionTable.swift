@@ -32,7 +32,7 @@ final class SessionTable {
         entrance: StreamEntrance?,
         connections: Connections,
         acceptPauses: AcceptPauses,
-        timer: LoopTimer,
+        timer: SharedTimer,
         logger: Logger
     ) {
         self.configuration = configuration

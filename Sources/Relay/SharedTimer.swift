@@ -2,7 +2,7 @@ import NIOCore
 
 /// One timer of the media loop for sessions that rest and for what the relay looks for now and then: what is due at about the same time costs one wake.
 @MediaLoop
-final class LoopTimer {
+final class SharedTimer {
     private var dueTimes = DueTimes()
     private var actions: [@MediaLoop () -> Void] = []
     private var armed: (time: UInt64, task: Scheduled<Void>)?
