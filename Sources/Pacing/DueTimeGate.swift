@@ -1,9 +1,9 @@
 /// Decides when a frame is ready to leave.
 ///
 /// A frame that arrives less than a quarter of an interval before its slot, or later, is ready at once. So is an earlier one of a source that is no faster than
-/// the slots, which then move towards it as far as they can; where that leaves it half an interval to wait it makes room for the next one. One of a faster source is ready when its slot is due, or an eighth of an interval
-/// later where the source's pace lets a fresher one come by then; if none does, this one is shown all the same. So the newest content may be
-/// delayed but is never lost: it leaves within 9/8 of an interval.
+/// the slots, which then move towards it as far as they can; where that leaves its frames to wait, one of them makes room for the next. One of a faster source is
+/// ready when its slot is due, or an eighth of an interval later where the source's pace lets a fresher one come by then; if none does, this one is shown all the
+/// same. So the newest content may be delayed but is never lost: it leaves within 9/8 of an interval.
 package struct DueTimeGate: Sendable {
     /// How soon a frame can follow another, ns: the shortest recent gap. It falls at once and rises slowly, so that sources
     /// which leave out some of a screen's refreshes are known by those that they do not leave out.
@@ -15,6 +15,11 @@ package struct DueTimeGate: Sendable {
     /// How many gaps the mean is made of; no more than a new one is to count a part of.
     private var gapCount: UInt64 = 0
     private var lastArrival: UInt64?
+    /// How many frames in a row have come more than a sixteenth of an interval before they could leave.
+    private var waits = 0
+    /// Whether the frame that arrived last makes room for the next one, which leaves as it arrives where its slot is due by then and no more than
+    /// half an interval before: else each frame of a source of the slots' rate would wait as long as this one.
+    package private(set) var makesRoom = false
 
     /// - Parameter pace: How soon a frame can follow another, ns. Nil where the arrivals are to tell; the gate
     ///   then waits until they have told.
@@ -35,6 +40,18 @@ package struct DueTimeGate: Sendable {
             lastGap = gap
         }
         lastArrival = arrival
+        makesRoom = false
+        // The frame whose slot was taken waits for that.
+        guard let due = clock.due, !clock.isTakenOnDemand else { return }
+        let wait = isNoFaster(than: clock) ? soonest(arrival: arrival, due: due, clock: clock) - arrival : 0
+        waits = wait > clock.interval(over: 16) ? waits + 1 : 0
+        makesRoom = wait >= clock.interval(over: 2) || waits == 8
+        if makesRoom { waits = 0 }
+    }
+
+    /// When a frame of a source no faster than the slots can leave, if these move towards it.
+    private func soonest(arrival: UInt64, due: UInt64, clock: SlotClock) -> UInt64 {
+        max(arrival, due - min(due, clock.earliness + clock.headroom))
     }
 
     /// When a frame that arrived at `arrival` is ready, monotonic ns.
@@ -47,13 +64,7 @@ package struct DueTimeGate: Sendable {
         if isNoFaster(than: clock) {
             // The frame whose slot was taken makes room for the next one.
             if clock.isTakenOnDemand { return min(oldest, due + clock.interval(over: 2)) }
-            let soonest = max(arrival, due - min(due, clock.earliness + clock.headroom))
-            // It would wait for long, and so would all that follow, each a little longer where the source is a little faster. The next one comes in time for this
-            // slot, and then none has to wait.
-            if soonest - arrival >= clock.interval(over: 2), arrival + meanGap <= due + clock.interval(over: 4) {
-                return min(due + clock.interval(3, over: 8), oldest)
-            }
-            return min(soonest, latest)
+            return makesRoom ? oldest : min(soonest(arrival: arrival, due: due, clock: clock), oldest)
         }
         return arrival + pace <= latest ? latest : min(due, latest)
     }

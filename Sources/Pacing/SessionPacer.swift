@@ -61,13 +61,11 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     /// release.
     package mutating func offer(_ frame: Frame, at now: UInt64) -> Frame? {
         tally.received += 1
+        let wasReady = latch.waiting.map { gate.readyTime(arrival: $0.arrival, clock: clock) <= now } ?? false
         gate.frameArrived(at: now, clock: clock)
+        if gate.makesRoom { clock.moveBack(to: now + clock.interval(3, over: 4)) }
         guard let displaced = latch.put(frame, at: now) else { return nil }
-        if gate.readyTime(arrival: displaced.arrival, clock: clock) <= now {
-            tally.latchedOver += 1
-        } else {
-            tally.gated += 1
-        }
+        if wasReady { tally.latchedOver += 1 } else { tally.gated += 1 }
         return displaced.sample
     }
 

@@ -92,6 +92,11 @@ package struct SlotClock: Sendable {
         return slot
     }
 
+    /// Moves the slots back, by less than an interval, until the next one is due at `time`; where it is due later already they stay.
+    package mutating func moveBack(to time: UInt64) {
+        if let due, due < time { begin(at: time) }
+    }
+
     /// How many slots from the next one on are due by `time`.
     package func slots(dueBy time: UInt64) -> UInt64 {
         guard let due, due <= time else { return 0 }

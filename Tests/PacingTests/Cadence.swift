@@ -50,8 +50,8 @@ struct Cadence {
     var countsEverySlot: Bool {
         guard let first = outputs.firstIndex(where: \.isPicture) else { return true }
         return zip(outputs[first...], outputs[(first + 1)...]).allSatisfy { output, next in
-            // Slots may have moved ahead by up to half an interval.
-            let slots = (Double(next.slot - output.slot) / interval - 0.01).rounded(.up)
+            // Slots may have moved ahead by up to half an interval, or back by less than that.
+            let slots = (Double(next.slot - output.slot) / interval + 0.51).rounded(.down)
             return UInt64(slots) == (output.isPicture ? 1 : 0) + next.missed - output.missed
         }
     }

@@ -109,4 +109,20 @@ struct SlotClockTests {
         #expect(slot == 1_225_000_002)
         #expect(clock.headroom == 0)
     }
+
+    @Test("the slots move back until the next is due at a time, and give what earlier pictures had left ahead of them")
+    func movesBack() {
+        var clock = Self.clock(fps: 10, from: 1_000_000_000)
+        while clock.headroom > 0 { _ = clock.takeSlot(at: (clock.due ?? 0) - clock.earliness - clock.headroom) }
+        let due = clock.due ?? 0
+        clock.moveBack(to: due - 1)
+        #expect(clock.due == due)
+        clock.moveBack(to: due + 40_000_000)
+        #expect(clock.due == due + 40_000_000)
+        // A nanosecond is rounded to the safe side.
+        #expect(clock.headroom == 39_999_999)
+        let slot = clock.takeSlot(at: due + 40_000_000)
+        #expect(slot == due + 40_000_000)
+        #expect(clock.due == due + 140_000_000)
+    }
 }
