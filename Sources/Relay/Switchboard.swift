@@ -289,12 +289,8 @@ final class Switchboard: AgentLinkOwner {
         switch packet {
         case .accessUnit(let id, let accessUnit):
             session(id, of: agent)?.accept(accessUnit, from: agent.role)
-        case .heartbeat(var heartbeat):
-            for place in heartbeat.sessions.indices {
-                guard let session = session(heartbeat.sessions[place].session, of: agent) else { continue }
-                heartbeat.sessions[place].counters.add(session.restTally(of: agent.role))
-            }
-            supervisor(of: agent)?.received(heartbeat)
+        case .heartbeat(let heartbeat):
+            supervisor(of: agent)?.received(heartbeat) { session($0, of: agent)?.restTally(of: agent.role) }
         case .rest(let id, let rest):
             session(id, of: agent)?.rest(rest, from: agent.role)
         case .wake(let id):

@@ -72,11 +72,19 @@ package struct Welcome: Sendable, Equatable, Codable {
     package var maximumQueuedMedia: Int
     /// Whether the relay takes REST; absent: it does not.
     package var takesRest: Bool?
+    /// Whether the relay takes ``Heartbeat/unchanged``; absent: it does not.
+    package var takesUnchanged: Bool?
 
-    package init(heartbeatInterval: Int, maximumQueuedMedia: Int, takesRest: Bool? = nil) {
+    package init(
+        heartbeatInterval: Int,
+        maximumQueuedMedia: Int,
+        takesRest: Bool? = nil,
+        takesUnchanged: Bool? = nil
+    ) {
         self.heartbeatInterval = heartbeatInterval
         self.maximumQueuedMedia = maximumQueuedMedia
         self.takesRest = takesRest
+        self.takesUnchanged = takesUnchanged
     }
 }
 
@@ -205,6 +213,8 @@ package struct Heartbeat: Sendable, Equatable, Codable {
     /// Bytes that wait in the agent for the link.
     package var linkQueuedBytes: Int
     package var sessions: [SessionFigures]
+    /// Sessions whose figures are those of the link's last heartbeat; absent: none.
+    package var unchanged: [SessionID]?
 
     package init(
         clock: UInt64,
@@ -212,7 +222,8 @@ package struct Heartbeat: Sendable, Equatable, Codable {
         buffersSkipped: UInt64,
         framesCopied: UInt64,
         linkQueuedBytes: Int,
-        sessions: [SessionFigures]
+        sessions: [SessionFigures],
+        unchanged: [SessionID]? = nil
     ) {
         self.clock = clock
         self.framesReceived = framesReceived
@@ -220,6 +231,7 @@ package struct Heartbeat: Sendable, Equatable, Codable {
         self.framesCopied = framesCopied
         self.linkQueuedBytes = linkQueuedBytes
         self.sessions = sessions
+        self.unchanged = unchanged
     }
 }
 

@@ -99,9 +99,11 @@ enum SamplePackets {
             json: #"{"reason":"done"}"#
         ),
         Frozen(
-            .welcome(Welcome(heartbeatInterval: 2000, maximumQueuedMedia: 1000, takesRest: true)),
-            "484C4757 01 01 0000 00000000 00000045",
-            json: #"{"heartbeatInterval":2000,"maximumQueuedMedia":1000,"takesRest":true}"#
+            .welcome(
+                Welcome(heartbeatInterval: 2000, maximumQueuedMedia: 1000, takesRest: true, takesUnchanged: true)
+            ),
+            "484C4757 01 01 0000 00000000 0000005B",
+            json: #"{"heartbeatInterval":2000,"maximumQueuedMedia":1000,"takesRest":true,"takesUnchanged":true}"#
         ),
         Frozen(
             .rested(7, Rested(slots: 301, inserted: 1, keyframe: 10_033_333_333)),
@@ -142,6 +144,22 @@ enum SamplePackets {
                 + #"{"counters":{"bytes":0,"encodeTimes":{"counts":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"sum":0},"encodedLive":0,"encoderRestarts":0,"errors":0,"gated":0,"#
                 + #""held":0,"keyframes":0,"latchedOver":0,"missed":0,"poolDrops":0,"received":0,"reencodedRepeats":0,"refined":0,"skipped":0},"#
                 + #""encoder":"x264","encoderReason":"why","linkDrops":6,"session":7,"size":{"height":360,"width":640}}]}"#
+        ),
+        Frozen(
+            .heartbeat(
+                Heartbeat(
+                    clock: 1,
+                    framesReceived: 2,
+                    buffersSkipped: 3,
+                    framesCopied: 4,
+                    linkQueuedBytes: 5,
+                    sessions: [],
+                    unchanged: [7, 9]
+                )
+            ),
+            "484C4757 01 42 0000 00000000 00000076",
+            json:
+                #"{"buffersSkipped":3,"clock":1,"framesCopied":4,"framesReceived":2,"linkQueuedBytes":5,"sessions":[],"unchanged":[7,9]}"#
         ),
         Frozen(
             .accessUnit(

@@ -60,6 +60,7 @@ final class RelayLink: Sendable {
         }
         self.stop = stop
         takesRest = welcome.takesRest ?? false
+        takesUnchanged = welcome.takesUnchanged ?? false
         heartbeatInterval = .milliseconds(min(max(welcome.heartbeatInterval, 10), 60_000))
         state = Monitor(
             State(
@@ -72,6 +73,8 @@ final class RelayLink: Sendable {
     private let heartbeatInterval: UInt64
     /// Whether the relay makes repeats of sessions that rest.
     let takesRest: Bool
+    /// Whether it remembers the figures of sessions.
+    private let takesUnchanged: Bool
 
     /// Waits for the relay's next packet.
     func nextPacket(_ decoder: inout PacketDecoder) throws(LinkError) -> Packet {
@@ -130,10 +133,12 @@ final class RelayLink: Sendable {
 
     /// Writes what is queued until the link is closed or breaks; calls `heartbeat` when one is due.
     func writeLoop(heartbeat: (_ queuedBytes: Int, _ drops: [SessionID: UInt64]) -> Heartbeat) {
+        var told = ToldFigures()
         while let work = nextWork() {
             var pieces = work.pieces
             if let (queuedBytes, drops) = work.heartbeatDue {
-                pieces.append(Packet.heartbeat(heartbeat(queuedBytes, drops)).encoded())
+                let heartbeat = heartbeat(queuedBytes, drops)
+                pieces.append(Packet.heartbeat(takesUnchanged ? told.shortened(heartbeat) : heartbeat).encoded())
             }
             do {
                 for piece in pieces { try socket.write(piece, stop: stop) }

@@ -106,7 +106,8 @@ final class AgentLink {
                     Welcome(
                         heartbeatInterval: Int(max(1, heartbeat.milliseconds)),
                         maximumQueuedMedia: Self.maximumQueuedMedia,
-                        takesRest: true
+                        takesRest: true,
+                        takesUnchanged: true
                     )
                 )
             )

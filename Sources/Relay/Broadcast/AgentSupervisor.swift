@@ -165,7 +165,9 @@ final class AgentSupervisor {
         session.failed(role, because: failure.reason)
     }
 
-    func received(_ heartbeat: Heartbeat) { heartbeats.add(heartbeat, now: .now()) }
+    func received(_ heartbeat: Heartbeat, tally: (SessionID) -> RestTally?) {
+        heartbeats.add(heartbeat, now: .now(), tally: tally)
+    }
 
     func received(_ reports: EncoderReports) { encoders = reports.encoders }
 

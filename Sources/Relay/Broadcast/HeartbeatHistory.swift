@@ -4,17 +4,33 @@ package import Wire
 
 /// The last two heartbeats of an agent, and the per-second rates between them.
 package struct HeartbeatHistory: Sendable {
+    /// With all sessions.
     package private(set) var latest: Heartbeat?
     package private(set) var received: NIODeadline?
     private var previous: Heartbeat?
+    private var told = ToldFigures()
+    /// Where a session's figures are in the latest heartbeat.
+    private var places: [SessionID: Int] = [:]
+    /// What they were in the one before.
+    private var former: [SessionID: SessionCounters] = [:]
 
     package init() {}
 
-    package mutating func add(_ heartbeat: Heartbeat, now: NIODeadline) {
+    /// Takes in a heartbeat that came.
+    ///
+    /// - Parameter tally: What the relay has made in place of the agent, of a session.
+    package mutating func add(_ heartbeat: Heartbeat, now: NIODeadline, tally: (SessionID) -> RestTally? = { _ in nil })
+    {
+        var heartbeat = told.completed(heartbeat)
+        for place in heartbeat.sessions.indices {
+            if let tally = tally(heartbeat.sessions[place].session) { heartbeat.sessions[place].counters.add(tally) }
+        }
+        // An agent may say anything.
+        heartbeat.linkQueuedBytes = max(0, heartbeat.linkQueuedBytes)
+        former = Dictionary(latest?.sessions.map { ($0.session, $0.counters) } ?? []) { $1 }
+        places = Dictionary(heartbeat.sessions.indices.map { (heartbeat.sessions[$0].session, $0) }) { $1 }
         previous = latest
         latest = heartbeat
-        // An agent may say anything.
-        latest?.linkQueuedBytes = max(0, heartbeat.linkQueuedBytes)
         received = now
     }
 
@@ -25,14 +41,13 @@ package struct HeartbeatHistory: Sendable {
     }
 
     package func figures(of session: SessionID) -> SessionFigures? {
-        latest?.sessions.first { $0.session == session }
+        places[session].flatMap { latest?.sessions[$0] }
     }
 
     /// The session's rates between the last two heartbeats; nil until it stood in both.
     package func rates(of session: SessionID) -> SessionRates? {
-        guard let (previous, latest, seconds) = interval,
-            let before = previous.sessions.first(where: { $0.session == session })?.counters,
-            let after = latest.sessions.first(where: { $0.session == session })?.counters
+        guard let (_, _, seconds) = interval, let before = former[session],
+            let after = figures(of: session)?.counters
         else { return nil }
         let pictures = difference(after.pictures, before.pictures)
         let encoded = difference(after.encoded, before.encoded)

@@ -42,6 +42,28 @@ struct SmallPolicyTests {
         #expect(history.rates(of: 7) == nil)
     }
 
+    @Test("A session that a heartbeat calls unchanged has its figures and rates, with what the relay made in its place")
+    func unchangedSessionsHaveRates() throws {
+        var history = HeartbeatHistory()
+        var tally = RestTally()
+        history.add(heartbeat(clock: 0, frames: 5, live: 5, repeats: 0, bytes: 0, encode: 9), now: at(0)) { _ in tally }
+        var unchanged = heartbeat(clock: 2_000_000_000, frames: 5, live: 5, repeats: 0, bytes: 0, encode: 9)
+        (unchanged.sessions, unchanged.unchanged) = ([], [7])
+        tally.skipped = 60
+        history.add(unchanged, now: at(2000)) { $0 == 7 ? tally : nil }
+        #expect(history.figures(of: 7)?.counters.encodedLive == 5)
+        #expect(history.figures(of: 7)?.counters.skipped == 60)
+        #expect(history.rates(of: 7)?.repeats == 30)
+        tally.skipped = 90
+        unchanged.clock = 4_000_000_000
+        history.add(unchanged, now: at(4000)) { _ in tally }
+        #expect(history.rates(of: 7)?.repeats == 15)
+        unchanged.unchanged = nil
+        history.add(unchanged, now: at(6000)) { _ in tally }
+        #expect(history.figures(of: 7) == nil)
+        #expect(history.rates(of: 7) == nil)
+    }
+
     private func heartbeat(clock: UInt64, frames: UInt64, live: UInt64, repeats: UInt64, bytes: UInt64, encode: UInt64)
         -> Heartbeat
     {

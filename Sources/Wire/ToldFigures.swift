@@ -1,0 +1,32 @@
+/// The sessions' figures that a link's HEARTBEATs have told so far, at either end of it. A session whose figures are as they were is told of by its
+/// id alone: of hundreds that rest a heartbeat is short, and read in no time.
+package struct ToldFigures: Sendable {
+    private var figures: [SessionID: SessionFigures] = [:]
+
+    package init() {}
+
+    /// The heartbeat as it is sent: without figures that the other end has.
+    package mutating func shortened(_ heartbeat: Heartbeat) -> Heartbeat {
+        let former = figures
+        remember(heartbeat)
+        var short = heartbeat
+        short.sessions = heartbeat.sessions.filter { former[$0.session] != $0 }
+        let unchanged = heartbeat.sessions.filter { former[$0.session] == $0 }.map(\.session)
+        short.unchanged = unchanged.isEmpty ? nil : unchanged
+        return short
+    }
+
+    /// A heartbeat that came, with the figures of all sessions, ordered by their ids. One that is said to be unchanged and was never told of is left out.
+    package mutating func completed(_ short: Heartbeat) -> Heartbeat {
+        var heartbeat = short
+        heartbeat.sessions += (short.unchanged ?? []).compactMap { figures[$0] }
+        heartbeat.unchanged = nil
+        remember(heartbeat)
+        heartbeat.sessions = figures.values.sorted { $0.session < $1.session }
+        return heartbeat
+    }
+
+    private mutating func remember(_ heartbeat: Heartbeat) {
+        figures = Dictionary(heartbeat.sessions.map { ($0.session, $0) }) { $1 }
+    }
+}

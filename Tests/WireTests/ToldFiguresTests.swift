@@ -1,0 +1,62 @@
+import Media
+import TestSupport
+import Testing
+import Wire
+
+@Suite("Figures that heartbeats have told")
+struct ToldFiguresTests {
+    private static func heartbeat(_ counts: [SessionID: UInt64]) -> Heartbeat {
+        Heartbeat(
+            clock: 0,
+            framesReceived: 0,
+            buffersSkipped: 0,
+            framesCopied: 0,
+            linkQueuedBytes: 0,
+            sessions: counts.sorted { $0.key < $1.key }.map { id, count in
+                var counters = SessionCounters()
+                counters.received = count
+                return SessionFigures(session: id, encoder: "x264", size: nil, counters: counters, linkDrops: 0)
+            }
+        )
+    }
+
+    @Test("what has not changed is told by its id, and what has gone is not told of")
+    func shortens() {
+        var told = ToldFigures()
+        #expect(told.shortened(Self.heartbeat([1: 5, 2: 5])) == Self.heartbeat([1: 5, 2: 5]))
+        var short = told.shortened(Self.heartbeat([1: 5, 2: 6, 3: 0]))
+        #expect(short.sessions == Self.heartbeat([2: 6, 3: 0]).sessions)
+        #expect(short.unchanged == [1])
+        short = told.shortened(Self.heartbeat([3: 0]))
+        #expect(short.sessions.isEmpty)
+        #expect(short.unchanged == [3])
+        // It was not told of in between.
+        #expect(told.shortened(Self.heartbeat([2: 6, 3: 0])).sessions == Self.heartbeat([2: 6]).sessions)
+    }
+
+    @Test("the other end has them all, whatever changes, comes and goes", arguments: 0..<20 as Range<UInt64>)
+    func roundTrips(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var (sender, receiver) = (ToldFigures(), ToldFigures())
+        var counts: [SessionID: UInt64] = [:]
+        for _ in 0..<50 {
+            for _ in 0..<Int.random(in: 0...3, using: &generator) {
+                let id = SessionID.random(in: 1...6, using: &generator)
+                counts[id] = Bool.random(using: &generator) ? (counts[id] ?? 0) + 1 : nil
+            }
+            let heartbeat = Self.heartbeat(counts)
+            #expect(receiver.completed(sender.shortened(heartbeat)) == heartbeat)
+        }
+    }
+
+    @Test("an agent that calls unchanged what it never told of has told nothing, and twice is once")
+    func hostile() {
+        var told = ToldFigures()
+        var heartbeat = Self.heartbeat([1: 5])
+        heartbeat.sessions += heartbeat.sessions
+        heartbeat.unchanged = [1, 2, 2]
+        #expect(told.completed(heartbeat) == Self.heartbeat([1: 5]))
+        heartbeat.sessions = []
+        #expect(told.completed(heartbeat) == Self.heartbeat([1: 5]))
+    }
+}
