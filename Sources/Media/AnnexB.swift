@@ -14,12 +14,18 @@ package enum AnnexB {
     }
 
     /// The NAL units of `bytes` in stream order. Bytes before the first start code belong to none.
-    package static func units(in bytes: some RandomAccessCollection<UInt8>) -> [Unit] {
-        let found = bytes.withContiguousStorageIfAvailable { units(inContiguous: $0) }
-        return found ?? Array(bytes).withUnsafeBufferPointer { units(inContiguous: $0) }
+    ///
+    /// - Parameter isEnd: Whether the unit of that first header byte, and what follows, is not wanted: a picture is not gone through then for the little
+    ///   that stands before it.
+    package static func units(
+        in bytes: some RandomAccessCollection<UInt8>,
+        before isEnd: (_ header: UInt8) -> Bool = { _ in false }
+    ) -> [Unit] {
+        let found = bytes.withContiguousStorageIfAvailable { units(inContiguous: $0, before: isEnd) }
+        return found ?? Array(bytes).withUnsafeBufferPointer { units(inContiguous: $0, before: isEnd) }
     }
 
-    private static func units(inContiguous bytes: UnsafeBufferPointer<UInt8>) -> [Unit] {
+    private static func units(inContiguous bytes: UnsafeBufferPointer<UInt8>, before isEnd: (UInt8) -> Bool) -> [Unit] {
         var units: [Unit] = []
         /// Where the unit that has begun begins.
         var begun: (start: Int, header: Int)?
@@ -31,8 +37,9 @@ package enum AnnexB {
             } else if bytes[index + 2] == 1, bytes[index + 1] == 0, bytes[index] == 0 {
                 let start = index > 0 && bytes[index - 1] == 0 ? index - 1 : index
                 if let begun { units.append(Unit(range: begun.start..<start, header: begun.header)) }
-                begun = (start, index + 3)
                 index += 3
+                if index < bytes.count, isEnd(bytes[index]) { return units }
+                begun = (start, index)
             } else {
                 index += 1
             }
@@ -51,10 +58,11 @@ package struct ParameterSets: Sendable, Equatable {
     package init?(leading accessUnit: some RandomAccessCollection<UInt8>, codec: Codec) {
         let accessUnit = Array(accessUnit)
         var collected: [UInt8] = []
-        for unit in AnnexB.units(in: accessUnit) where unit.header < unit.range.upperBound {
-            let kind = NALUnitKind(header: accessUnit[unit.header], codec: codec)
-            if kind.isParameterSet { collected += accessUnit[unit.range] }
-            if kind == .slice { break }
+        let leading = AnnexB.units(in: accessUnit) { NALUnitKind(header: $0, codec: codec) == .slice }
+        for unit in leading where unit.header < unit.range.upperBound {
+            if NALUnitKind(header: accessUnit[unit.header], codec: codec).isParameterSet {
+                collected += accessUnit[unit.range]
+            }
         }
         guard !collected.isEmpty else { return nil }
         bytes = collected

@@ -44,6 +44,29 @@ struct FramePixelsTests {
         #expect(Self.collected(lender).isEmpty)
     }
 
+    @Test("the source is woken for a buffer where it has few left: else its next picture takes it along")
+    func wakesInNeed() {
+        let wakes = Wakes()
+        let lender = BufferLender { wakes.add() }
+        lender.setTotal(6)
+        for buffer in 0..<4 {
+            #expect(lender.canLend)
+            _ = lender.lend(buffer)
+        }
+        #expect(!lender.canLend)
+        lender.giveBack(0)
+        lender.giveBack(1)
+        #expect(wakes.count == 2)
+        #expect(Self.collected(lender) == [1, 0])
+        lender.giveBack(2)
+        #expect(lender.canLend && wakes.count == 2)
+        lender.giveBack(2)
+        #expect(Self.collected(lender) == [2])
+        lender.setTotal(4)
+        lender.giveBack(3)
+        #expect(wakes.count == 3)
+    }
+
     @Test("pixels stay when the source takes the buffer away")
     func detached() {
         let lender = BufferLender {}

@@ -33,6 +33,9 @@ struct AnnexBTests {
         // The count is that of the plain definition: every 00 00 01.
         let plain = bytes.indices.dropLast(min(2, bytes.count)).count { Array(bytes[$0..<($0 + 3)]) == [0, 0, 1] }
         #expect(units.count == plain)
+        // Up to a kind of unit they are the same as those of all bytes up to its start code.
+        let leading = AnnexB.units(in: bytes) { $0 == 2 }
+        #expect(leading == Array(units.prefix { $0.header == bytes.count || bytes[$0.header] != 2 }))
     }
 
     @Test("the parameter sets of a keyframe are what stands before its first slice")

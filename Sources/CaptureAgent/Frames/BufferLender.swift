@@ -12,9 +12,16 @@ package struct BufferLease: Sendable {
 ///
 /// Frames are dropped in any thread, while buffers may only be queued in the source's own: it collects them when woken.
 package final class BufferLender: Sendable {
+    /// How many buffers a producer always keeps: without a free one it drops its next frame.
+    private static let producersShare = 2
+
     private struct State {
+        var total = 0
         var lent: Set<Int> = []
         var returned: [Int] = []
+
+        /// Whether the producer may soon want what has been given back: mostly its next picture takes that along, at no cost.
+        var isShort: Bool { lent.count + returned.count + BufferLender.producersShare >= total - 1 }
     }
 
     private let state = Mutex(State())
@@ -25,6 +32,12 @@ package final class BufferLender: Sendable {
         self.wake = wake
     }
 
+    /// How many buffers the source has.
+    package func setTotal(_ total: Int) { state.withLock { $0.total = total } }
+
+    /// Whether another buffer can be lent.
+    package var canLend: Bool { state.withLock { $0.lent.count + Self.producersShare < $0.total } }
+
     /// The buffers that are lent.
     package var lent: Set<Int> { state.withLock { $0.lent } }
 
@@ -34,12 +47,12 @@ package final class BufferLender: Sendable {
     }
 
     package func giveBack(_ buffer: Int) {
-        let wasLent = state.withLock { state in
+        let isWanted = state.withLock { state in
             guard state.lent.remove(buffer) != nil else { return false }
             state.returned.append(buffer)
-            return true
+            return state.isShort
         }
-        if wasLent { wake() }
+        if isWanted { wake() }
     }
 
     /// Forgets a buffer that the source has lost: it will not be collected.

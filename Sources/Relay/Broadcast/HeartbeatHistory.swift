@@ -1,4 +1,4 @@
-import Media
+package import Media
 package import NIOCore
 package import Wire
 

@@ -4,6 +4,7 @@ import CPipeWire
 struct LoopTimer {
     private let loop: UnsafeMutablePointer<pw_loop>
     private var source: UnsafeMutablePointer<spa_source>?
+    private var isSet = false
 
     /// - Parameter callback: Called with `data` in the loop's thread.
     init(
@@ -16,8 +17,10 @@ struct LoopTimer {
     }
 
     /// - Parameter delay: ns; nil stops it.
-    func set(after delay: UInt64?) {
-        guard let source else { return }
+    mutating func set(after delay: UInt64?) {
+        // With every frame there is nothing to stop.
+        guard let source, delay != nil || isSet else { return }
+        isSet = delay != nil
         let delay = delay ?? 0
         _ = cpw_loop_update_timer(loop, source, Int(delay / 1_000_000_000), Int(delay % 1_000_000_000))
     }

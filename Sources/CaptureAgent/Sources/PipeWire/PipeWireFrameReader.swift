@@ -5,9 +5,6 @@ import CPipeWire
 /// The newest buffer is lent to the frame that is delivered, older ones go straight back. Used in PipeWire's thread or under
 /// the connection's lock.
 struct PipeWireFrameReader {
-    /// How many buffers a producer always keeps: without a free one it drops its next frame.
-    private static let producersShare = 2
-
     private let sink: any FrameSink
     private let lender: BufferLender
     private var buffers = PipeWireBuffers()
@@ -31,11 +28,13 @@ struct PipeWireFrameReader {
 
     mutating func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         buffers.add(buffer)
+        lender.setTotal(buffers.count)
     }
 
     mutating func bufferRemoved(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         guard let removed = buffers.remove(buffer) else { return }
         lender.forget(removed.number)
+        lender.setTotal(buffers.count)
         removed.pixels?.detach()
     }
 
@@ -126,8 +125,7 @@ struct PipeWireFrameReader {
         of buffer: UnsafeMutablePointer<pw_buffer>,
         _ stream: OpaquePointer
     ) -> FrameContents? {
-        let hasBuffersToSpare = lender.lent.count + Self.producersShare < buffers.count
-        if !hasBuffersToSpare, let pixels = picture.copied() {
+        if !lender.canLend, let pixels = picture.copied() {
             pw_stream_queue_buffer(stream, buffer)
             sink.copiedFrame()
             return .memory(pixels)
