@@ -5,6 +5,9 @@
 /// ready when its slot is due, or an eighth of an interval later where the source's pace lets a fresher one come by then; if none does, this one is shown all the
 /// same. So the newest content may be delayed but is never lost: it leaves within 9/8 of an interval.
 package struct DueTimeGate: Sendable {
+    /// How many frames in a row wait before one makes room for the next.
+    private static let mostWaits = 32
+
     /// How soon a frame can follow another, ns: the shortest recent gap. It falls at once and rises slowly, so that sources
     /// which leave out some of a screen's refreshes are known by those that they do not leave out.
     private var pace: UInt64
@@ -15,8 +18,8 @@ package struct DueTimeGate: Sendable {
     /// How many gaps the mean is made of; no more than a new one is to count a part of.
     private var gapCount: UInt64 = 0
     private var lastArrival: UInt64?
-    /// How many frames in a row have come more than a sixteenth of an interval before they could leave.
-    private var waits = 0
+    /// How many frames in a row have come more than a sixteenth of an interval before they could leave, and how long before the first of them did, ns.
+    private var waits = (count: 0, first: UInt64(0))
     /// Whether the frame that arrived last makes room for the next one, which leaves as it arrives where its slot is due by then and no more than
     /// half an interval before: else each frame of a source of the slots' rate would wait as long as this one.
     package private(set) var makesRoom = false
@@ -31,6 +34,7 @@ package struct DueTimeGate: Sendable {
     /// Notes that a frame arrived at `arrival`, monotonic ns.
     package mutating func frameArrived(at arrival: UInt64, clock: SlotClock) {
         guard learnsPace else { return }
+        makesRoom = false
         if let lastArrival {
             // A longer gap, such as a pause, says no more than that nothing came within an interval.
             let gap = min(arrival - min(arrival, lastArrival), clock.interval())
@@ -38,15 +42,24 @@ package struct DueTimeGate: Sendable {
             gapCount = min(gapCount + 1, 16)
             meanGap = (meanGap * (gapCount - 1) + gap) / gapCount
             lastGap = gap
+            if arrival > lastArrival + clock.interval(3, over: 2) { waits.count = 0 }
         }
         lastArrival = arrival
-        makesRoom = false
         // The frame whose slot was taken waits for that.
-        guard let due = clock.due, !clock.isTakenOnDemand else { return }
-        let wait = isNoFaster(than: clock) ? soonest(arrival: arrival, due: due, clock: clock) - arrival : 0
-        waits = wait > clock.interval(over: 16) ? waits + 1 : 0
-        makesRoom = wait >= clock.interval(over: 2) || waits == 8
-        if makesRoom { waits = 0 }
+        guard let due = clock.due, !clock.isTakenOnDemand, isNoFaster(than: clock) else { return waits.count = 0 }
+        let wait = soonest(arrival: arrival, due: due, clock: clock) - arrival
+        // Those of a slower source, behind a repeat, become less by themselves.
+        let lasts = waits.count > 0 && wait + clock.interval(over: 64) >= waits.first
+        waits = lasts ? (waits.count + 1, waits.first) : (1, wait)
+        if wait <= clock.interval(over: 16) { waits.count = 0 }
+        makesRoom = wait >= clock.interval(over: 2) || waits.count == Self.mostWaits
+        if makesRoom { waits.count = 0 }
+    }
+
+    /// Notes that the slots have another rate: what was known of frames' waits were those for others.
+    package mutating func rateChanged() {
+        makesRoom = false
+        waits.count = 0
     }
 
     /// When a frame of a source no faster than the slots can leave, if these move towards it.

@@ -169,5 +169,6 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         // What the former rate owed is settled by its slots.
         if repeater.fillsSlots { passOverSlots(at: now) }
         clock.changeRate(fps: fps, at: now)
+        gate.rateChanged()
     }
 }

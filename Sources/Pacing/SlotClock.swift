@@ -92,7 +92,7 @@ package struct SlotClock: Sendable {
         return slot
     }
 
-    /// Moves the slots back, by less than an interval, until the next one is due at `time`; where it is due later already they stay.
+    /// Moves the slots back until the next one is due at `time`, less than an interval later than before; where it is due later already they stay.
     package mutating func moveBack(to time: UInt64) {
         if let due, due < time { begin(at: time) }
     }

@@ -18,11 +18,12 @@ package struct ToldFigures: Sendable {
 
     /// A heartbeat that came, with the figures of all sessions, ordered by their ids. One that is said to be unchanged and was never told of is left out.
     package mutating func completed(_ short: Heartbeat) -> Heartbeat {
+        let former = figures
+        remember(short)
+        for id in short.unchanged ?? [] where figures[id] == nil { figures[id] = former[id] }
         var heartbeat = short
-        heartbeat.sessions += (short.unchanged ?? []).compactMap { figures[$0] }
-        heartbeat.unchanged = nil
-        remember(heartbeat)
         heartbeat.sessions = figures.values.sorted { $0.session < $1.session }
+        heartbeat.unchanged = nil
         return heartbeat
     }
 

@@ -330,7 +330,9 @@ struct PacingPropertyTests {
         }
     }
 
-    @Test("a source of the session's rate that sends a frame too many now and then costs that one frame, and soon none waits any more")
+    @Test(
+        "a frame too many now and then, of a source of the session's rate, costs one frame each, and soon none waits any more"
+    )
     func extraFrames() {
         for fps in [10, 24, 30, 60, 144] {
             let interval = Self.interval(fps)
@@ -340,12 +342,12 @@ struct PacingPropertyTests {
                     pacer: SessionPacer(fps: fps, repeats: true),
                     encoder: SimulatedEncoder(time: interval / 8...interval / 8)
                 )
-                // Ten times 40 frames, the first of each a part of an interval after the last.
+                // Ten times 80 frames, the first of each a part of an interval after the last.
                 var (arrivals, settled, time): ([UInt64], [Int], UInt64) = ([], [], Self.seconds)
                 for _ in 0..<10 {
-                    settled += arrivals.count + 12..<arrivals.count + 40
-                    arrivals += (0..<40 as Range<UInt64>).map { time + $0 * interval }
-                    time += 39 * interval + .random(in: interval / 4...interval * 3 / 4, using: &generator)
+                    settled += arrivals.count + 36..<arrivals.count + 80
+                    arrivals += (0..<80 as Range<UInt64>).map { time + $0 * interval }
+                    time += 79 * interval + .random(in: interval / 4...interval * 3 / 4, using: &generator)
                 }
                 Self.play(arrivals, in: &session)
                 session.run(until: session.now + interval / 16)
@@ -355,8 +357,55 @@ struct PacingPropertyTests {
                 #expect(leftOut.isDisjoint(with: settled), "\(fps), seed \(seed)")
                 #expect(session.outputs.count { $0.frame == nil } == 0)
                 let ages = session.outputs.map { $0.time - arrivals[$0.frame ?? 0] }
-                #expect(zip(shown, ages).allSatisfy { !settled.contains($0) || $1 <= interval / 16 }, "\(fps), seed \(seed)")
+                let areSoon = zip(shown, ages).allSatisfy { !settled.contains($0) || $1 <= interval / 16 }
+                #expect(areSoon, "\(fps), seed \(seed)")
             }
+        }
+    }
+
+    @Test(
+        "of a source that is a little slower than the slots every frame is shown, and only the slots that it leaves are repeated",
+        arguments: [1_000, 200, 100, 40] as [UInt64]
+    )
+    func slightlySlower(part: UInt64) {
+        for fps in [10, 30, 60, 144] {
+            let interval = Self.interval(fps)
+            for phase in 0..<10 as Range<UInt64> {
+                var session = Session(
+                    pacer: SessionPacer(fps: fps, repeats: true),
+                    encoder: SimulatedEncoder(time: interval / 8...interval / 8)
+                )
+                let start = Self.seconds + interval * phase / 10
+                let gap = interval + interval / part
+                let arrivals = [Self.seconds] + (1...3 * part).map { start + $0 * gap }
+                Self.play(arrivals, in: &session)
+                session.run(until: session.now + interval / 4)
+                #expect(session.outputs.compactMap(\.frame) == Array(arrivals.indices), "\(fps), phase \(phase)")
+                #expect(session.outputs.count { $0.frame == nil } <= 4, "\(fps), phase \(phase)")
+            }
+        }
+    }
+
+    @Test("where frames make room again and again, the rate is 1 % less at most")
+    func makingRoom() {
+        for fps in [30, 60] {
+            let interval = Self.interval(fps)
+            var (arrivals, time): ([UInt64], UInt64) = ([], Self.seconds)
+            for _ in 0..<40 {
+                for hundredths in [124, 40, 53] + Array(repeating: 100, count: 32) as [UInt64] {
+                    time += interval * hundredths / 100
+                    arrivals.append(time)
+                }
+            }
+            var session = Session(
+                pacer: SessionPacer(fps: fps, repeats: true),
+                encoder: SimulatedEncoder(time: interval / 8...interval / 8)
+            )
+            Self.play(arrivals, in: &session)
+            // Otherwise nothing is tried here.
+            #expect(session.pacer.counters.gated >= 40)
+            let range = Cadence(session.outputs, fps: fps).range(inWindowsOf: 10 * Self.seconds)
+            #expect(range.map { $0.lowerBound * 100 >= 10 * fps * 99 } ?? false)
         }
     }
 }

@@ -20,7 +20,7 @@ package final class BufferLender: Sendable {
         var lent: Set<Int> = []
         var returned: [Int] = []
 
-        /// Whether the producer may soon want what has been given back: mostly its next picture takes that along, at no cost.
+        /// Whether the producer may soon want what has been given back: mostly one of its next pictures takes that along, at no cost.
         var isShort: Bool { lent.count + returned.count + BufferLender.producersShare >= total - 1 }
     }
 

@@ -9,10 +9,8 @@ package struct HeartbeatHistory: Sendable {
     package private(set) var received: NIODeadline?
     private var previous: Heartbeat?
     private var told = ToldFigures()
-    /// Where a session's figures are in the latest heartbeat.
-    private var places: [SessionID: Int] = [:]
-    /// What they were in the one before.
-    private var former: [SessionID: SessionCounters] = [:]
+    /// Where sessions' figures are in the two.
+    private var places: (latest: [SessionID: Int], previous: [SessionID: Int]) = ([:], [:])
 
     package init() {}
 
@@ -27,8 +25,8 @@ package struct HeartbeatHistory: Sendable {
         }
         // An agent may say anything.
         heartbeat.linkQueuedBytes = max(0, heartbeat.linkQueuedBytes)
-        former = Dictionary(latest?.sessions.map { ($0.session, $0.counters) } ?? []) { $1 }
-        places = Dictionary(heartbeat.sessions.indices.map { (heartbeat.sessions[$0].session, $0) }) { $1 }
+        let numbered = heartbeat.sessions.enumerated().map { ($1.session, $0) }
+        places = (Dictionary(uniqueKeysWithValues: numbered), places.latest)
         previous = latest
         latest = heartbeat
         received = now
@@ -41,14 +39,15 @@ package struct HeartbeatHistory: Sendable {
     }
 
     package func figures(of session: SessionID) -> SessionFigures? {
-        places[session].flatMap { latest?.sessions[$0] }
+        places.latest[session].flatMap { latest?.sessions[$0] }
     }
 
     /// The session's rates between the last two heartbeats; nil until it stood in both.
     package func rates(of session: SessionID) -> SessionRates? {
-        guard let (_, _, seconds) = interval, let before = former[session],
+        guard let (previous, _, seconds) = interval, let place = places.previous[session],
             let after = figures(of: session)?.counters
         else { return nil }
+        let before = previous.sessions[place].counters
         let pictures = difference(after.pictures, before.pictures)
         let encoded = difference(after.encoded, before.encoded)
         let encodeTime = Double(difference(after.encodeTimes.sum, before.encodeTimes.sum)) / 1e6

@@ -58,7 +58,7 @@ struct SmallPolicyTests {
         unchanged.clock = 4_000_000_000
         history.add(unchanged, now: at(4000)) { _ in tally }
         #expect(history.rates(of: 7)?.repeats == 15)
-        unchanged.unchanged = nil
+        (unchanged.unchanged, unchanged.clock) = (nil, 6_000_000_000)
         history.add(unchanged, now: at(6000)) { _ in tally }
         #expect(history.figures(of: 7) == nil)
         #expect(history.rates(of: 7) == nil)

@@ -39,12 +39,18 @@ struct PipeWireFrameReader {
     }
 
     /// Queues the buffers that frames have given back.
-    mutating func collectReturned(_ stream: OpaquePointer) {
+    ///
+    /// - Returns: How many.
+    @discardableResult
+    mutating func collectReturned(_ stream: OpaquePointer) -> Int {
+        var count = 0
         lender.collect { number in
             guard let buffer = buffers.buffer(number) else { return }
             buffers.setPixels(nil, of: number)
             pw_stream_queue_buffer(stream, buffer)
+            count += 1
         }
+        return count
     }
 
     /// Gives all buffers back, frames keep copies of their pixels. Each goes with one of the producer's next pictures.
@@ -52,7 +58,7 @@ struct PipeWireFrameReader {
     /// - Returns: How many there are.
     mutating func returnAll(_ stream: OpaquePointer) -> Int {
         newest = nil
-        collectReturned(stream)
+        let returned = collectReturned(stream)
         let lent = lender.lent
         for number in lent {
             buffers.pixels(number)?.detach()
@@ -60,7 +66,7 @@ struct PipeWireFrameReader {
             buffers.setPixels(nil, of: number)
             if let buffer = buffers.buffer(number) { pw_stream_queue_buffer(stream, buffer) }
         }
-        return lent.count
+        return returned + lent.count
     }
 
     /// Gives what the producer has queued back unread.
