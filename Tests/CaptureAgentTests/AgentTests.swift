@@ -10,6 +10,7 @@ struct AgentTests {
     /// Runs an agent with the test pattern against a relay that `body` plays.
     private static func withAgent(
         server: LinkServer? = nil,
+        welcome: Welcome = Welcome(heartbeatInterval: 50, maximumQueuedMedia: 1000),
         _ body: (LinkServer) async throws -> Void
     ) async throws {
         let server = try server ?? LinkServer()
@@ -32,7 +33,7 @@ struct AgentTests {
             thread.join()
         }
         try server.accept()
-        server.send(.welcome(Welcome(heartbeatInterval: 50, maximumQueuedMedia: 1000)))
+        server.send(.welcome(welcome))
         try await body(server)
     }
 
@@ -139,6 +140,27 @@ struct AgentTests {
                 let _: Bool = try server.next("a heartbeat without the session") { packet in
                     if case .heartbeat(let heartbeat) = packet, heartbeat.sessions.isEmpty { true } else { nil }
                 }
+            }
+        }
+    }
+
+    @Test("tells of a session's figures that have not changed by its id alone, to a relay that knows that")
+    func unchangedFigures() async throws {
+        for takesUnchanged in [nil, true] {
+            // More heartbeats than frames.
+            let welcome = Welcome(heartbeatInterval: 10, maximumQueuedMedia: 1000, takesUnchanged: takesUnchanged)
+            try await Self.withAgent(welcome: welcome) { server in
+                server.send(.sessionAdd(4, Self.parameters()))
+                var (told, unchanged) = (0, 0)
+                while told + unchanged < 60 {
+                    let heartbeat: Heartbeat = try server.next("a heartbeat") { packet in
+                        if case .heartbeat(let heartbeat) = packet { heartbeat } else { nil }
+                    }
+                    told += heartbeat.sessions.count
+                    unchanged += heartbeat.unchanged?.count ?? 0
+                }
+                #expect(told > 0)
+                #expect((unchanged > 0) == (takesUnchanged == true))
             }
         }
     }
