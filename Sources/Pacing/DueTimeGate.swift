@@ -47,13 +47,18 @@ package struct DueTimeGate: Sendable {
         lastArrival = arrival
         // The frame whose slot was taken waits for that.
         guard let due = clock.due, !clock.isTakenOnDemand, isNoFaster(than: clock) else { return waits.count = 0 }
-        let wait = soonest(arrival: arrival, due: due, clock: clock) - arrival
-        // Those of a slower source, behind a repeat, become less by themselves.
+        count(soonest(arrival: arrival, due: due, clock: clock) - arrival, clock: clock)
+        makesRoom = waits.count == Self.mostWaits
+        if makesRoom { waits.count = 0 }
+    }
+
+    /// Counts a frame that waits for `wait`, ns. One that waits for half an interval counts as many.
+    private mutating func count(_ wait: UInt64, clock: SlotClock) {
+        guard wait > clock.interval(over: 16) else { return waits.count = 0 }
+        guard wait < clock.interval(over: 2) else { return waits.count = Self.mostWaits }
+        // The waits of a slower source, behind a repeat, become less by themselves.
         let lasts = waits.count > 0 && wait + clock.interval(over: 64) >= waits.first
         waits = lasts ? (waits.count + 1, waits.first) : (1, wait)
-        if wait <= clock.interval(over: 16) { waits.count = 0 }
-        makesRoom = wait >= clock.interval(over: 2) || waits.count == Self.mostWaits
-        if makesRoom { waits.count = 0 }
     }
 
     /// Notes that the slots have another rate: what was known of frames' waits were those for others.

@@ -14,6 +14,12 @@ struct PacingPropertyTests {
 
     private static func interval(_ fps: Int) -> UInt64 { seconds / UInt64(fps) }
 
+    /// One that repeats, whose encodes take an eighth of an interval.
+    private static func session(fps: Int) -> Session {
+        let time = interval(fps) / 8
+        return Session(pacer: SessionPacer(fps: fps, repeats: true), encoder: SimulatedEncoder(time: time...time))
+    }
+
     /// Offers all `arrivals`, numbered.
     private static func play(_ arrivals: [UInt64], in session: inout Session) {
         for (frame, arrival) in arrivals.enumerated() { session.offer(frame, at: arrival) }
@@ -81,7 +87,7 @@ struct PacingPropertyTests {
             session.run(until: session.now + 5 * Self.seconds)
             let cadence = Cadence(session.outputs, fps: fps)
             #expect(session.pacer.counters.missed == 0)
-            #expect(cadence.lag <= 1.5)
+            #expect(cadence.lag <= 1)
             // Less than one in a hundred at 10 fps and above.
             let range = cadence.range(inWindowsOf: 10 * Self.seconds)
             #expect(range.map { $0.lowerBound >= 10 * fps - 1 && $0.upperBound <= 10 * fps + 1 } ?? false)
@@ -236,10 +242,7 @@ struct PacingPropertyTests {
         for phase in 0..<40 as Range<UInt64> {
             var generator = SeededGenerator(seed: phase)
             let encode = interval / 8
-            var session = Session(
-                pacer: SessionPacer(fps: fps, repeats: true),
-                encoder: SimulatedEncoder(time: encode...encode)
-            )
+            var session = Self.session(fps: fps)
             let arrivals = Arrivals.steady(
                 rate: UInt64(fps) * framesPerSlot,
                 jitter: interval / 32,
@@ -281,10 +284,7 @@ struct PacingPropertyTests {
             let interval = Self.interval(fps)
             for phase in 0..<40 {
                 var generator = SeededGenerator(seed: UInt64(fps * 100 + phase))
-                var session = Session(
-                    pacer: SessionPacer(fps: fps, repeats: true),
-                    encoder: SimulatedEncoder(time: interval / 8...interval / 8)
-                )
+                var session = Self.session(fps: fps)
                 // The session begins with a frame that came before; how long before is chance.
                 let start = Self.seconds + interval * UInt64(phase) / 40
                 let arrivals =
@@ -313,10 +313,7 @@ struct PacingPropertyTests {
         for fps in [10, 24, 30, 60, 144] {
             let interval = Self.interval(fps)
             for phase in 0..<40 as Range<UInt64> {
-                var session = Session(
-                    pacer: SessionPacer(fps: fps, repeats: true),
-                    encoder: SimulatedEncoder(time: interval / 8...interval / 8)
-                )
+                var session = Self.session(fps: fps)
                 let start = Self.seconds + interval * phase / 40
                 let gap = interval - interval / part
                 let arrivals = [Self.seconds] + (1...UInt64(10 * fps)).map { start + $0 * gap }
@@ -338,10 +335,7 @@ struct PacingPropertyTests {
             let interval = Self.interval(fps)
             for seed in 0..<40 as Range<UInt64> {
                 var generator = SeededGenerator(seed: seed)
-                var session = Session(
-                    pacer: SessionPacer(fps: fps, repeats: true),
-                    encoder: SimulatedEncoder(time: interval / 8...interval / 8)
-                )
+                var session = Self.session(fps: fps)
                 // Ten times 80 frames, the first of each a part of an interval after the last.
                 var (arrivals, settled, time): ([UInt64], [Int], UInt64) = ([], [], Self.seconds)
                 for _ in 0..<10 {
@@ -371,10 +365,7 @@ struct PacingPropertyTests {
         for fps in [10, 30, 60, 144] {
             let interval = Self.interval(fps)
             for phase in 0..<10 as Range<UInt64> {
-                var session = Session(
-                    pacer: SessionPacer(fps: fps, repeats: true),
-                    encoder: SimulatedEncoder(time: interval / 8...interval / 8)
-                )
+                var session = Self.session(fps: fps)
                 let start = Self.seconds + interval * phase / 10
                 let gap = interval + interval / part
                 let arrivals = [Self.seconds] + (1...3 * part).map { start + $0 * gap }
@@ -397,10 +388,7 @@ struct PacingPropertyTests {
                     arrivals.append(time)
                 }
             }
-            var session = Session(
-                pacer: SessionPacer(fps: fps, repeats: true),
-                encoder: SimulatedEncoder(time: interval / 8...interval / 8)
-            )
+            var session = Self.session(fps: fps)
             Self.play(arrivals, in: &session)
             // Otherwise nothing is tried here.
             #expect(session.pacer.counters.gated >= 40)

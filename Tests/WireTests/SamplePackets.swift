@@ -113,6 +113,20 @@ enum SamplePackets {
         Frozen(.rested(7, Rested()), "484C4757 01 09 0000 00000007 00000018", json: #"{"inserted":0,"slots":0}"#),
     ]
 
+    private static func heartbeat(_ sessions: [SessionFigures], unchanged: [SessionID]? = nil) -> Packet {
+        .heartbeat(
+            Heartbeat(
+                clock: 1,
+                framesReceived: 2,
+                buffersSkipped: 3,
+                framesCopied: 4,
+                linkQueuedBytes: 5,
+                sessions: sessions,
+                unchanged: unchanged
+            )
+        )
+    }
+
     static let agentToRelay = [
         Frozen(
             .hello(Hello(token: "secret", device: "default", source: "portal", pid: 42, release: "0.1.0")),
@@ -120,25 +134,16 @@ enum SamplePackets {
             json: #"{"device":"default","pid":42,"release":"0.1.0","source":"portal","token":"secret"}"#
         ),
         Frozen(
-            .heartbeat(
-                Heartbeat(
-                    clock: 1,
-                    framesReceived: 2,
-                    buffersSkipped: 3,
-                    framesCopied: 4,
-                    linkQueuedBytes: 5,
-                    sessions: [
-                        SessionFigures(
-                            session: 7,
-                            encoder: "x264",
-                            encoderReason: "why",
-                            size: PictureSize(width: 640, height: 360),
-                            counters: SessionCounters(),
-                            linkDrops: 6
-                        )
-                    ]
+            heartbeat([
+                SessionFigures(
+                    session: 7,
+                    encoder: "x264",
+                    encoderReason: "why",
+                    size: PictureSize(width: 640, height: 360),
+                    counters: SessionCounters(),
+                    linkDrops: 6
                 )
-            ),
+            ]),
             "484C4757 01 42 0000 00000000 000001D7",
             json: #"{"buffersSkipped":3,"clock":1,"framesCopied":4,"framesReceived":2,"linkQueuedBytes":5,"sessions":["#
                 + #"{"counters":{"bytes":0,"encodeTimes":{"counts":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"sum":0},"encodedLive":0,"encoderRestarts":0,"errors":0,"gated":0,"#
@@ -146,17 +151,7 @@ enum SamplePackets {
                 + #""encoder":"x264","encoderReason":"why","linkDrops":6,"session":7,"size":{"height":360,"width":640}}]}"#
         ),
         Frozen(
-            .heartbeat(
-                Heartbeat(
-                    clock: 1,
-                    framesReceived: 2,
-                    buffersSkipped: 3,
-                    framesCopied: 4,
-                    linkQueuedBytes: 5,
-                    sessions: [],
-                    unchanged: [7, 9]
-                )
-            ),
+            heartbeat([], unchanged: [7, 9]),
             "484C4757 01 42 0000 00000000 00000076",
             json:
                 #"{"buffersSkipped":3,"clock":1,"framesCopied":4,"framesReceived":2,"linkQueuedBytes":5,"sessions":[],"unchanged":[7,9]}"#
