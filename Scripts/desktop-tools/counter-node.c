@@ -14,6 +14,7 @@
 //                    They are memory all the same: that a consumer can tell only by importing them
 // --transform N      says that the picture was turned: N of enum spa_meta_videotransform_value, 0 to 7
 // --tell             prints a line with the value and the time of capture (monotonic ns) of every picture
+// --silent           sends nothing as long as it is linked for the first time
 // --sizes WxH,…      changes the size to the next one every second, round and round
 //
 // Ends with SIGTERM.
@@ -52,7 +53,7 @@ static struct {
     uint32_t size_count;
     struct spa_region crop;
     enum stamps stamps;
-    bool has_crop, has_transform, corrupted, pointer, dma_buf, tell;
+    bool has_crop, has_transform, corrupted, pointer, dma_buf, tell, silent;
     // State
     struct pw_main_loop *loop;
     struct pw_stream *stream;
@@ -280,11 +281,12 @@ static void tick(void *data, uint64_t expirations) {
 }
 
 static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state, const char *error) {
-    (void)data, (void)old;
+    (void)data;
     if (error) fprintf(stderr, "counter-node: %s\n", error);
     // A stream that is linked anew begins with a picture.
     if (state == PW_STREAM_STATE_STREAMING) node.shows_held = false;
-    set_timer(state == PW_STREAM_STATE_STREAMING);
+    if (old == PW_STREAM_STATE_STREAMING) node.silent = false;
+    set_timer(state == PW_STREAM_STATE_STREAMING && !node.silent);
 }
 
 static void quit(void *data, int signal) {
@@ -313,7 +315,7 @@ static void parse(int count, char **arguments) {
         {"stamps", required_argument, NULL, 's'},  {"corrupted", no_argument, NULL, 'x'},
         {"pointer", no_argument, NULL, 'm'},       {"sizes", required_argument, NULL, 'z'},
         {"dma-buf", no_argument, NULL, 'd'},       {"transform", required_argument, NULL, 't'},
-        {"tell", no_argument, NULL, 'l'},
+        {"tell", no_argument, NULL, 'l'},          {"silent", no_argument, NULL, 'i'},
         {0},
     };
     int option;
@@ -340,6 +342,7 @@ static void parse(int count, char **arguments) {
         case 'm': node.pointer = true; break;
         case 'd': node.dma_buf = true; break;
         case 'l': node.tell = true; break;
+        case 'i': node.silent = true; break;
         case 'z':
             for (char *word = strtok(optarg, ","); word; word = strtok(NULL, ",")) {
                 struct spa_rectangle *size = &node.sizes[++node.size_count];

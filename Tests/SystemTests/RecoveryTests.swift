@@ -132,6 +132,17 @@ extension SystemTests {
             }
         }
 
+        @Test("a node that is linked and sends nothing is asked again")
+        func silentNode() async throws {
+            let desktop = try Desktop(.none)
+            try desktop.startNode("screen", size: "640x360", buffers: ["--silent"])
+            let source: RelayProcess.Object = ["kind": "node", "node": "screen"]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                _ = try await relay.startSession(["fps": 30])
+                _ = try await eventually("live pictures") { try await livePictures(relay) > 0 ? true : nil }
+            }
+        }
+
         private func expectFootprint(_ before: Footprint, of agent: Int32) async throws {
             _ = try await eventually("the descriptors and threads of the beginning") {
                 let now = try Footprint(of: agent)

@@ -15,9 +15,9 @@ final class PipeWireStream: @unchecked Sendable {
     /// How long the way from the connection to a running stream may take, ns.
     private static let startTimeout: UInt64 = .milliseconds(5_000)
 
-    /// How long a stream that is linked anew may take to its first frame, ns. A producer can have lost its way when the session
-    /// manager was restarted, and says nothing of it; opening anew a screen that merely stands still does no harm.
-    private static let firstFrameTimeout: UInt64 = .milliseconds(2_000)
+    /// How long a stream that is linked may take to its first frame, ns; screens that stand still send one too. A producer can have
+    /// lost its way when the session manager was restarted, and says nothing of it.
+    private static let firstFrameTimeout: UInt64 = .milliseconds(3_000)
 
     /// How long a stream that has run may stay paused, ns. A session manager that was started again does not always link it anew.
     private static let pauseTimeout: UInt64 = .milliseconds(10_000)
@@ -200,7 +200,7 @@ final class PipeWireStream: @unchecked Sendable {
         switch state {
         case PW_STREAM_STATE_STREAMING:
             let isFirst = !started.isSet
-            if !isFirst { signTimer?.set(after: Self.firstFrameTimeout) }
+            signTimer?.set(after: Self.firstFrameTimeout)
             started.set()
             // Later the pictures have said what their size is, which may be less than the format's.
             sink.sourceChanged(SourceStatus(state: .streaming, size: isFirst ? size : nil))
@@ -274,7 +274,7 @@ final class PipeWireStream: @unchecked Sendable {
                 )
                 : .timeout(
                     cause: "no_frames",
-                    detail: "The screen's PipeWire node was linked anew and sends nothing. It is asked again."
+                    detail: "The screen's PipeWire node was linked and sends nothing. It is asked again."
                 )
         )
     }
