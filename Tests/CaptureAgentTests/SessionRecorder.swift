@@ -63,7 +63,7 @@ extension SessionPipeline {
         fps: Int = 60,
         bitrate: Int = 6_000_000,
         repeats: Bool = true,
-        keyframeInterval: Int = 60_000,
+        keyframeInterval: Int = 3_600_000,
         catalogue: EncoderCatalogue = .software,
         output: any SessionOutput
     ) -> SessionPipeline {
