@@ -60,6 +60,7 @@ static struct {
     struct spa_source *timer;
     uint32_t size, ticks, frames, value, corner, noise;
     bool shows_held;  // Since the stream was linked.
+    bool was_linked;  // Before the link that it has, if any.
     bool sends_dma_buf;
 } node = {.hold_at = -1};
 
@@ -285,8 +286,8 @@ static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_s
     if (error) fprintf(stderr, "counter-node: %s\n", error);
     // A stream that is linked anew begins with a picture.
     if (state == PW_STREAM_STATE_STREAMING) node.shows_held = false;
-    if (old == PW_STREAM_STATE_STREAMING) node.silent = false;
-    set_timer(state == PW_STREAM_STATE_STREAMING && !node.silent);
+    if (old == PW_STREAM_STATE_STREAMING) node.was_linked = true;
+    set_timer(state == PW_STREAM_STATE_STREAMING && (node.was_linked || !node.silent));
 }
 
 static void quit(void *data, int signal) {

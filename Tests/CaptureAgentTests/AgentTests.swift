@@ -74,9 +74,7 @@ struct AgentTests {
             }
             #expect(second.flags.contains(.key))
             #expect(second.pts > first.pts)
-            let figures: SessionFigures = try server.next("a heartbeat") { packet in
-                if case .heartbeat(let heartbeat) = packet { heartbeat.sessions.first } else { nil }
-            }
+            let figures: SessionFigures = try server.next("a heartbeat") { $0.heartbeat?.sessions.first }
             #expect(figures.encoder == "x265")
         }
     }
@@ -153,9 +151,7 @@ struct AgentTests {
                 server.send(.sessionAdd(4, Self.parameters()))
                 var (told, unchanged) = (0, 0)
                 while told + unchanged < 60 {
-                    let heartbeat: Heartbeat = try server.next("a heartbeat") { packet in
-                        if case .heartbeat(let heartbeat) = packet { heartbeat } else { nil }
-                    }
+                    let heartbeat: Heartbeat = try server.next("a heartbeat") { $0.heartbeat }
                     told += heartbeat.sessions.count
                     unchanged += heartbeat.unchanged?.count ?? 0
                 }
@@ -174,9 +170,7 @@ struct AgentTests {
             server.send(.sessionUpdate(1, SessionUpdate(fps: 1000, isActive: true)))
             let failure: SessionFailure = try server.next("the error") { $0.failure(of: 1) }
             #expect(failure.code == .invalidParameters)
-            let heartbeat: Heartbeat = try server.next("a heartbeat") { packet in
-                if case .heartbeat(let heartbeat) = packet { heartbeat } else { nil }
-            }
+            let heartbeat: Heartbeat = try server.next("a heartbeat") { $0.heartbeat }
             #expect(heartbeat.sessions.isEmpty)
         }
     }
@@ -235,6 +229,10 @@ struct AgentTests {
 extension Packet {
     fileprivate var accessUnit: AccessUnit? {
         if case .accessUnit(_, let accessUnit) = self { accessUnit } else { nil }
+    }
+
+    fileprivate var heartbeat: Heartbeat? {
+        if case .heartbeat(let heartbeat) = self { heartbeat } else { nil }
     }
 
     fileprivate func still(of session: SessionID) -> Still? {

@@ -7,6 +7,8 @@ extension SystemTests {
     /// A viewer stays connected through all of these, and everything that it is sent decodes.
     @Suite("When the desktop loses a part")
     struct RecoveryTests {
+        private static let node: RelayProcess.Object = ["kind": "node", "node": "screen"]
+
         /// Runs `fault` and `remedy` on a live desktop and waits until pictures of the moving screen come again.
         private func survives(
             _ fault: (Desktop) throws -> Void,
@@ -112,8 +114,7 @@ extension SystemTests {
         func nodeLeaks() async throws {
             let desktop = try Desktop(.none)
             try desktop.startNode("screen", size: "640x360", buffers: [])
-            let source: RelayProcess.Object = ["kind": "node", "node": "screen"]
-            try await SystemTests.withBroadcast(of: desktop, source: source) { desktop, relay in
+            try await SystemTests.withBroadcast(of: desktop, source: Self.node) { desktop, relay in
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                 let viewer = try SystemTests.viewer(of: session)
                 try await SystemTests.waitForPictures(15, at: viewer)
@@ -136,8 +137,7 @@ extension SystemTests {
         func silentNode() async throws {
             let desktop = try Desktop(.none)
             try desktop.startNode("screen", size: "640x360", buffers: ["--silent"])
-            let source: RelayProcess.Object = ["kind": "node", "node": "screen"]
-            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+            try await SystemTests.withBroadcast(of: desktop, source: Self.node) { _, relay in
                 _ = try await relay.startSession(["fps": 30])
                 _ = try await eventually("live pictures") { try await livePictures(relay) > 0 ? true : nil }
             }

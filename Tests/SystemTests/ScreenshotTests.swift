@@ -13,6 +13,15 @@ extension SystemTests {
             try await relay.get("/screencapture/1").object("counters").object("agent")
         }
 
+        private func waitForStillness(_ relay: RelayProcess) async throws {
+            var settled = try await agentCounters(relay)
+            _ = try await eventually("30 repeats without the encoder and without a frame between them") {
+                let now = try await agentCounters(relay)
+                if now.integer("received") != settled.integer("received") { settled = now }
+                return now.integer("skipped") > settled.integer("skipped") + 30 ? true : nil
+            }
+        }
+
         private func expectMoving(_ values: [Int]) {
             #expect(!values.contains(-1), "every picture shows a whole counter")
             #expect(values == values.sorted(), "the screen never goes back")
@@ -34,12 +43,7 @@ extension SystemTests {
 
                 try desktop.pause()
                 let value = try desktop.shownValue()
-                var settled = try await agentCounters(relay)
-                _ = try await eventually("30 repeats without the encoder and without a frame between them") {
-                    let now = try await agentCounters(relay)
-                    if now.integer("received") != settled.integer("received") { settled = now }
-                    return now.integer("skipped") > settled.integer("skipped") + 30 ? true : nil
-                }
+                try await waitForStillness(relay)
                 let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
                 #expect(Pictures.counter(luma: last, size: Self.size) == value)
                 let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
@@ -95,9 +99,7 @@ extension SystemTests {
                 expectMoving(try SystemTests.counters(viewer, size: Self.size, source: Self.size))
                 try desktop.pause()
                 let value = try desktop.shownValue()
-                _ = try await eventually("repeats without the encoder") {
-                    try await agentCounters(relay).integer("skipped") > 0 ? true : nil
-                }
+                try await waitForStillness(relay)
                 let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
                 #expect(Pictures.counter(luma: last, size: Self.size) == value)
                 let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
