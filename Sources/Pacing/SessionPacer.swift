@@ -63,7 +63,7 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         tally.received += 1
         let wasReady = latch.waiting.map { gate.readyTime(arrival: $0.arrival, clock: clock) <= now } ?? false
         gate.frameArrived(at: now, clock: clock)
-        if gate.makesRoom { clock.moveBack(to: now + clock.interval(3, over: 4)) }
+        if let room = gate.room { clock.moveBack(to: room) }
         guard let displaced = latch.put(frame, at: now) else { return nil }
         if wasReady { tally.latchedOver += 1 } else { tally.gated += 1 }
         return displaced.sample

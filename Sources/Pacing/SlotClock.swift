@@ -92,9 +92,10 @@ package struct SlotClock: Sendable {
         return slot
     }
 
-    /// Moves the slots back until the next one is due at `time`, less than an interval later than before; where it is due later already they stay.
+    /// Moves the slots back until the next one is due at `time`, or nearly half an interval later than before if that is sooner; where it is due later already
+    /// they stay.
     package mutating func moveBack(to time: UInt64) {
-        if let due, due < time { begin(at: time) }
+        if let due, due < time { begin(at: min(time, due + interval(31, over: 64))) }
     }
 
     /// How many slots from the next one on are due by `time`.
