@@ -28,8 +28,8 @@ package struct DueTimeGate: Sendable {
     private var framesSinceCatchUp = DueTimeGate.framesBetweenCatchUps
     /// How many frames in a row have come more than a sixteenth of an interval before they could leave, and how long before the first of them did, ns.
     private var waits = (count: 0, first: UInt64(0))
-    /// When the next slot is to be due at the earliest if the frame that arrived last makes room for the next one, which then leaves as it arrives: else
-    /// each frame of a source of the slots' rate would wait as long as this one. Nil where it makes none.
+    /// When the next slot is to be due, as far as the slots move back, if the frame that arrived last makes room for the next one, which then leaves as it
+    /// arrives: else each frame of a source of the slots' rate would wait as long as this one. Nil where it makes none.
     package private(set) var room: UInt64?
 
     /// - Parameter pace: How soon a frame can follow another, ns. Nil where the arrivals are to tell; the gate

@@ -35,4 +35,16 @@ package actor MediaLoop {
     > {
         eventLoop.scheduleTask(deadline: deadline) { assumeIsolated(operation) }
     }
+
+    /// Has `handler` called on the loop at `deadline` unless the result is cancelled before: costs less than a task, and nobody can wait for it.
+    static func schedule(
+        _ handler: some NIOScheduledCallbackHandler & Sendable,
+        at deadline: NIODeadline
+    ) -> NIOScheduledCallback {
+        do {
+            return try eventLoop.scheduleCallback(at: deadline, handler: handler)
+        } catch {
+            preconditionFailure("the media loop lives as long as the process: \(error)")
+        }
+    }
 }

@@ -1,25 +1,23 @@
-import NIOCore
+package import NIOCore
 
 /// One timer of the media loop for sessions that rest and for what the relay looks for now and then: what is due at about the same time costs one wake.
 @MediaLoop
-final class SharedTimer {
+package final class SharedTimer {
     private var dueTimes = DueTimes()
     private var actions: [@MediaLoop () -> Void] = []
-    private var armed: (time: UInt64, task: Scheduled<Void>)?
+    private var armed: (time: UInt64, callback: NIOScheduledCallback)?
     private var isRunning = false
 
-    init() {}
-
-    deinit { armed?.task.cancel() }
+    package init() {}
 
     /// A new entry, which is not due. The action is kept until the entry is removed.
-    func add(_ action: @escaping @MediaLoop () -> Void) -> Int {
+    package func add(_ action: @escaping @MediaLoop () -> Void) -> Int {
         let place = dueTimes.add()
         if place == actions.count { actions.append(action) } else { actions[place] = action }
         return place
     }
 
-    func remove(_ place: Int) {
+    package func remove(_ place: Int) {
         dueTimes.remove(place)
         actions[place] = {}
         arm()
@@ -30,7 +28,7 @@ final class SharedTimer {
     /// - Parameters:
     ///   - time: Monotonic ns; `UInt64.max` for never.
     ///   - room: How much later it may be, ns, to be run with another.
-    func set(_ place: Int, at time: UInt64, room: UInt64 = 0) {
+    package func set(_ place: Int, at time: UInt64, room: UInt64 = 0) {
         dueTimes.set(place, from: time, room: room)
         arm()
     }
@@ -39,13 +37,13 @@ final class SharedTimer {
         guard !isRunning else { return }
         let time = dueTimes.next
         guard time != armed?.time else { return }
-        armed?.task.cancel()
-        armed = time.map { time in
-            (time, MediaLoop.schedule(at: .uptimeNanoseconds(time)) { [weak self] in self?.run() })
-        }
+        armed?.callback.cancel()
+        armed = time.map { ($0, MediaLoop.schedule(self, at: .uptimeNanoseconds($0))) }
     }
 
+    /// A callback that the loop has already taken out to run cannot be cancelled any more: the one that took its place is still to come.
     private func run() {
+        guard let time = armed?.time, time <= NIODeadline.now().uptimeNanoseconds else { return }
         armed = nil
         isRunning = true
         var place = 0
@@ -55,5 +53,12 @@ final class SharedTimer {
         }
         isRunning = false
         arm()
+    }
+}
+
+/// A callback, unlike a task, costs the event loop no promise. The loop keeps the timer until the callback has run or is cancelled.
+extension SharedTimer: NIOScheduledCallbackHandler {
+    package nonisolated func handleScheduledCallback(eventLoop: some EventLoop) {
+        MediaLoop.assumeIsolated { run() }
     }
 }

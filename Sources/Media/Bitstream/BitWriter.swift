@@ -2,20 +2,20 @@
 package struct BitWriter {
     /// The whole bytes so far, without emulation prevention.
     package private(set) var bytes: [UInt8] = []
-    private var pending: UInt8 = 0
+    /// The low `pendingCount` bits are those behind the whole bytes, fewer than 8.
+    private var pending: UInt64 = 0
     private var pendingCount = 0
 
     package init() {}
 
-    /// `u(n)`: the low `count` bits of `value`.
+    /// `u(n)`: the low `count` bits of `value`, 0 to 56.
     package mutating func u(_ count: Int, _ value: Int) {
-        for place in stride(from: count - 1, through: 0, by: -1) {
-            pending = pending << 1 | UInt8(truncatingIfNeeded: value >> place & 1)
-            pendingCount += 1
-            if pendingCount == 8 {
-                bytes.append(pending)
-                (pending, pendingCount) = (0, 0)
-            }
+        precondition(0...56 ~= count)
+        pending = pending << UInt64(count) | UInt64(truncatingIfNeeded: value) & (1 << UInt64(count) - 1)
+        pendingCount += count
+        while pendingCount >= 8 {
+            pendingCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: pending >> UInt64(pendingCount)))
         }
     }
 
@@ -44,11 +44,9 @@ package struct BitWriter {
 
     /// Zeros up to a whole byte.
     package mutating func align() {
-        while pendingCount > 0 { flag(false) }
+        if pendingCount > 0 { u(8 - pendingCount, 0) }
     }
 
     /// The payload as a NAL unit of the byte stream: behind a start code of four bytes, emulation prevented.
-    package func annexBUnit() -> [UInt8] {
-        [0, 0, 0, 1] + EmulationPrevention.escaped(bytes)
-    }
+    package func annexBUnit() -> [UInt8] { EmulationPrevention.escaped(bytes, behind: [0, 0, 0, 1]) }
 }

@@ -14,8 +14,11 @@ package struct BitField: Equatable, Sendable {
 /// The bytes 3 that keep start codes out of NAL units (H.264 7.4.1, H.265 7.4.2.1).
 package enum EmulationPrevention {
     /// `payload` with an emulation prevention byte wherever three bytes would read as a start code.
-    package static func escaped(_ payload: some Sequence<UInt8>) -> [UInt8] {
-        var escaped: [UInt8] = []
+    ///
+    /// - Parameter head: Bytes that come before it as they are; the last is not 0.
+    package static func escaped(_ payload: some Collection<UInt8>, behind head: [UInt8] = []) -> [UInt8] {
+        var escaped = head
+        escaped.reserveCapacity(head.count + payload.count + 2)
         var zeros = 0
         for byte in payload { append(byte, to: &escaped, zeros: &zeros) }
         if zeros > 0 { escaped.append(3) }

@@ -2,12 +2,13 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 
 /// A whole relay. It runs until it is cancelled, shut down gracefully, or drained over HTTP, which ends viewers' streams and agents in good order.
 package struct RelayApplication: Service {
     /// How long a connection may outlive its key.
-    private static let refreshInterval = Duration.seconds(1)
+    private static let refreshInterval = TimeAmount.seconds(1)
 
     private let configuration: RelayConfiguration
     private let logger: Logger
@@ -120,7 +121,7 @@ package struct RelayApplication: Service {
     }
 
     private enum Milestone {
-        case announced, changed, drained, served, watched
+        case announced, changed, drained, served
     }
 
     /// Runs HTTP beside a task that drains the switchboard on shutdown: streaming responses end only when their sessions do.
@@ -158,6 +159,8 @@ package struct RelayApplication: Service {
             },
             logger: logger
         )
+        let watch = Self.watchFiles(access, tls)
+        defer { watch.cancel() }
         do {
             try await withThrowingTaskGroup { group in
                 group.addTask {
@@ -187,19 +190,26 @@ package struct RelayApplication: Service {
                     for await configuration in changes { await switchboard.change(to: configuration) }
                     return Milestone.changed
                 }
-                group.addTask {
-                    // Connections that go on make no calls that a change of the keys would show at.
-                    while (try? await Task.sleep(for: Self.refreshInterval)) != nil {
-                        access.refresh()
-                        tls?.refresh()
-                    }
-                    return Milestone.watched
-                }
                 for try await milestone in group where milestone == .served { break }
                 group.cancelAll()
             }
         } catch let error as IOError {
             throw RelayStartError(binding: "the HTTP API", to: configuration.http, error: error)
+        }
+    }
+
+    /// Takes notice of new keys and certificates for connections that go on: they make no calls that a change would show at.
+    ///
+    /// On an event loop, for a task that sleeps wakes several threads each time.
+    private static func watchFiles(_ access: AccessControl, _ tls: TLSServer?) -> RepeatedTask {
+        MultiThreadedEventLoopGroup.singleton.next().scheduleRepeatedTask(
+            initialDelay: refreshInterval,
+            delay: refreshInterval
+        ) { _ in
+            access.refresh()
+            guard let tls else { return }
+            // Reading a certificate may take a while.
+            NIOThreadPool.singleton.submit { _ in tls.refresh() }
         }
     }
 

@@ -24,13 +24,12 @@ package struct FeedSwitch: Sendable {
     }
 
     package var policy: Policy
-    private var broadcast = Agent()
-    private var standby = Agent()
+    private var agents = EachRole(Agent())
     package private(set) var current: AgentRole?
     /// Why the last current agent is to be left, or is gone; nil at the beginning, and when it was told to stop.
     private var loss: Cause?
     /// Whether the broadcast's agent owes pictures that do not come.
-    private var isStalled: Bool { broadcast.stalledSince != nil }
+    private var isStalled: Bool { agents.broadcast.stalledSince != nil }
     /// Since when agents are linked and nothing has come from any.
     private var waitingSince: NIODeadline?
     private var lastPicture: NIODeadline?
@@ -48,8 +47,8 @@ package struct FeedSwitch: Sendable {
 
     package var source: Source {
         switch current {
-        case .broadcast where broadcast.source == .streaming && !isStalled: .pipewire
-        case .standby where standby.source == .streaming && standby.stalledSince == nil: .screenshot
+        case .broadcast where agents.broadcast.source == .streaming && !isStalled: .pipewire
+        case .standby where agents.standby.source == .streaming && agents.standby.stalledSince == nil: .screenshot
         case .broadcast, .standby, nil: .none
         }
     }
@@ -58,14 +57,14 @@ package struct FeedSwitch: Sendable {
 
     /// An agent is linked, and knows the session as one that is not active.
     package mutating func linked(_ role: AgentRole, now: NIODeadline) {
-        self[role] = Agent(isLinked: true)
+        agents[role] = Agent(isLinked: true)
         if role == .broadcast, !isDemanded { loss = nil }
         if current == nil { waitingSince = waitingSince ?? now }
     }
 
     /// - Parameter cause: nil when the agent had been told to stop.
     package mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) {
-        self[role] = Agent()
+        agents[role] = Agent()
         if role == current || current == nil && role == .broadcast {
             current = nil
             loss = cause
@@ -74,21 +73,21 @@ package struct FeedSwitch: Sendable {
     }
 
     package mutating func sourceReported(_ role: AgentRole, _ state: SourceStatus.State, now: NIODeadline) {
-        self[role].source = state
-        self[role].streamingSince = state == .streaming ? self[role].streamingSince ?? now : nil
+        agents[role].source = state
+        agents[role].streamingSince = state == .streaming ? agents[role].streamingSince ?? now : nil
         switch state {
         case .opening:
             break
         case .streaming:
             if role == .broadcast, current == .broadcast || !isDemanded { loss = nil }
         case .paused, .lost:
-            self[role].lostSource = now.uptimeNanoseconds
+            agents[role].lostSource = now.uptimeNanoseconds
             if role == .broadcast, current != .standby { loss = state == .lost ? .sourceLost : .sourcePaused }
         }
     }
 
     /// Whether there is an agent that may feed the session.
-    package var isLinked: Bool { broadcast.isLinked || standby.isLinked }
+    package var isLinked: Bool { agents.broadcast.isLinked || agents.standby.isLinked }
 
     // MARK: Demand
 
@@ -103,15 +102,15 @@ package struct FeedSwitch: Sendable {
         // What the standby fed because of goes on, so that it is asked at once when somebody does again.
         if current == .standby || isStalled { loss = lossOfBroadcast }
         current = nil
-        (broadcast.stalledSince, standby.stalledSince) = (nil, nil)
+        (agents.broadcast.stalledSince, agents.standby.stalledSince) = (nil, nil)
         waitingSince = nil
         lastPicture = nil
     }
 
     /// What keeps the broadcast's agent from delivering, as far as it is known without pictures.
     private var lossOfBroadcast: Cause? {
-        guard broadcast.isLinked else { return .linkClosed }
-        switch broadcast.source {
+        guard agents.broadcast.isLinked else { return .linkClosed }
+        switch agents.broadcast.source {
         case .lost: return .sourceLost
         case .paused: return .sourcePaused
         case .streaming, .opening, nil: return nil
@@ -130,13 +129,13 @@ package struct FeedSwitch: Sendable {
         captured: UInt64,
         now: NIODeadline
     ) -> Bool {
-        let isAnswer = isKey && self[role].request.answered(by: request)
+        let isAnswer = isKey && agents[role].request.answered(by: request)
         if role != current {
-            guard isAnswer, self[role].isActive, accepts(role, captured: captured) else { return false }
+            guard isAnswer, agents[role].isActive, accepts(role, captured: captured) else { return false }
             change(to: role, now: now)
         }
-        if self[role].stalledSince != nil {
-            self[role].stalledSince = nil
+        if agents[role].stalledSince != nil {
+            agents[role].stalledSince = nil
             if role == .broadcast, loss == .noPictures { loss = nil }
         }
         lastPicture = now
@@ -151,7 +150,7 @@ package struct FeedSwitch: Sendable {
         case (nil, _): true
         case (_, .standby): !isBroadcastWell
         // After its source was lost an agent may still repeat what it showed before.
-        case (_, .broadcast): broadcast.source == .streaming && captured >= broadcast.lostSource
+        case (_, .broadcast): agents.broadcast.source == .streaming && captured >= agents.broadcast.lostSource
         }
     }
 
@@ -172,9 +171,9 @@ package struct FeedSwitch: Sendable {
     package mutating func requestKeyframe(now: NIODeadline) -> UInt32? { current.map { request(from: $0, now: now) } }
 
     private mutating func request(from role: AgentRole, now: NIODeadline) -> UInt32 {
-        if let pending = self[role].request.pending { return pending }
+        if let pending = agents[role].request.pending { return pending }
         lastRequestID += 1
-        self[role].request.ask(lastRequestID, now: now)
+        agents[role].request.ask(lastRequestID, now: now)
         return lastRequestID
     }
 
@@ -187,16 +186,16 @@ package struct FeedSwitch: Sendable {
         for role in AgentRole.allCases {
             let isWanted = isWanted(role, now: now)
             if isWanted, role != current { _ = request(from: role, now: now) }
-            if !isWanted, self[role].isActive {
-                self[role].isActive = false
-                self[role].request.reset()
-                self[role].stalledSince = nil
+            if !isWanted, agents[role].isActive {
+                agents[role].isActive = false
+                agents[role].request.reset()
+                agents[role].stalledSince = nil
                 orders.append(.deactivate(role))
             }
             guard isWanted else { continue }
-            if let id = self[role].request.due(now: now) { orders.append(.requestKeyframe(role, id)) }
-            if !self[role].isActive {
-                self[role].isActive = true
+            if let id = agents[role].request.due(now: now) { orders.append(.requestKeyframe(role, id)) }
+            if !agents[role].isActive {
+                agents[role].isActive = true
                 orders.append(.activate(role))
             }
         }
@@ -206,12 +205,12 @@ package struct FeedSwitch: Sendable {
 
     /// Whether an agent is to encode the session.
     private func isWanted(_ role: AgentRole, now: NIODeadline) -> Bool {
-        guard isDemanded, self[role].isLinked else { return false }
+        guard isDemanded, agents[role].isLinked else { return false }
         if role == current { return true }
         switch role {
         case .broadcast:
             // A session that has stalled stays as it is, and goes on being asked: ending it could wait for what hangs.
-            return current == nil || isStalled || broadcast.source == .streaming && isFree(now: now)
+            return current == nil || isStalled || agents.broadcast.source == .streaming && isFree(now: now)
         case .standby:
             return !isBroadcastWell && (current == nil || isFree(now: now))
         }
@@ -223,12 +222,12 @@ package struct FeedSwitch: Sendable {
     /// Whether the broadcast's agent delivers or, at the beginning, may be about to.
     private var isBroadcastWell: Bool {
         guard !isStalled else { return false }
-        return current == nil ? loss == nil : broadcast.isLinked && broadcast.source == .streaming
+        return current == nil ? loss == nil : agents.broadcast.isLinked && agents.broadcast.source == .streaming
     }
 
     /// Since when the agent of a role has given no picture though one was overdue and its source streams; nil when it owes none.
     package func overdueSince(of role: AgentRole) -> NIODeadline? {
-        guard let stalledSince = self[role].stalledSince, let streamingSince = self[role].streamingSince else {
+        guard let stalledSince = agents[role].stalledSince, let streamingSince = agents[role].streamingSince else {
             return nil
         }
         return max(stalledSince, streamingSince)
@@ -236,21 +235,16 @@ package struct FeedSwitch: Sendable {
 
     private mutating func lookForStall(now: NIODeadline) {
         let role = current ?? .broadcast
-        guard isDemanded, self[role].stalledSince == nil, let since = owesSince, now - since >= policy.silence else {
+        guard isDemanded, agents[role].stalledSince == nil, let since = owesSince, now - since >= policy.silence else {
             return
         }
-        self[role].stalledSince = now
+        agents[role].stalledSince = now
         if role == .broadcast { loss = loss ?? .noPictures }
     }
 
     /// Since when a picture is due: of the current agent or, while there is none, of the broadcast's.
     private var owesSince: NIODeadline? {
         guard let current else { return waitingSince }
-        return policy.repeats ? lastPicture : self[current].request.since.map { max($0, lastPicture ?? $0) }
-    }
-
-    private subscript(role: AgentRole) -> Agent {
-        get { role == .broadcast ? broadcast : standby }
-        set { if role == .broadcast { broadcast = newValue } else { standby = newValue } }
+        return policy.repeats ? lastPicture : agents[current].request.since.map { max($0, lastPicture ?? $0) }
     }
 }

@@ -19,7 +19,7 @@ final class Session {
     /// The TCP port; 0 until it listens.
     var port = 0
     /// Why the agents cannot serve it, until they can.
-    private var failures: [AgentRole: String] = [:]
+    private var failures = EachRole<String?>(nil)
 
     let viewerLimits: ViewerQueue.Limits
     /// Sends to the agent of a role, if one is linked.

@@ -19,7 +19,7 @@ final class SessionRest {
     private var resting: (session: RestingSession, role: AgentRole, place: Int)?
     /// Whether it is one of the crowd.
     private var isCounted = false
-    private var tallies: [AgentRole: RestTally] = [:]
+    private var tallies = EachRole(RestTally())
     private let giveBack: @MediaLoop (Rested, AgentRole) -> Void
     private let put: @MediaLoop (AccessUnit, AgentRole) -> Void
     private let counted: @MediaLoop (UInt64) -> Void
@@ -44,10 +44,10 @@ final class SessionRest {
     }
 
     /// What has been made in place of the agent of a role since it became active.
-    func tally(of role: AgentRole) -> RestTally { tallies[role] ?? RestTally() }
+    func tally(of role: AgentRole) -> RestTally { tallies[role] }
 
     /// The agent of a role counts from 0 again.
-    func forgetTally(of role: AgentRole) { tallies[role] = nil }
+    func forgetTally(of role: AgentRole) { tallies[role] = RestTally() }
 
     /// An agent hands its repeats over. What cannot rest is given back at once.
     ///
@@ -92,7 +92,7 @@ final class SessionRest {
     private func count() {
         guard let role = resting?.role else { return }
         let now = NIODeadline.now().uptimeNanoseconds
-        let pictures = resting?.session.count(to: now, tally: &tallies[role, default: RestTally()]) ?? 0
+        let pictures = resting?.session.count(to: now, tally: &tallies[role]) ?? 0
         if pictures > 0 { counted(pictures) }
     }
 
@@ -115,7 +115,7 @@ final class SessionRest {
         guard let role = resting?.role else { return }
         count()
         let now = NIODeadline.now().uptimeNanoseconds
-        if let made = resting?.session.next(at: now, tally: &tallies[role, default: RestTally()]) { put(made, role) }
+        if let made = resting?.session.next(at: now, tally: &tallies[role]) { put(made, role) }
         arm()
     }
 }
