@@ -47,6 +47,12 @@ package struct BitWriter {
         if pendingCount > 0 { u(8 - pendingCount, 0) }
     }
 
+    /// Whole bytes, behind whole bytes.
+    package mutating func append(_ more: [UInt8]) {
+        precondition(pendingCount == 0)
+        bytes += more
+    }
+
     /// The payload as a NAL unit of the byte stream: behind a start code of four bytes, emulation prevented.
     package func annexBUnit() -> [UInt8] { EmulationPrevention.escaped(bytes, behind: [0, 0, 0, 1]) }
 }

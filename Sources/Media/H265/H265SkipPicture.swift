@@ -77,7 +77,8 @@ enum H265SkipPicture {
         writer.ue(4)  // five_minus_max_num_merge_cand: one candidate, so merge_idx is absent
         writer.se(0)  // slice_qp_delta
         writer.trailingBits()
-        return EmulationPrevention.escaped(writer.bytes + data, behind: [0, 0, 0, 1])
+        writer.append(data)
+        return writer.annexBUnit()
     }
 
     /// `slice_segment_data( )` with its trailing bits: the same for every skip picture of a sequence.
