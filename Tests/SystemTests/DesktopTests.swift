@@ -172,6 +172,57 @@ extension SystemTests {
             }
         }
 
+        /// Of a portal that sends its second screencast nothing before the screen changes.
+        private func withStillScreencast(_ body: (Desktop, RelayProcess, ScrcpyViewer) async throws -> Void)
+            async throws
+        {
+            try await SystemTests.withBroadcast { desktop, relay in
+                try desktop.pause()
+                // What had been drawn is on the screen before the second one begins.
+                _ = try desktop.shownValue()
+                try await relay.post("/screencapture/broadcast/stop")
+                try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
+                let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
+                let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(10, at: viewer)
+                try await body(desktop, relay, viewer)
+            }
+        }
+
+        @Test("a screen that goes on standing still is not taken for a dead one")
+        func stillForLong() async throws {
+            try await withStillScreencast { desktop, relay, viewer in
+                // A saved token is a new file for each screencast that the portal has granted.
+                let grant = try desktop.restoreTokenFile()
+                // More than twice as long as a stream may owe its first frame.
+                try await SystemTests.waitForPictures(210, at: viewer)
+                #expect(try desktop.restoreTokenFile() == grant)
+                let source = try await relay.get("/screencapture/broadcast").object("source")
+                #expect(source.string("state") == "streaming")
+            }
+        }
+
+        @Test("a screencast that sends nothing although the screen has changed is asked for again")
+        func deadScreencast() async throws {
+            try await withStillScreencast { desktop, relay, _ in
+                let backend = try #require(desktop.processes(running: "xdg-desktop-portal-wlr").first)
+                kill(backend, SIGSTOP)
+                try desktop.resume()
+                _ = try await eventually("the end of the dead screencast") {
+                    let source = try await relay.get("/screencapture/broadcast").object("source")
+                    return source.string("cause") == "no_frames" ? true : nil
+                }
+                try desktop.restart("portal-wlr")
+                let id = "/screencapture/1"
+                let live = try await relay.get(id).object("counters").object("agent").integer("encodedLive")
+                _ = try await eventually("live pictures of the next one") {
+                    let now = try await relay.get(id)
+                    let agent = now.object("counters").object("agent")
+                    return now.string("source") == "pipewire" && agent.integer("encodedLive") > live + 30 ? true : nil
+                }
+            }
+        }
+
         @Test("an agent that is killed comes back and the viewers stay")
         func killedAgent() async throws {
             try await SystemTests.withBroadcast { desktop, relay in

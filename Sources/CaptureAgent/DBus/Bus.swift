@@ -125,12 +125,15 @@ final class Bus {
         }
     }
 
-    /// Handles what arrives until `isDone` says so or any of `events` is set. Returns whether it was done, or the bus is gone.
-    func waitUntil(orAny events: [Event], _ isDone: () -> Bool) -> Bool {
+    /// Handles what arrives until `isDone` says so, any of `events` is set or the deadline (monotonic ns; nil for none) has passed. Returns whether it
+    /// was done, or the bus is gone.
+    func waitUntil(orAny events: [Event], until deadline: UInt64? = nil, _ isDone: () -> Bool) -> Bool {
         do {
-            try wait(until: nil, stop: events, isDone)
+            try wait(until: deadline, stop: events, isDone)
             return true
         } catch .stopped {
+            return false
+        } catch .timeout {
             return false
         } catch {
             return true

@@ -10,13 +10,18 @@ import Wire
 final class PipeWireStream: @unchecked Sendable {
     // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock.
 
+    static let noFrames = SourceError.timeout(
+        cause: "no_frames",
+        detail: "The screen's PipeWire node was linked and sends nothing. It is asked again."
+    )
+
     private static let nodeGone = "The screen's PipeWire node is gone. It is looked for again."
 
     /// How long the way from the connection to a running stream may take, ns.
     private static let startTimeout: UInt64 = .milliseconds(5_000)
 
-    /// How long a stream that is linked may take to its first frame, ns; screens that stand still send one too. A producer can have
-    /// lost its way when the session manager was restarted, and says nothing of it.
+    /// How long a stream that is linked may take to its first frame, ns, unless it is excused. A producer can have lost its way when the session manager
+    /// was restarted, and says nothing of it.
     private static let firstFrameTimeout: UInt64 = .milliseconds(3_000)
 
     /// How long a stream that has run may stay paused, ns. A session manager that was started again does not always link it anew.
@@ -105,12 +110,13 @@ final class PipeWireStream: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - openingDemand: What it was opened with; `demand` may have changed since.
-    ///   - wait: Returns when one of the events is set, and then false, or true when the desktop has ended the screencast.
+    ///   - wait: Returns when one of the events is set, and then false, or true when the desktop has ended the screencast. Throws when the stream is of no
+    ///     use.
     func deliver(
         _ demand: SourceDemand,
         openedWith openingDemand: SourceDemand.Value,
         until stop: Event,
-        wait: ([Event]) -> Bool
+        wait: ([Event]) throws(SourceError) -> Bool
     ) throws(SourceError) {
         demand.observe { [weak self] in self?.follow($0) }
         defer { demand.observe(nil) }
@@ -122,12 +128,21 @@ final class PipeWireStream: @unchecked Sendable {
                 detail: "PipeWire did not link the screen's stream. Is a session manager such as WirePlumber running?"
             )
         }
-        let isClosed = !stop.isSet && !ended.isSet && wait([stop, ended])
+        let isOver = stop.isSet || ended.isSet
+        let isClosed = try isOver ? false : wait([stop, ended])
         if stop.isSet { return }
         if isClosed {
             throw .lost(cause: "screencast_closed", detail: "The desktop ended the screencast. It is asked for again.")
         }
         throw ending ?? .lost(cause: "stream_error", detail: "The PipeWire stream ended.")
+    }
+
+    /// Has the stream owe no first frame: its screen may stand still.
+    func excuseFirstFrame() {
+        connection.withLock {
+            guard let stream, pw_stream_get_state(stream, nil) == PW_STREAM_STATE_STREAMING else { return }
+            signTimer?.set(after: nil)
+        }
     }
 
     /// Ends the stream and its connection. Frames that are still held keep their pixels. Called once, not in PipeWire's thread.
@@ -209,7 +224,7 @@ final class PipeWireStream: @unchecked Sendable {
                 link = cpw_core_create_link(connection.core, target.node, pw_stream_get_node_id(stream))
             }
             signTimer?.set(after: started.isSet ? Self.pauseTimeout : nil)
-            if started.isSet {
+            if started.isSet, !ended.isSet {
                 sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused"))
             }
         case PW_STREAM_STATE_ERROR:
@@ -272,10 +287,7 @@ final class PipeWireStream: @unchecked Sendable {
                     cause: "stream_stays_paused",
                     detail: "The screen's stream was paused and not linked again. It is opened anew."
                 )
-                : .timeout(
-                    cause: "no_frames",
-                    detail: "The screen's PipeWire node was linked and sends nothing. It is asked again."
-                )
+                : Self.noFrames
         )
     }
 }

@@ -37,9 +37,14 @@ struct PortalSource: FrameSource {
             sink: still
         )
         defer { stream.shutDown() }
-        try stream.deliver(demand, openedWith: openingDemand, until: stop) { events in
-            if content == .monitor { StillScreen(cursor: cursor).seed(still, stop: stop, or: events) }
-            return portal.waitUntilClosed(or: events)
+        try stream.deliver(demand, openedWith: openingDemand, until: stop) { events throws(SourceError) in
+            guard content == .monitor else { return portal.waitUntilClosed(or: events) }
+            return try StillScreen(cursor: cursor, sink: still).attend(
+                stream,
+                stop: stop,
+                events: events,
+                wait: portal.waitUntilClosed
+            )
         }
     }
 

@@ -110,8 +110,11 @@ final class ScreenCastPortal {
         }
     }
 
-    /// Waits until the session is closed by the desktop or any of `events` is set. Returns whether it was closed.
-    func waitUntilClosed(or events: [Event]) -> Bool { bus.waitUntil(orAny: events) { isClosed || isGone } }
+    /// Waits until the session is closed by the desktop, any of `events` is set or the deadline (monotonic ns; nil for none) has passed. Returns whether
+    /// it was closed.
+    func waitUntilClosed(or events: [Event], until deadline: UInt64? = nil) -> Bool {
+        bus.waitUntil(orAny: events, until: deadline) { isClosed || isGone }
+    }
 
     /// Gives the screencast back.
     func close() {

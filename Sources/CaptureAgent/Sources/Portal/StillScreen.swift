@@ -1,31 +1,74 @@
 /// The first picture of a screen that stands still, for portals that send none.
 ///
-/// xdg-desktop-portal-wlr 0.7 sends a screen's picture unasked to the first screencast of its life only; every later one begins when
-/// something on the screen changes.
+/// xdg-desktop-portal-wlr 0.7 sends a screen's picture unasked to the first screencast of its life only, and PipeWire may lose that one;
+/// every later one begins when something on the screen changes.
 struct StillScreen {
     /// How long a screencast that streams may take to its first frame, ns. sway's takes 10 to 35 ms.
     private static let patience: UInt64 = .milliseconds(100)
+    /// How often the screen of a screencast without a frame is compared with what it showed, ns.
+    private static let interval: UInt64 = .milliseconds(3_000)
 
-    let cursor: CursorDrawing
-
-    /// Delivers a screenshot to `sink` where its screencast, which streams, has no frame soon and the compositor copies its screen.
-    /// Returns at once when one of `events` is set.
-    func seed(_ sink: StillScreenSink, stop: Event, or events: [Event]) {
-        let deadline = MonotonicClock.now + Self.patience
-        if Event.wait(forAnyOf: events + [stop, sink.firstFrame], until: deadline) { return }
-        // Without a picture a screencast is as good as it is with this portal, and on all other desktops nothing is amiss.
-        guard let backend = try? openBackend(for: sink) else { return }
-        defer { backend.close() }
-        guard let shot = try? backend.take(stop: stop) else { return }
-        sink.seed(CapturedFrame(shot.memory.share(), captured: shot.captured, orientation: shot.orientation))
+    private enum Look {
+        case shot(Shot)
+        /// The compositor would show its screens, but not this one.
+        case unclear
     }
 
-    private func openBackend(for sink: StillScreenSink) throws(SourceError) -> ScreencopyBackend {
+    let cursor: CursorDrawing
+    let sink: StillScreenSink
+
+    /// Waits as `wait` does. Delivers a screenshot where the screencast, which streams, has no frame soon and the compositor copies its screen.
+    /// From then on the screencast owes a frame only when its screen has changed.
+    ///
+    /// - Parameters:
+    ///   - events: Any of them ends the wait.
+    ///   - wait: Returns when one of the events is set or the deadline (monotonic ns; nil for none) has passed, and then false, or true when the desktop
+    ///     has ended the screencast.
+    func attend(
+        _ stream: PipeWireStream,
+        stop: Event,
+        events: [Event],
+        wait: ([Event], UInt64?) -> Bool
+    ) throws(SourceError) -> Bool {
+        let eventsOrFrame = events + [sink.firstFrame]
+        if Event.wait(forAnyOf: eventsOrFrame, until: MonotonicClock.now + Self.patience) { return wait(events, nil) }
+        // On all other desktops a screencast without a frame is amiss.
+        guard let look = look(stop: stop) else { return wait(events, nil) }
+        stream.excuseFirstFrame()
+        guard case .shot(let shown) = look else { return wait(events, nil) }
+        sink.seed(CapturedFrame(shown.memory.share(), captured: shown.captured, orientation: shown.orientation))
+        var hasChanged = false
+        while true {
+            if wait(eventsOrFrame, MonotonicClock.now + Self.interval) { return true }
+            if sink.firstFrame.isSet { return wait(events, nil) }
+            if events.contains(where: \.isSet) { return false }
+            // What has changed is on its way for a moment.
+            if hasChanged { throw PipeWireStream.noFrames }
+            if case .shot(let now) = self.look(stop: stop) { hasChanged = !now.memory.hasSamePixels(as: shown.memory) }
+        }
+    }
+
+    /// What the screen shows; nil where the compositor copies no screens.
+    private func look(stop: Event) -> Look? {
+        let backend: ScreencopyBackend
+        do {
+            backend = try openBackend()
+        } catch {
+            return error.cause == Self.outputUnknown ? .unclear : nil
+        }
+        defer { backend.close() }
+        guard let shot = try? backend.take(stop: stop) else { return .unclear }
+        return .shot(shot)
+    }
+
+    private static let outputUnknown = "output_unknown"
+
+    private func openBackend() throws(SourceError) -> ScreencopyBackend {
         try ScreencopyBackend(cursor: cursor) { outputs throws(SourceError) in
             // The portal does not name the monitor that was chosen. Its size does, or it is left alone: no other may be shown.
             let candidates = outputs.filter { $0.size == sink.size }
             guard candidates.count == 1 else {
-                throw .unavailable(cause: "output_unknown", detail: "\(candidates.count) monitors have the size.")
+                throw .unavailable(cause: Self.outputUnknown, detail: "\(candidates.count) monitors have the size.")
             }
             return candidates[0]
         }
