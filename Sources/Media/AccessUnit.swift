@@ -22,6 +22,8 @@ package struct AccessUnit: Sendable, Equatable {
     /// When encoding ended, monotonic ns.
     package var encodeEnd: UInt64
     package var flags: Flags
+    /// Whether decoding can begin here.
+    package var isKey: Bool { flags.contains(.key) }
     /// The id of the keyframe request that this keyframe answers, 0 when it answers none.
     package var keyframeRequest: UInt32
     /// Clockwise rotation that a player applies, in quarter turns, 0 to 3.

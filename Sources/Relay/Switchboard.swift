@@ -281,11 +281,11 @@ final class Switchboard: AgentLinkOwner {
     }
 
     func linkAdmitted(_ link: AgentLink, hello: Hello) {
-        supervisor(of: hello)?.connected(link, hello: hello)
+        supervisor(of: AgentIdentity(hello))?.connected(link, hello: hello)
         for session in sessions.sessions(of: hello.device) { session.agentLinked(hello.role, source: nil) }
     }
 
-    func link(_ link: AgentLink, received packet: Packet, from agent: Hello) {
+    func link(_ link: AgentLink, received packet: Packet, from agent: AgentIdentity) {
         switch packet {
         case .accessUnit(let id, let accessUnit):
             session(id, of: agent)?.accept(accessUnit, from: agent.role)
@@ -311,17 +311,17 @@ final class Switchboard: AgentLinkOwner {
         }
     }
 
-    func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: Hello) {
+    func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: AgentIdentity) {
         let supervisor = supervisor(of: agent)
         let cause = supervisor?.cause(of: loss)
         for session in sessions.sessions(of: agent.device) { session.agentLost(agent.role, because: cause) }
         supervisor?.lost(because: loss)
     }
 
-    private func supervisor(of agent: Hello) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }
+    private func supervisor(of agent: AgentIdentity) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }
 
     /// The session, if it is one of the agent's device: an agent feeds no other's.
-    private func session(_ id: SessionID, of agent: Hello) -> Session? {
+    private func session(_ id: SessionID, of agent: AgentIdentity) -> Session? {
         guard let session = sessions[id], session.device.name == agent.device else { return nil }
         return session
     }

@@ -51,7 +51,7 @@ enum AccessUnitBody {
             keyframeRequest: integer(at: 32),
             orientation: body[37],
             size: PictureSize(width: Int(width), height: Int(height)),
-            bytes: Array(body[fixedByteCount...])
+            bytes: Array(UnsafeRawBufferPointer(rebasing: body[fixedByteCount...]))
         )
     }
 }

@@ -22,15 +22,18 @@ package struct PacketDecoder: Sendable {
     }
 
     /// Takes in the next bytes of the stream.
-    package mutating func append(_ bytes: some Collection<UInt8>) {
+    package mutating func append(_ bytes: [UInt8]) { append(bytes.span.bytes) }
+
+    /// Takes in the next bytes of the stream.
+    package mutating func append(_ bytes: RawSpan) {
         guard failure == nil else { return }
-        let skipped = min(bytesToSkip, bytes.count)
+        let skipped = min(bytesToSkip, bytes.byteCount)
         bytesToSkip -= skipped
         if consumed > 0 {
             buffer.removeFirst(consumed)
             consumed = 0
         }
-        buffer.append(contentsOf: bytes.dropFirst(skipped))
+        bytes.withUnsafeBytes { buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[skipped...])) }
     }
 
     /// The next whole packet, nil when more bytes are needed.

@@ -68,7 +68,7 @@ final class LinkServer {
             }
             let count = recv(connection, &buffer, buffer.count, 0)
             guard count > 0 else { throw NeverCame(description: what) }
-            decoder.append(buffer[..<count])
+            decoder.append(Array(buffer[..<count]))
         }
     }
 }

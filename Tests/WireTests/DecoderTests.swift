@@ -17,9 +17,9 @@ struct DecoderTests {
     func findsTheSamePacketsWhereverTheStreamIsSplit() throws {
         for split in 0...Self.stream.count {
             var decoder = PacketDecoder(accepting: .agentToRelay)
-            decoder.append(Self.stream[..<split])
+            decoder.append(Array(Self.stream[..<split]))
             var packets = try drain(&decoder)
-            decoder.append(Self.stream[split...])
+            decoder.append(Array(Self.stream[split...]))
             packets += try drain(&decoder)
             #expect(packets == Self.packets, "split at \(split)")
         }
@@ -30,7 +30,7 @@ struct DecoderTests {
         var decoder = PacketDecoder(accepting: .agentToRelay)
         var packets: [Packet] = []
         for byte in Self.stream {
-            decoder.append(CollectionOfOne(byte))
+            decoder.append([byte])
             packets += try drain(&decoder)
         }
         #expect(packets == Self.packets)

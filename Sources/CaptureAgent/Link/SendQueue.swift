@@ -34,13 +34,13 @@ package struct SendQueue: Sendable {
     package mutating func lets(_ accessUnit: AccessUnit, of session: SessionID) -> Bool {
         guard entries.isEmpty else { return false }
         if waitingForKeyframe.isEmpty { return true }
-        if accessUnit.flags.contains(.key) { waitingForKeyframe.remove(session) }
+        if accessUnit.isKey { waitingForKeyframe.remove(session) }
         return !waitingForKeyframe.contains(session)
     }
 
     /// Appends an access unit. Returns false when the session lost pictures and needs a keyframe.
     package mutating func append(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
-        if accessUnit.flags.contains(.key) {
+        if accessUnit.isKey {
             waitingForKeyframe.remove(session)
         } else if waitingForKeyframe.contains(session) {
             drops[session, default: 0] += 1
@@ -49,7 +49,7 @@ package struct SendQueue: Sendable {
         let oldest = entries.first { $0.media?.session == session }?.media?.pts
         if let oldest, accessUnit.pts - oldest > maximumMedia {
             dropMedia(of: session)
-            if !accessUnit.flags.contains(.key) {
+            if !accessUnit.isKey {
                 drops[session, default: 0] += 1
                 waitingForKeyframe.insert(session)
                 return false

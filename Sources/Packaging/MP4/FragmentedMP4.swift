@@ -74,7 +74,7 @@ package struct FragmentedMP4: Sendable {
 
     /// Packages the session's next access unit.
     package mutating func fragment(_ accessUnit: AccessUnit) throws(PackagingError) -> Fragment {
-        try fragment(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.flags.contains(.key))
+        try fragment(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.isKey)
     }
 
     /// Packages the session's next access unit, of which these are the Annex B bytes, the PTS in µs, and whether it is a keyframe.

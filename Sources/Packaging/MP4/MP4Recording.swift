@@ -61,7 +61,7 @@ package struct MP4Recording: Sendable {
         self.packager = packager
         lastTime = accessUnit.pts - origin
         lastFragment = size + bytes.count
-        if accessUnit.flags.contains(.key) { keyframes.append(Entry(time: UInt64(lastTime), offset: lastFragment)) }
+        if accessUnit.isKey { keyframes.append(Entry(time: UInt64(lastTime), offset: lastFragment)) }
         bytes += fragment.bytes
         size += bytes.count
         return bytes

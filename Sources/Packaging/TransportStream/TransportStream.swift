@@ -22,7 +22,7 @@ package struct TransportStream: Sendable {
 
     /// Packages the session's next access unit.
     package mutating func packets(_ accessUnit: AccessUnit) throws(PackagingError) -> [UInt8] {
-        try packets(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.flags.contains(.key))
+        try packets(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.isKey)
     }
 
     /// Packages the session's next access unit, of which these are the Annex B bytes, the PTS in µs, and whether it is a keyframe.

@@ -1,6 +1,14 @@
 import NIOCore
 import Wire
 
+/// Which agent is at a link's other end.
+struct AgentIdentity: Sendable {
+    let device: String
+    let role: AgentRole
+
+    init(_ hello: Hello) { (device, role) = (hello.device, hello.role) }
+}
+
 /// What an agent link reports to.
 @MediaLoop
 protocol AgentLinkOwner: AnyObject, Sendable {
@@ -8,11 +16,11 @@ protocol AgentLinkOwner: AnyObject, Sendable {
     func objection(to hello: Hello, on channel: any Channel) -> Reject?
     func linkRefused(_ reject: Reject)
     func linkAdmitted(_ link: AgentLink, hello: Hello)
-    func link(_ link: AgentLink, received packet: Packet, from agent: Hello)
-    func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: Hello)
+    func link(_ link: AgentLink, received packet: Packet, from agent: AgentIdentity)
+    func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: AgentIdentity)
 }
 
-/// One agent's connection: performs what its state machine decides.
+/// One agent's connection: cuts what it sends into packets, and performs what its state machine decides.
 @MediaLoop
 final class AgentLink {
     /// Media of a session that the agent may queue, ms.
@@ -27,9 +35,10 @@ final class AgentLink {
     private let strangers: AgentStrangers
     private let isHeard: Bool
     private var machine: LinkStateMachine
+    private var decoder = PacketDecoder(accepting: .agentToRelay)
     private var timer: Scheduled<Void>?
-    /// What the agent said when it was admitted.
-    private var agent: Hello?
+    /// Once it is admitted.
+    private var agent: AgentIdentity?
 
     private(set) var bytesReceived = 0
     private(set) var lastByte = NIODeadline.now()
@@ -50,12 +59,6 @@ final class AgentLink {
         arm()
     }
 
-    /// Longest packet body that is accepted now, nil when nothing is any more.
-    var maximumLength: Int? {
-        guard machine.wake != nil else { return nil }
-        return agent == nil ? AgentListener.maximumLengthBeforeHello : PacketHeader.maximumLength
-    }
-
     /// Sends a packet. An agent that lets them pile up is lost: it reads nothing, and they would wait for ever.
     func send(_ packet: Packet) {
         guard channel.isWritable else { return perform(machine.stalled()) }
@@ -74,17 +77,32 @@ final class AgentLink {
         if !isHeard { perform(machine.crowded()) }
     }
 
-    func bytesArrived(_ count: Int) {
+    /// Takes in what the agent sends.
+    func received(_ bytes: ByteBuffer) {
+        guard machine.maximumLength != nil else { return }
         lastByte = .now()
-        bytesReceived += count
+        bytesReceived += bytes.readableBytes
         machine.bytesArrived(now: lastByte)
+        decoder.append(bytes.readableBytesSpan)
+        do throws(WireError) {
+            while let packet = try nextPacket() { received(packet) }
+        } catch {
+            perform(machine.failed(error))
+        }
     }
 
-    func received(_ packet: Packet) {
-        perform(machine.received(packet) { owner.objection(to: $0, on: channel) })
+    /// The next whole packet that is accepted in the state that the one before has led to.
+    private func nextPacket() throws(WireError) -> Packet? {
+        guard let limit = machine.maximumLength else { return nil }
+        decoder.maximumLength = limit
+        return try decoder.next()
     }
 
-    func failed(_ error: WireError) { perform(machine.failed(error)) }
+    private func received(_ packet: Packet) {
+        let action = machine.received(packet) { owner.objection(to: $0, on: channel) }
+        guard case .deliver = action, let agent else { return perform(action) }
+        owner.link(self, received: packet, from: agent)
+    }
 
     func closed() {
         timer?.cancel()
@@ -93,10 +111,10 @@ final class AgentLink {
 
     private func perform(_ action: LinkStateMachine.Action) {
         switch action {
-        case .nothing:
+        case .nothing, .deliver:
             break
         case .admit(let hello):
-            agent = hello
+            agent = AgentIdentity(hello)
             strangers.admitted(channel)
             // From now on the watchdog's time counts, which may be shorter than HELLO's.
             arm()
@@ -112,8 +130,6 @@ final class AgentLink {
                 )
             )
             owner.linkAdmitted(self, hello: hello)
-        case .deliver(let packet):
-            if let agent { owner.link(self, received: packet, from: agent) }
         case .refuse(let reject):
             owner.linkRefused(reject)
             end(with: reject)

@@ -1,14 +1,9 @@
 import NIOCore
-import Wire
 
-/// Cuts what an agent sends into packets and hands them to its ``AgentLink`` on the event loop.
+/// Hands an agent's connection's bytes and its end to its ``AgentLink``.
 final class AgentLinkHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private var decoder = PacketDecoder(
-        accepting: .agentToRelay,
-        maximumLength: AgentListener.maximumLengthBeforeHello
-    )
     private let link: AgentLink
 
     init(link: AgentLink) { self.link = link }
@@ -20,24 +15,8 @@ final class AgentLinkHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let bytes = unwrapInboundIn(data)
-        let link = link
-        guard let limit = MediaLoop.assumeIsolated({ link.maximumLength }) else { return }
-        MediaLoop.assumeIsolated { link.bytesArrived(bytes.readableBytes) }
-        decoder.maximumLength = limit
-        decoder.append(bytes.readableBytesView)
-        do throws(WireError) {
-            while let packet = try decoder.next() {
-                let limit = MediaLoop.assumeIsolated {
-                    link.received(packet)
-                    return link.maximumLength
-                }
-                guard let limit else { return }
-                decoder.maximumLength = limit
-            }
-        } catch {
-            MediaLoop.assumeIsolated { link.failed(error) }
-        }
+        let (link, bytes) = (link, unwrapInboundIn(data))
+        MediaLoop.assumeIsolated { link.received(bytes) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

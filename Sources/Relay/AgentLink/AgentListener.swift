@@ -3,8 +3,6 @@ import NIOPosix
 
 /// Accepts agents' connections.
 struct AgentListener: Sendable {
-    /// Longest packet body before an agent has shown its token: a HELLO fits, an attack on memory does not.
-    static let maximumLengthBeforeHello = 64 << 10
     /// Connections that may wait to be accepted.
     private static let backlog: CInt = 64
 

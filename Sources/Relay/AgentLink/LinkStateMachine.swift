@@ -44,7 +44,8 @@ package struct LinkStateMachine: Sendable {
     package enum Action: Sendable, Equatable {
         case nothing
         case admit(Hello)
-        case deliver(Packet)
+        /// The packet is for the link's owner.
+        case deliver
         /// Send it, then close. The link had not been admitted.
         case refuse(Reject)
         /// Send the REJECT if there is one, then close. The link had been admitted.
@@ -57,6 +58,8 @@ package struct LinkStateMachine: Sendable {
         case ended
     }
 
+    /// Longest packet body before an agent has shown its token: a HELLO fits, an attack on memory does not.
+    package static let maximumLengthBeforeHello = 64 << 10
     /// Packets beside access units, per second, and how many may come at once. An agent sends a heartbeat or two a second, and tells of its
     /// source and its sessions when they change.
     private static let reportRate = 100
@@ -64,7 +67,18 @@ package struct LinkStateMachine: Sendable {
 
     private let policy: Policy
     private var reports = TokenBucket(capacity: Self.reportBurst, perSecond: Self.reportRate)
-    private var state = State.awaitingHello
+    private var state = State.awaitingHello {
+        didSet {
+            maximumLength =
+                switch state {
+                case .awaitingHello: Self.maximumLengthBeforeHello
+                case .admitted: PacketHeader.maximumLength
+                case .ended: nil
+                }
+        }
+    }
+    /// Longest packet body that is accepted now, nil when nothing is any more.
+    package private(set) var maximumLength: Int? = Self.maximumLengthBeforeHello
     private let connected: NIODeadline
     private var lastByte: NIODeadline
 
@@ -87,21 +101,13 @@ package struct LinkStateMachine: Sendable {
 
     /// - Parameter judge: says what speaks against an agent whose token is right, nil for nothing.
     package mutating func received(_ packet: Packet, judge: (Hello) -> Reject?) -> Action {
-        switch (state, packet) {
-        case (.ended, _):
+        switch state {
+        case .ended:
             return .nothing
-        case (.admitted, .hello):
-            return end(protocolError: "a second HELLO on the same link")
-        case (.admitted, .accessUnit), (.admitted, .still):
-            return .deliver(packet)
-        case (.admitted, _):
-            guard reports.take(now: lastByte) else {
-                return end(
-                    protocolError: "too many packets beside access units: \(Self.reportRate) a second are allowed"
-                )
-            }
-            return .deliver(packet)
-        case (.awaitingHello, .hello(let hello)):
+        case .admitted:
+            return admittedReceived(packet)
+        case .awaitingHello:
+            guard case .hello(let hello) = packet else { return end(protocolError: "\(packet.type) before HELLO") }
             guard policy.token.matches(hello.token) else {
                 return refuse(
                     .wrongToken,
@@ -114,8 +120,22 @@ package struct LinkStateMachine: Sendable {
             }
             state = .admitted
             return .admit(hello)
-        case (.awaitingHello, _):
-            return end(protocolError: "\(packet.type) before HELLO")
+        }
+    }
+
+    private mutating func admittedReceived(_ packet: Packet) -> Action {
+        switch packet {
+        case .accessUnit, .still:
+            return .deliver
+        case .hello:
+            return end(protocolError: "a second HELLO on the same link")
+        default:
+            guard reports.take(now: lastByte) else {
+                return end(
+                    protocolError: "too many packets beside access units: \(Self.reportRate) a second are allowed"
+                )
+            }
+            return .deliver
         }
     }
 

@@ -152,9 +152,9 @@ final class Session {
         let now = NIODeadline.now()
         if failures[role] != nil { failures[role] = nil }
         guard let picture = feed.accept(accessUnit, from: role, now: now) else { return }
+        deliver(picture, from: role)
         resting.end()
         captureLatency.take(accessUnit, now: now)
-        deliver(picture, from: role)
     }
 
     /// The agent of a role cannot serve it, until a picture of its own says that it can.
@@ -170,10 +170,11 @@ final class Session {
     }
 
     private func deliver(_ picture: Picture, from role: AgentRole) {
-        screenWaits.take(picture, from: role, isLive: feed.feeds.source != .none)
         containers.package(picture)
-        stills.fed()
+        // Viewers come first: nothing else delays their pictures.
         for viewer in audience.viewers { viewer.offer(picture) }
+        screenWaits.take(picture, from: role, isLive: feed.feeds.source != .none)
+        stills.fed()
         giveOrders()
     }
 

@@ -27,8 +27,14 @@ package struct SessionFeed: Sendable {
     private static let longestLead: Int64 = 60_000_000
     /// Viewers' last PTS. It outlives agents: they feed one timeline.
     private var lastPTS: Int64?
-    /// The last access unit, as its agent sent it, where it is a keyframe.
-    private var lastKeyframe: (accessUnit: AccessUnit, role: AgentRole)?
+    private struct Keyframe {
+        /// As its agent sent it.
+        let accessUnit: AccessUnit
+        let role: AgentRole
+    }
+
+    /// The last access unit where it is a keyframe.
+    private var lastKeyframe: Keyframe?
 
     /// Pictures that viewers were given or would have been, bytes, and access units that were not: no keyframe came before them, or another agent feeds.
     package private(set) var pictures: UInt64 = 0
@@ -56,7 +62,7 @@ package struct SessionFeed: Sendable {
     ///
     /// - Returns: The picture for all viewers; nil when it is none for them.
     package mutating func accept(_ accessUnit: AccessUnit, from role: AgentRole, now: NIODeadline) -> Picture? {
-        let isKey = accessUnit.flags.contains(.key)
+        let isKey = accessUnit.isKey
         let isTaken = feeds.takes(
             role,
             isKey: isKey,
@@ -68,7 +74,7 @@ package struct SessionFeed: Sendable {
             discarded += 1
             return nil
         }
-        lastKeyframe = isKey ? (accessUnit, role) : nil
+        lastKeyframe = isKey ? Keyframe(accessUnit: accessUnit, role: role) : nil
         var accessUnit = accessUnit
         accessUnit.pts = nextPTS(accessUnit.pts, now: now)
         let picture = Picture(accessUnit, codec: codec, packetized: packetized, relayed: now.uptimeNanoseconds)

@@ -14,9 +14,16 @@ final class SessionRest {
         init(timer: SharedTimer) { self.timer = timer }
     }
 
+    private struct Resting {
+        var session: RestingSession
+        let role: AgentRole
+        /// In the timer.
+        let place: Int
+    }
+
     private let id: SessionID
     private let company: Company
-    private var resting: (session: RestingSession, role: AgentRole, place: Int)?
+    private var resting: Resting?
     /// Whether it is one of the crowd.
     private var isCounted = false
     private var tallies = EachRole(RestTally())
@@ -55,7 +62,8 @@ final class SessionRest {
     func begin(_ session: RestingSession?, for role: AgentRole) {
         end()
         guard let session else { return giveBack(Rested(), role) }
-        resting = (session, role, company.timer.add { [weak self] in self?.fillSlot() })
+        let place = company.timer.add { [weak self] in self?.fillSlot() }
+        resting = Resting(session: session, role: role, place: place)
         followCrowd()
         arm()
     }
@@ -65,11 +73,11 @@ final class SessionRest {
     /// - Parameter role: Only to the agent of this role; nil for whichever.
     func end(for role: AgentRole? = nil) {
         count()
-        guard let (session, its, place) = resting, role == nil || role == its else { return }
-        resting = nil
-        company.timer.remove(place)
+        guard let resting, role == nil || role == resting.role else { return }
+        self.resting = nil
+        company.timer.remove(resting.place)
         followCrowd()
-        giveBack(session.rested, its)
+        giveBack(resting.session.rested, resting.role)
     }
 
     /// Somebody waits for a keyframe. Returns whether the next one is made here.
@@ -99,9 +107,10 @@ final class SessionRest {
     private func arm() {
         guard let most = resting?.session.mostLead else { return }
         resting?.session.lead = company.crowd.lead(of: id, most: most)
-        guard let (session, _, place) = resting else { return }
+        guard let resting else { return }
         // Who waits for a keyframe gets it at once.
-        company.timer.set(place, at: session.nextTime, room: session.wantsKeyframe ? 0 : company.crowd.room)
+        let room = resting.session.wantsKeyframe ? 0 : company.crowd.room
+        company.timer.set(resting.place, at: resting.session.nextTime, room: room)
     }
 
     private func followCrowd() {

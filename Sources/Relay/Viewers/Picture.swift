@@ -17,10 +17,12 @@ package struct Picture: Sendable, Equatable {
     ///   - relayed: when the relay had it, monotonic ns.
     package init(_ accessUnit: AccessUnit, codec: Codec, packetized: Bool, relayed: UInt64 = 0) {
         pts = accessUnit.pts
-        isKey = accessUnit.flags.contains(.key)
+        isKey = accessUnit.isKey
         stamps = PictureStamps(accessUnit, codec: codec, relayed: relayed)
-        annexB = ByteBuffer(bytes: accessUnit.bytes)
         scrcpy = packetized ? ScrcpyFraming.packets(of: accessUnit, codec: codec) : nil
+        // Any but a keyframe stands in its packet as it is.
+        let shared = isKey ? nil : scrcpy?.getSlice(at: ScrcpyFraming.headerByteCount, length: accessUnit.bytes.count)
+        annexB = shared ?? ByteBuffer(bytes: accessUnit.bytes)
     }
 
     /// Whether they are the same; what is packaged of them then is too.

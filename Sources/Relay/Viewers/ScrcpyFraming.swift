@@ -14,10 +14,9 @@ enum ScrcpyFraming {
     private static let keyframeFlag: UInt64 = 1 << 62
 
     static func packets(of accessUnit: AccessUnit, codec: Codec) -> ByteBuffer {
-        var buffer = ByteBuffer()
-        buffer.reserveCapacity(accessUnit.bytes.count + 2 * headerByteCount)
+        var buffer = ByteBufferAllocator().buffer(capacity: accessUnit.bytes.count + 2 * headerByteCount)
         let pts = UInt64(bitPattern: accessUnit.pts) & (keyframeFlag - 1)
-        guard accessUnit.flags.contains(.key) else {
+        guard accessUnit.isKey else {
             append(accessUnit.bytes[...], head: pts, to: &buffer)
             return buffer
         }

@@ -14,7 +14,7 @@ package struct StreamConfiguration: Sendable, Equatable {
 
     /// Of a keyframe; nil of other pictures, and when its parameter sets cannot be read.
     package init?(_ accessUnit: AccessUnit, codec: Codec) {
-        guard accessUnit.flags.contains(.key), let sets = ParameterSets(leading: accessUnit.bytes, codec: codec),
+        guard accessUnit.isKey, let sets = ParameterSets(leading: accessUnit.bytes, codec: codec),
             let string = CodecString.inBand(sets, codec: codec)
         else { return nil }
         self.codec = string

@@ -28,7 +28,7 @@ extension FuzzTarget {
     private static func decoded(_ pieces: [ArraySlice<UInt8>], _ direction: Direction) throws(Violation) -> Decoded {
         var (decoder, decoded) = (PacketDecoder(accepting: direction), Decoded())
         for piece in pieces {
-            decoder.append(piece)
+            decoder.append(Array(piece))
             do throws(WireError) {
                 while let packet = try decoder.next() { decoded.packets.append(packet) }
             } catch {

@@ -50,16 +50,16 @@ struct LinkStateMachineTests {
         let picture = Packet.accessUnit(1, SampleStream.accessUnit(0, key: true))
         let report = Packet.status(SourceStatus(state: .streaming))
         let pictures = (0..<5000).map { _ in link.received(picture) { _ in nil } }
-        #expect(pictures.allSatisfy { $0 == .deliver(picture) })
+        #expect(pictures.allSatisfy { $0 == .deliver })
         let still = Packet.still(1, Still(request: 1, outcome: .refusal(.busy)))
         let stills = (0..<5000).map { _ in link.received(still) { _ in nil } }
-        #expect(stills.allSatisfy { $0 == .deliver(still) })
+        #expect(stills.allSatisfy { $0 == .deliver })
         let reports = (0..<2000).map { _ in link.received(report) { _ in nil } }
-        #expect(reports.allSatisfy { $0 == .deliver(report) })
+        #expect(reports.allSatisfy { $0 == .deliver })
         // A second later there is room for as many as a second's.
         link.bytesArrived(now: at(1000))
         let later = (0..<100).map { _ in link.received(report) { _ in nil } }
-        #expect(later.allSatisfy { $0 == .deliver(report) })
+        #expect(later.allSatisfy { $0 == .deliver })
         let last = link.received(report) { _ in nil }
         #expect(code(last) == .protocolError)
         let after = link.received(report) { _ in nil }
