@@ -177,13 +177,14 @@ extension SystemTests {
             async throws
         {
             try await SystemTests.withBroadcast { desktop, relay in
-                try desktop.pause()
-                // What had been drawn is on the screen before the second one begins.
-                _ = try desktop.shownValue()
-                try await relay.post("/screencapture/broadcast/stop")
-                try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                 let viewer = try SystemTests.viewer(of: session)
+                try await SystemTests.waitForPictures(10, at: viewer)
+                try desktop.pause()
+                // The first one has the last change before the second one begins.
+                try await SystemTests.waitForPictures(30, at: viewer)
+                try await relay.post("/screencapture/broadcast/stop")
+                try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
                 try await SystemTests.waitForPictures(10, at: viewer)
                 try await body(desktop, relay, viewer)
             }
