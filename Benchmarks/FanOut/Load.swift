@@ -31,6 +31,8 @@ struct Load: AsyncParsableCommand {
     @Flag(help: "Prints one JSON object instead of a table.")
     var json = false
 
+    /// How long pictures flow before the first measurement, s.
+    private static let warmUp = 1
     private static let token = "the load's own link token"
 
     func run() async throws {
@@ -60,7 +62,9 @@ struct Load: AsyncParsableCommand {
         let connected = try Footprint(of: relay.pid).memory
         let agent = try FeedingAgent(port: relay.agentPort, token: Self.token, session: SessionID(id))
         var delays = (relay: [[Int64]](), loop: [[Int64]]())
-        var sent = (relay: 0, loop: 0)
+        // What the first pictures wait for, such as code that is not in memory yet, none does later.
+        var sent = (relay: feed.run(seconds: Self.warmUp, to: agent), loop: feed.run(seconds: Self.warmUp, to: loop))
+        _ = (try await settled(relayed), try await settled(looped))
         let cpu = try ProcessClock(pid: relay.pid)
         var used: Int64 = 0
         var greatest = 0
