@@ -21,7 +21,7 @@ package struct RestingSession: Sendable {
     private let keyframe: AccessUnit
     private let codec: Codec
     private let epoch: UInt64
-    private let keyframeInterval: UInt64
+    package let keyframeInterval: UInt64
     private var clock: SlotClock
     /// The slot in which the keyframe was sent, and whether that was by the relay.
     private var lastKeyframe: (slot: UInt64, isResent: Bool)
@@ -38,8 +38,16 @@ package struct RestingSession: Sendable {
     /// How much earlier than half an interval behind its slot a picture is made, ns: ``mostLead`` at most.
     package var lead: UInt64 = 0
 
+    /// How much earlier than its interval the first keyframe is sent, ns.
+    package var keyframeLead: UInt64 = 0
+
     /// The greatest ``lead``, ns: a picture ahead of its slot would take it from a frame that comes in time.
     package var mostLead: UInt64 { clock.interval(over: 2) }
+
+    private var keyframeDue: UInt64 {
+        let interval = lastKeyframe.isResent ? keyframeInterval : keyframeInterval - min(keyframeLead, keyframeInterval)
+        return lastKeyframe.slot + interval
+    }
 
     /// Whether slots are counted as if they had been filled.
     private var isCounting: Bool { !isWatched && inserted > 0 }
@@ -79,7 +87,7 @@ package struct RestingSession: Sendable {
     package var nextTime: UInt64 {
         guard let due = clock.due else { return .max }
         let usual = due + mostLead - min(lead, mostLead)
-        if isCounting { return max(usual, lastKeyframe.slot + keyframeInterval) }
+        if isCounting { return max(usual, keyframeDue) }
         return wantsKeyframe && isKeyframeAllowed(at: due) ? clock.earliest : usual
     }
 
@@ -102,7 +110,7 @@ package struct RestingSession: Sendable {
         guard now >= nextTime else { return nil }
         let slot = clock.takeSlot(at: now, onDemand: wantsKeyframe)
         slots += 1
-        let isDue = slot + clock.interval() > lastKeyframe.slot + keyframeInterval
+        let isDue = slot + clock.interval() > keyframeDue
         var picture = keyframe
         if isDue || wantsKeyframe && isKeyframeAllowed(at: slot), let bytes = stream.resendKeyframe() {
             picture.bytes = bytes

@@ -61,7 +61,8 @@ final class SessionRest {
     /// - Parameter session: Nil where it cannot.
     func begin(_ session: RestingSession?, for role: AgentRole) {
         end()
-        guard let session else { return giveBack(Rested(), role) }
+        guard var session else { return giveBack(Rested(), role) }
+        session.keyframeLead = RestCrowd.keyframeLead(of: id, interval: session.keyframeInterval)
         let place = company.timer.add { [weak self] in self?.fillSlot() }
         resting = Resting(session: session, role: role, place: place)
         followCrowd()

@@ -123,6 +123,30 @@ struct RestingSessionTests {
         #expect(tally.keyframes == 2 && tally.skipped == 49)
     }
 
+    @Test(
+        "sends its first keyframe earlier by its lead, and the others when their interval is over",
+        arguments: [true, false]
+    )
+    func keyframeLead(isWatched: Bool) throws {
+        var (session, tally) = (try Self.session(Self.rest(interval: 2 * Self.second)), RestTally())
+        session.keyframeLead = 8 * Self.second / 10
+        session.isWatched = isWatched
+        let made = Self.run(&session, until: Self.start + 6 * Self.second, tally: &tally)
+        let keys = made.filter { $0.unit.flags.contains(.key) }
+        #expect(keys.map(\.unit.pts) == [12, 32, 52].map { Self.rest().keyframe + $0 * 100_000 })
+    }
+
+    @Test("sends its first keyframe at another time than those beside it")
+    func crowdOfKeyframes() {
+        let interval = 10 * Self.second
+        let leads = (1...400).map { RestCrowd.keyframeLead(of: $0, interval: interval) }.sorted()
+        #expect(leads.last! <= interval / 2)
+        for tenth in 0..<UInt64(10) {
+            let within = leads.count { $0 * 10 / (interval / 2) == tenth }
+            #expect(abs(within - 40) <= 3, "\(within) in tenth \(tenth)")
+        }
+    }
+
     @Test("gives who waits the keyframe at once, but not twice in half a second")
     func demand() throws {
         var (session, tally) = (try Self.session(), RestTally())
