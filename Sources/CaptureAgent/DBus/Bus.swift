@@ -131,9 +131,7 @@ final class Bus {
         do {
             try wait(until: deadline, stop: events, isDone)
             return true
-        } catch .stopped {
-            return false
-        } catch .timeout {
+        } catch .stopped, .timeout {
             return false
         } catch {
             return true

@@ -10,6 +10,7 @@ import Wire
 final class PipeWireStream: @unchecked Sendable {
     // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock.
 
+    /// Of a stream that owes a frame and does not send it.
     static let noFrames = SourceError.timeout(
         cause: "no_frames",
         detail: "The screen's PipeWire node was linked and sends nothing. It is asked again."

@@ -8,6 +8,8 @@ struct StillScreen {
     /// How often the screen of a screencast without a frame is compared with what it showed, ns.
     private static let interval: UInt64 = .milliseconds(3_000)
 
+    private static let outputUnknown = "output_unknown"
+
     private enum Look {
         case shot(Shot)
         /// The compositor would show its screens, but not this one.
@@ -33,10 +35,11 @@ struct StillScreen {
         let eventsOrFrame = events + [sink.firstFrame]
         if Event.wait(forAnyOf: eventsOrFrame, until: MonotonicClock.now + Self.patience) { return wait(events, nil) }
         // On all other desktops a screencast without a frame is amiss.
-        guard let look = look(stop: stop) else { return wait(events, nil) }
+        guard let look = lookAtScreen(stop: stop) else { return wait(events, nil) }
         stream.excuseFirstFrame()
-        guard case .shot(let shown) = look else { return wait(events, nil) }
-        sink.seed(CapturedFrame(shown.memory.share(), captured: shown.captured, orientation: shown.orientation))
+        guard case .shot(let first) = look else { return wait(events, nil) }
+        var shots = ChangedShots()
+        if let frame = shots.frame(of: first) { sink.seed(frame) }
         var hasChanged = false
         while true {
             if wait(eventsOrFrame, MonotonicClock.now + Self.interval) { return true }
@@ -44,12 +47,12 @@ struct StillScreen {
             if events.contains(where: \.isSet) { return false }
             // What has changed is on its way for a moment.
             if hasChanged { throw PipeWireStream.noFrames }
-            if case .shot(let now) = self.look(stop: stop) { hasChanged = !now.memory.hasSamePixels(as: shown.memory) }
+            if case .shot(let shot) = lookAtScreen(stop: stop) { hasChanged = shots.frame(of: shot) != nil }
         }
     }
 
     /// What the screen shows; nil where the compositor copies no screens.
-    private func look(stop: Event) -> Look? {
+    private func lookAtScreen(stop: Event) -> Look? {
         let backend: ScreencopyBackend
         do {
             backend = try openBackend()
@@ -60,8 +63,6 @@ struct StillScreen {
         guard let shot = try? backend.take(stop: stop) else { return .unclear }
         return .shot(shot)
     }
-
-    private static let outputUnknown = "output_unknown"
 
     private func openBackend() throws(SourceError) -> ScreencopyBackend {
         try ScreencopyBackend(cursor: cursor) { outputs throws(SourceError) in
