@@ -77,7 +77,8 @@ package struct LinkStateMachine: Sendable {
                 }
         }
     }
-    /// Longest packet body that is accepted now, nil when nothing is any more.
+    /// Longest packet body that is accepted now, nil when nothing is any more. Stored because a look at what is computed copies the machine, for each
+    /// packet.
     package private(set) var maximumLength: Int? = Self.maximumLengthBeforeHello
     private let connected: NIODeadline
     private var lastByte: NIODeadline

@@ -44,6 +44,7 @@ package struct RestingSession: Sendable {
     /// The greatest ``lead``, ns: a picture ahead of its slot would take it from a frame that comes in time.
     package var mostLead: UInt64 { clock.interval(over: 2) }
 
+    /// When the next keyframe is due though nobody asks for it.
     private var keyframeDue: UInt64 {
         let interval = lastKeyframe.isResent ? keyframeInterval : keyframeInterval - min(keyframeLead, keyframeInterval)
         return lastKeyframe.slot + interval

@@ -152,8 +152,8 @@ final class Session {
         let now = NIODeadline.now()
         if failures[role] != nil { failures[role] = nil }
         guard let picture = feed.accept(accessUnit, from: role, now: now) else { return }
-        deliver(picture, from: role)
         resting.end()
+        deliver(picture, from: role)
         captureLatency.take(accessUnit, now: now)
     }
 

@@ -13,6 +13,12 @@ package struct SessionFeed: Sendable {
         package init() {}
     }
 
+    private struct Keyframe {
+        /// As its agent sent it.
+        let accessUnit: AccessUnit
+        let role: AgentRole
+    }
+
     private let codec: Codec
     private let packetized: Bool
     /// The monotonic instant of PTS 0, ns.
@@ -27,12 +33,6 @@ package struct SessionFeed: Sendable {
     private static let longestLead: Int64 = 60_000_000
     /// Viewers' last PTS. It outlives agents: they feed one timeline.
     private var lastPTS: Int64?
-    private struct Keyframe {
-        /// As its agent sent it.
-        let accessUnit: AccessUnit
-        let role: AgentRole
-    }
-
     /// The last access unit where it is a keyframe.
     private var lastKeyframe: Keyframe?
 
