@@ -5,12 +5,11 @@ import Packaging
 import Synchronization
 import SystemPackage
 
-/// A session's pictures on their way to an MP4 file, from the relay's fragments.
+/// A session's pictures on their way to an MP4 file.
 ///
 /// The file plays however the recording breaks off: only whole pictures are in it.
 final class MovieRecording: Recording {
     private struct State {
-        var reader = FragmentReader()
         var movie: MP4Recording
         var clock = RecordingClock()
         /// When the first picture came, on the recorder's clock, µs.
@@ -56,27 +55,19 @@ final class MovieRecording: Recording {
     /// Monotonic, µs.
     private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1000) }
 
-    func append(_ bytes: ByteBuffer) throws(CommandError) -> Bool {
+    func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
         try state.withLock { state throws(CommandError) in
             let now = Self.now
-            let units: [AccessUnit]
-            do {
-                units = try state.reader.append(bytes.readableBytesView)
-            } catch {
-                throw .failed("the relay's stream is no MP4 that can be recorded: \(error)")
+            if let first = state.clock.first, let limit, picture.pts >= first + limit {
+                state.clock.take(pts: picture.pts, now: now)
+                return false
             }
-            for unit in units {
-                if let first = state.clock.first, let limit, unit.pts >= first + limit {
-                    state.clock.take(pts: unit.pts, now: now)
-                    return false
-                }
-                // Of a picture that cannot be packaged nothing is written; a player goes on at the next keyframe.
-                guard let fragment = try? state.movie.append(unit) else { continue }
-                try write(fragment, &state)
-                state.clock.take(pts: unit.pts, now: now)
-                state.begun = state.begun ?? now
-                state.pictures += 1
-            }
+            // Of a picture that cannot be packaged nothing is written; a player goes on at the next keyframe.
+            guard let fragment = try? state.movie.append(picture) else { return true }
+            try write(fragment, &state)
+            state.clock.take(pts: picture.pts, now: now)
+            state.begun = state.begun ?? now
+            state.pictures += 1
             return true
         }
     }

@@ -1,11 +1,11 @@
-import NIOCore
+import Media
 
 /// Where a watched session goes.
 protocol Recording: Sendable {
-    /// Takes what the relay sent.
+    /// Takes the session's next picture.
     ///
     /// - Returns: false when there is to be no more.
-    func append(_ bytes: ByteBuffer) throws(CommandError) -> Bool
+    func append(_ picture: AccessUnit) throws(CommandError) -> Bool
 
     /// How long to wait until the recording is as long as it is to be; nil when it is, or when nothing has come.
     func remaining(of duration: Duration) -> Duration?

@@ -1,9 +1,11 @@
 import Access
 import AsyncHTTPClient
 import FoundationEssentials
+import Media
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Packaging
 
 /// Calls a relay's HTTP API.
 struct RelayClient: Sendable {
@@ -81,15 +83,18 @@ struct RelayClient: Sendable {
         return try await execute(request, deadline: .now() + timeout).body.collect(upTo: Self.maximumAnswer)
     }
 
-    /// Hands a stream's bytes on as they come, until it ends or `consume` returns false.
+    /// Hands the pictures of a stream of MP4 fragments on as they come, until it ends or `consume` returns false.
     ///
-    /// - Throws: ``CommandError``, also where the stream is cut off.
-    func stream(_ path: String, to consume: (ByteBuffer) throws -> Bool) async throws {
+    /// - Throws: ``CommandError``, also where the stream is cut off or is no such stream.
+    func pictures(_ path: String, to consume: (AccessUnit) throws -> Bool) async throws {
         let response = try await execute(HTTPClientRequest(url: url + path), deadline: .distantFuture)
+        var reader = FragmentReader()
         do {
             for try await bytes in response.body {
-                guard try consume(bytes) else { return }
+                guard try reader.append(bytes.readableBytesView).allSatisfy(consume) else { return }
             }
+        } catch let error as FragmentReader.Failure {
+            throw CommandError.failed("the relay's stream is no MP4 that can be recorded: \(error)")
         } catch is HTTPClientError {
             throw CommandError.failed("the relay at \(url) broke the stream off")
         } catch let error as IOError {

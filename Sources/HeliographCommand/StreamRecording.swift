@@ -1,9 +1,12 @@
 import Glibc
+import Media
 import NIOCore
 import Synchronization
 import SystemPackage
 
-/// A session's byte stream on its way to a file or a pipe.
+/// A session's pictures on their way to a file or a pipe, as a bare Annex B byte stream.
+///
+/// Only whole pictures are in it, unless a reader takes a part of one and no more.
 final class StreamRecording: Recording {
     private struct Figures {
         var bytes = 0
@@ -28,23 +31,25 @@ final class StreamRecording: Recording {
 
     deinit { if file != .standardOutput { try? file.close() } }
 
-    /// Writes `bytes`. A reader of the output that has gone ends the recording in good order; one that takes nothing holds it until the task is cancelled.
-    func append(_ bytes: ByteBuffer) throws(CommandError) -> Bool {
-        var left = bytes
+    /// Writes `picture`. A reader of the output that has gone ends the recording in good order; one that takes nothing holds it until the task is cancelled.
+    func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
+        var left = picture.bytes[...]
         do {
-            while left.readableBytes > 0, let piece = left.readSlice(length: min(left.readableBytes, Self.pieceLength))
-            {
+            while !left.isEmpty {
                 guard waitUntilWritable() else { return false }
-                try file.writeAll(piece.readableBytesView)
+                try file.writeAll(left.prefix(Self.pieceLength))
+                left = left.dropFirst(Self.pieceLength)
             }
         } catch Errno.brokenPipe {
             return false
         } catch {
+            // What is there of the picture; a pipe gives nothing back.
+            try? file.resize(to: Int64(figures.withLock { $0.bytes }))
             throw .failed("cannot write \(name): \(error)")
         }
         figures.withLock { figures in
             let now = NIODeadline.now()
-            figures.bytes += bytes.readableBytes
+            figures.bytes += picture.bytes.count
             figures.first = figures.first ?? now
             figures.last = now
         }

@@ -103,7 +103,7 @@ struct WatchCommand: AsyncParsableCommand {
                 "session \(session.id) has a codec that this release does not know: \(session.codec)"
             )
         }
-        let path = "/screencapture/\(session.id)/stream"
+        let path = "/screencapture/\(session.id)/stream.mp4"
         switch WatchOutput(path: output) {
         case .stream(let wanted):
             guard wanted == nil || wanted == codec else {
@@ -111,11 +111,11 @@ struct WatchCommand: AsyncParsableCommand {
                     "session \(session.id) is \(codec.rawValue): name the file .\(codec.rawValue)"
                 )
             }
-            try await record("\(path).\(codec.rawValue)", client, by: StreamRecording(path: output), until: signals)
+            try await record(path, client, by: StreamRecording(path: output), until: signals)
         case .movie:
             let recording = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: duration)
             // No picture of the past.
-            try await record("\(path).mp4?join=live", client, by: recording, until: signals)
+            try await record("\(path)?join=live", client, by: recording, until: signals)
         case .picture(let format):
             // A session of its own has none yet; where none comes the picture's own refusal says why.
             if id == "new" {
@@ -127,7 +127,7 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    /// Records until the stream ends, time is up, the reader of our output leaves, or a signal says so.
+    /// Records a stream of MP4 fragments, which tell where a picture ends, until it ends, time is up, the reader of our output leaves, or a signal says so.
     private func record(
         _ path: String,
         _ client: RelayClient,
@@ -138,7 +138,7 @@ struct WatchCommand: AsyncParsableCommand {
         let outcome: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup { group in
-                group.addTask { try await client.stream(path) { try recording.append($0) } }
+                group.addTask { try await client.pictures(path) { try recording.append($0) } }
                 group.addTask {
                     for await _ in signals { return }
                 }

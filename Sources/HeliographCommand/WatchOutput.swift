@@ -2,7 +2,7 @@ import Media
 
 /// What `watch` writes, by the end of the file's name.
 enum WatchOutput {
-    /// The session's own byte stream; nil of any codec.
+    /// The bare byte stream of that codec; nil of the session's, whichever it is.
     case stream(Codec?)
     case movie
     case picture(Snapshot.Format)

@@ -15,6 +15,25 @@ package final class Connection: Sendable {
         }
     }
 
+    /// One that has been accepted.
+    package init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// A socket that listens on a free port of loopback, and that port.
+    package static func listen() throws -> (descriptor: Int32, port: Int) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout.size(ofValue: address))
+        let outcome = with(0x7F00_0001, port: 0) { bind(listener, $0, $1) | Glibc.listen(listener, 16) }
+        let named = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
+        }
+        guard outcome | named == 0 else {
+            Glibc.close(listener)
+            throw NeverCame(description: "no port of loopback to listen on: \(String(cString: strerror(errno)))")
+        }
+        return (listener, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
     private static func with(_ host: UInt32, port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32
     {
         var address = sockaddr_in()

@@ -61,6 +61,29 @@ extension SystemTests {
             #expect(try heliograph(relay, "watch", "17", "--output", file).status == 1)
         }
 
+        @Test("what heliograph watch writes ends behind a whole picture, wherever the stream stops")
+        func wholePictures() async throws {
+            let relay = try await RelayProcess(arguments: ["--fallback", "none", "--session-port-base", "0"])
+            defer { relay.terminate() }
+            try await relay.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
+            let session = try await relay.startSession(["bitrate": 8_000_000])
+            let file = NSTemporaryDirectory() + "heliograph-\(UUID().uuidString).h264"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            for limit in [600_000, 605_000, 610_000] {
+                let strait = try Strait(to: relay.httpPort, limit: limit)
+                defer { strait.end() }
+                let watched = try Programs.run(
+                    Programs.product("heliograph"),
+                    ["watch", "\(session.integer("id"))", "--output", file, "--duration", "3"],
+                    environment: ["HELIOGRAPH_RELAY": "http://127.0.0.1:\(strait.port)"]
+                )
+                #expect(watched.status == 0, "\(watched.errors)")
+                let stream = try Data(contentsOf: URL(fileURLWithPath: file))
+                #expect(stream.count > 300_000 && stream.count < limit)
+                #expect(try FFmpeg.pictureCount(stream, codec: .h264) > 1)
+            }
+        }
+
         @Test("heliograph watch ends when it is asked to, though nobody takes what it writes")
         func stuckOutput() async throws {
             let relay = try await RelayProcess(arguments: ["--fallback", "none", "--session-port-base", "0"])
