@@ -13,40 +13,58 @@ package enum AnnexB {
         }
     }
 
-    /// The NAL units of `bytes` in stream order. Bytes before the first start code belong to none.
-    ///
-    /// - Parameter isEnd: Whether the unit of that first header byte, and what follows, is not wanted: a picture is not gone through then for the little
-    ///   that stands before it.
-    package static func units(
-        in bytes: some RandomAccessCollection<UInt8>,
-        before isEnd: (_ header: UInt8) -> Bool = { _ in false }
-    ) -> [Unit] {
-        let found = bytes.withContiguousStorageIfAvailable { units(inContiguous: $0, before: isEnd) }
-        return found ?? Array(bytes).withUnsafeBufferPointer { units(inContiguous: $0, before: isEnd) }
+    /// The NAL units of a byte stream in stream order, found as they are asked for. Bytes before the first start code belong to none.
+    package struct Units: Sequence, IteratorProtocol {
+        private let bytes: [UInt8]
+        private var upcoming: StartCode?
+
+        package init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+            upcoming = StartCode(in: bytes, from: 0)
+        }
+
+        /// Offset of the header of the unit that is next; the number of bytes where they end with a start code. Nil behind the last unit.
+        ///
+        /// To find where that unit ends it has to be gone through.
+        package var header: Int? { upcoming?.end }
+
+        package mutating func next() -> Unit? {
+            guard let current = upcoming else { return nil }
+            upcoming = StartCode(in: bytes, from: current.end)
+            return Unit(range: current.start..<(upcoming?.start ?? bytes.count), header: current.end)
+        }
     }
 
-    private static func units(inContiguous bytes: UnsafeBufferPointer<UInt8>, before isEnd: (UInt8) -> Bool) -> [Unit] {
-        var units: [Unit] = []
-        /// Where the unit that has begun begins.
-        var begun: (start: Int, header: Int)?
-        var index = 0
-        while index + 3 <= bytes.count {
-            // A start code ends in 1: a larger third byte rules out the next three positions at once.
-            if bytes[index + 2] > 1 {
-                index += 3
-            } else if bytes[index + 2] == 1, bytes[index + 1] == 0, bytes[index] == 0 {
-                let start = index > 0 && bytes[index - 1] == 0 ? index - 1 : index
-                if let begun { units.append(Unit(range: begun.start..<start, header: begun.header)) }
-                index += 3
-                if index < bytes.count, isEnd(bytes[index]) { return units }
-                begun = (start, index)
-            } else {
-                index += 1
+    private struct StartCode {
+        /// Offset of its first byte, the leading zero included where it has four.
+        let start: Int
+        /// Offset behind its last byte.
+        let end: Int
+
+        /// The first one that begins at `place` or behind it.
+        init?(in bytes: [UInt8], from place: Int) {
+            let found = bytes.withUnsafeBufferPointer { bytes -> Int? in
+                var index = place
+                while index + 3 <= bytes.count {
+                    // It ends in 1: a larger third byte rules out the next three positions at once.
+                    if bytes[index + 2] > 1 {
+                        index += 3
+                    } else if bytes[index + 2] == 1, bytes[index + 1] == 0, bytes[index] == 0 {
+                        return index
+                    } else {
+                        index += 1
+                    }
+                }
+                return nil
             }
+            guard let found else { return nil }
+            start = found > 0 && bytes[found - 1] == 0 ? found - 1 : found
+            end = found + 3
         }
-        if let begun { units.append(Unit(range: begun.start..<bytes.count, header: begun.header)) }
-        return units
     }
+
+    /// All NAL units of `bytes`.
+    package static func units(in bytes: some Collection<UInt8>) -> [Unit] { Array(Units(Array(bytes))) }
 }
 
 /// The parameter sets at the head of a keyframe.
@@ -58,11 +76,11 @@ package struct ParameterSets: Sendable, Equatable {
     package init?(leading accessUnit: some RandomAccessCollection<UInt8>, codec: Codec) {
         let accessUnit = Array(accessUnit)
         var collected: [UInt8] = []
-        let leading = AnnexB.units(in: accessUnit) { NALUnitKind(header: $0, codec: codec) == .slice }
-        for unit in leading where unit.header < unit.range.upperBound {
-            if NALUnitKind(header: accessUnit[unit.header], codec: codec).isParameterSet {
-                collected += accessUnit[unit.range]
-            }
+        var units = AnnexB.Units(accessUnit)
+        while let header = units.header, header < accessUnit.count {
+            let kind = NALUnitKind(header: accessUnit[header], codec: codec)
+            guard kind != .slice, let unit = units.next() else { break }
+            if kind.isParameterSet, unit.header < unit.range.upperBound { collected += accessUnit[unit.range] }
         }
         guard !collected.isEmpty else { return nil }
         bytes = collected

@@ -5,6 +5,13 @@ extension Packet {
     /// The packet's bytes, header first.
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
+        encode(into: &bytes)
+        return bytes
+    }
+
+    /// Puts the packet's bytes, header first, in the place of `bytes`, whose memory is used again.
+    package func encode(into bytes: inout [UInt8]) {
+        bytes.removeAll(keepingCapacity: true)
         switch self {
         case .accessUnit(_, let accessUnit):
             bytes.reserveCapacity(PacketHeader.byteCount + AccessUnitBody.fixedByteCount + accessUnit.bytes.count)
@@ -23,7 +30,6 @@ extension Packet {
         bytes.withUnsafeMutableBytes {
             $0.storeBytes(of: length.bigEndian, toByteOffset: PacketHeader.byteCount - 4, as: UInt32.self)
         }
-        return bytes
     }
 
     private func appendBody(to bytes: inout [UInt8]) {

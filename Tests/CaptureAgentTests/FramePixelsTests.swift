@@ -17,10 +17,12 @@ struct FramePixelsTests {
         format: .bgrx
     )
 
-    private let memory = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+    /// The buffers' memory.
+    private let bytes = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
 
-    private func leasedPixels(_ lender: BufferLender, buffer: Int) -> FramePixels {
-        memory.initializeMemory(as: UInt8.self, repeating: 7, count: 8)
+    private func leasedPixels(_ lender: BufferLender, buffer: Int, memory: PixelMemory? = nil) -> FramePixels {
+        bytes.initializeMemory(as: UInt8.self, repeating: 7, count: 8)
+        let memory = memory ?? PixelMemory(bytes, byteCount: 8)
         return FramePixels(leasing: memory, description: Self.description, lease: lender.lend(buffer))
     }
 
@@ -67,16 +69,34 @@ struct FramePixelsTests {
         #expect(wakes.count == 3)
     }
 
-    @Test("pixels stay when the source takes the buffer away")
+    @Test(
+        "pixels stay when the source takes the buffer away, and a frame that the buffer is lent to again is another's"
+    )
     func detached() {
         let lender = BufferLender {}
-        let pixels = leasedPixels(lender, buffer: 0)
-        lender.forget(0)
-        pixels.detach()
-        memory.initializeMemory(as: UInt8.self, repeating: 0, count: 8)
-        let bytes = pixels.withFirst { Array(UnsafeRawBufferPointer(start: $0, count: 8)) }
-        #expect(bytes == Array(repeating: 7, count: 8))
-        withExtendedLifetime(pixels) {}
-        #expect(Self.collected(lender).isEmpty)
+        let memory = PixelMemory(bytes, byteCount: 8)
+        var pixels: FramePixels? = leasedPixels(lender, buffer: 0, memory: memory)
+        #expect(lender.forget(0))
+        memory.detach()
+        let next = leasedPixels(lender, buffer: 0)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 8)
+        let copied = pixels?.withFirst { Array(UnsafeRawBufferPointer(start: $0, count: 8)) }
+        #expect(copied == Array(repeating: 7, count: 8))
+        pixels = nil
+        #expect(lender.lent == [0])
+        withExtendedLifetime(next) {}
+    }
+
+    @Test("a buffer's memory is lent to one frame after the other")
+    func lentAgain() {
+        let lender = BufferLender {}
+        let memory = PixelMemory(bytes, byteCount: 8)
+        for _ in 0..<3 {
+            let pixels = leasedPixels(lender, buffer: 5, memory: memory)
+            #expect(pixels.withFirst { $0 } == UnsafeRawPointer(bytes))
+            #expect(lender.lent == [5])
+        }
+        #expect(Self.collected(lender) == [5, 5, 5])
+        #expect(!lender.forget(5))
     }
 }

@@ -33,9 +33,13 @@ struct AnnexBTests {
         // The count is that of the plain definition: every 00 00 01.
         let plain = bytes.indices.dropLast(min(2, bytes.count)).count { Array(bytes[$0..<($0 + 3)]) == [0, 0, 1] }
         #expect(units.count == plain)
-        // Up to a kind of unit they are the same as those of all bytes up to its start code.
-        let leading = AnnexB.units(in: bytes) { $0 == 2 }
-        #expect(leading == Array(units.prefix { $0.header == bytes.count || bytes[$0.header] != 2 }))
+        // Each is announced by its header.
+        var walk = AnnexB.Units(bytes)
+        for unit in units {
+            #expect(walk.header == unit.header)
+            #expect(walk.next() == unit)
+        }
+        #expect(walk.header == nil && walk.next() == nil)
     }
 
     @Test("the parameter sets of a keyframe are what stands before its first slice")

@@ -56,10 +56,13 @@ package final class BufferLender: Sendable {
     }
 
     /// Forgets a buffer that the source has lost: it will not be collected.
-    package func forget(_ buffer: Int) {
+    ///
+    /// - Returns: Whether it was lent.
+    @discardableResult
+    package func forget(_ buffer: Int) -> Bool {
         state.withLock { state in
-            state.lent.remove(buffer)
             state.returned.removeAll { $0 == buffer }
+            return state.lent.remove(buffer) != nil
         }
     }
 

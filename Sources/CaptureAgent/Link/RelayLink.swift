@@ -11,6 +11,8 @@ final class RelayLink: Sendable {
         var queue: SendQueue
         /// What a sender could not write at once, from the byte on that is next. Goes before the queue.
         var unsent: [UInt8] = []
+        /// For the next picture's packet: memory that is used again. Its writer has it meanwhile.
+        var packet: [UInt8] = []
         var nextHeartbeat: UInt64
         /// Whether a thread is writing; others leave it what they have.
         var isWriting = false
@@ -90,16 +92,15 @@ final class RelayLink: Sendable {
 
     /// Sends an access unit, or queues it. Returns false when the session lost pictures and needs a keyframe.
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
-        let isAlone = state.withLock { state in
+        let memory = state.withLock { state -> [UInt8]? in
             // A connection that took no more is the link's thread's to wait for.
-            guard !state.isWriting, state.unsent.isEmpty, state.queue.lets(accessUnit, of: session) else {
-                return false
-            }
+            guard !state.isWriting, state.unsent.isEmpty, state.queue.lets(accessUnit, of: session) else { return nil }
             state.isWriting = true
-            return true
+            return exchange(&state.packet, with: [])
         }
-        if isAlone {
-            endWriting(unsent: writeAvailable(Packet.accessUnit(session, accessUnit).encoded()))
+        if var packet = memory {
+            Packet.accessUnit(session, accessUnit).encode(into: &packet)
+            writeAvailable(packet)
             return true
         }
         let (isGoingOn, isThreadNeeded) = state.withLock { state in
@@ -110,18 +111,15 @@ final class RelayLink: Sendable {
         return isGoingOn
     }
 
-    /// Writes what the connection takes at once and returns the rest.
-    private func writeAvailable(_ piece: [UInt8]) -> [UInt8] {
+    /// Writes what the connection takes of a picture's packet at once, and ends this thread's writing.
+    private func writeAvailable(_ packet: consuming [UInt8]) {
         // Where it is broken, the link's thread meets the same error and closes it.
-        let sent = (try? socket.writeAvailable(piece[...])) ?? 0
-        return Array(piece[sent...])
-    }
-
-    private func endWriting(unsent: [UInt8]) {
+        let sent = (try? socket.writeAvailable(packet[...])) ?? 0
         let isThreadNeeded = state.withLock { state in
             state.isWriting = false
-            state.unsent = unsent
-            return !unsent.isEmpty || !state.queue.isEmpty || state.isThreadWaiting
+            state.unsent = Array(packet[sent...])
+            state.packet = packet
+            return !state.unsent.isEmpty || !state.queue.isEmpty || state.isThreadWaiting
         }
         if isThreadNeeded { state.wake() }
     }

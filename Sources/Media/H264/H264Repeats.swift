@@ -12,6 +12,15 @@ struct H264Repeats: RepeatCoding {
         /// The ids of its sequence and picture parameter sets, in their order.
         var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
         var isDelimited = false
+
+        /// Lists keep their memory for the next access unit.
+        mutating func removeAll() {
+            slices.removeAll(keepingCapacity: true)
+            parameterSetsEnd = nil
+            sequenceIDs.removeAll(keepingCapacity: true)
+            pictureIDs.removeAll(keepingCapacity: true)
+            isDelimited = false
+        }
     }
 
     /// An access unit delimiter that says P and I slices (7.3.2.4), for streams that have delimiters.
@@ -20,6 +29,8 @@ struct H264Repeats: RepeatCoding {
     private static let pictureOrderStep = 2
 
     private(set) var inserted = 0
+    /// Of the access unit that was read last.
+    private var contents = Contents()
     private var sequences: [Int: H264SequenceParameterSet] = [:]
     private var pictures: [Int: H264PictureParameterSet] = [:]
     /// The sequence parameter set of the last picture.
@@ -31,7 +42,7 @@ struct H264Repeats: RepeatCoding {
     private var isDelimited = false
 
     mutating func accept(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> AcceptedPicture {
-        let contents = try read(accessUnit)
+        try read(accessUnit)
         guard let first = contents.slices.first?.header, let sequence = sequence(of: first) else {
             throw .notOnePicture
         }
@@ -84,7 +95,7 @@ struct H264Repeats: RepeatCoding {
     }
 
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
-        let contents = try read(keyframe)
+        try read(keyframe)
         guard let first = contents.slices.first?.header, first.isIDR else { throw .notOnePicture }
         // Where the skip pictures have their parameter set already, it is the last.
         guard let own = contents.pictureIDs.last, own != first.parameterSetID else {
@@ -99,21 +110,21 @@ struct H264Repeats: RepeatCoding {
     }
 
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
-        AnnexB.units(in: accessUnit).contains {
+        AnnexB.Units(accessUnit).contains {
             $0.header < $0.range.upperBound && accessUnit[$0.header] & 0x1F == UnitType.idrSlice
         }
     }
 
-    /// Takes the parameter sets in and checks every unit.
-    private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> Contents {
-        var contents = Contents()
-        for unit in AnnexB.units(in: accessUnit) where unit.header < unit.range.upperBound {
+    /// Takes the parameter sets in, checks every unit, and fills ``contents``.
+    private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) {
+        contents.removeAll()
+        for unit in AnnexB.Units(accessUnit) where unit.header < unit.range.upperBound {
             let range = unit.header..<unit.range.upperBound
             let type = Int(accessUnit[unit.header] & 0x1F)
             switch type {
             case UnitType.sequence, UnitType.picture:
                 guard contents.slices.isEmpty else { throw .notOnePicture }
-                try readParameterSet(accessUnit[range], type: type, into: &contents)
+                try readParameterSet(accessUnit[range], type: type)
                 contents.parameterSetsEnd = range.upperBound
             case UnitType.slice, UnitType.idrSlice:
                 let header = try readSlice(accessUnit[range], type: type)
@@ -125,13 +136,11 @@ struct H264Repeats: RepeatCoding {
             default: throw .unitType(type)
             }
         }
-        return contents
     }
 
     private mutating func readParameterSet(
         _ unit: ArraySlice<UInt8>,
-        type: Int,
-        into contents: inout Contents
+        type: Int
     ) throws(RepeatRefusal) {
         do throws(BitstreamError) {
             if type == UnitType.sequence {

@@ -14,12 +14,23 @@ struct H265Repeats: RepeatCoding {
         /// The ids of its sequence and picture parameter sets, in their order.
         var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
         var isDelimited = false
+
+        /// Lists keep their memory for the next access unit.
+        mutating func removeAll() {
+            segments.removeAll(keepingCapacity: true)
+            parameterSetsEnd = nil
+            sequenceIDs.removeAll(keepingCapacity: true)
+            pictureIDs.removeAll(keepingCapacity: true)
+            isDelimited = false
+        }
     }
 
     /// An access unit delimiter that says P and I slices (7.3.2.5), for streams that have delimiters.
     private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x46, 0x01, 0x30]
 
     private(set) var inserted = 0
+    /// Of the access unit that was read last.
+    private var contents = Contents()
     private var sequences: [Int: H265SequenceParameterSet] = [:]
     private var pictures: [Int: H265PictureParameterSet] = [:]
     /// The sequence parameter set of the last picture, and the slice data of its skip pictures, made when first needed.
@@ -32,7 +43,7 @@ struct H265Repeats: RepeatCoding {
     private var isDelimited = false
 
     mutating func accept(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> AcceptedPicture {
-        let contents = try read(accessUnit)
+        try read(accessUnit)
         guard let first = contents.segments.first?.header, let slice = first.slice, let sequence = sequence(of: first)
         else { throw .notOnePicture }
         var edit = AccessUnitEdit()
@@ -87,7 +98,7 @@ struct H265Repeats: RepeatCoding {
     }
 
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
-        let contents = try read(keyframe)
+        try read(keyframe)
         guard let first = contents.segments.first?.header, first.isIDR else { throw .notOnePicture }
         // Where the skip pictures have their parameter set already, it is the last.
         guard let own = contents.pictureIDs.last, own != first.parameterSetID else {
@@ -101,15 +112,15 @@ struct H265Repeats: RepeatCoding {
     }
 
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
-        AnnexB.units(in: accessUnit).contains {
+        AnnexB.Units(accessUnit).contains {
             $0.header < $0.range.upperBound && UnitType.idr.contains(Int(accessUnit[$0.header] >> 1 & 0x3F))
         }
     }
 
-    /// Takes the parameter sets in and checks every unit.
-    private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> Contents {
-        var contents = Contents()
-        for unit in AnnexB.units(in: accessUnit) where unit.header < unit.range.upperBound {
+    /// Takes the parameter sets in, checks every unit, and fills ``contents``.
+    private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) {
+        contents.removeAll()
+        for unit in AnnexB.Units(accessUnit) where unit.header < unit.range.upperBound {
             let range = unit.header..<unit.range.upperBound
             let type = Int(accessUnit[unit.header] >> 1 & 0x3F)
             guard range.count >= 2 else { throw .malformed(unitType: type, .endOfUnit) }
@@ -118,7 +129,7 @@ struct H265Repeats: RepeatCoding {
             switch type {
             case UnitType.video, UnitType.sequence, UnitType.picture:
                 guard contents.segments.isEmpty else { throw .notOnePicture }
-                try readParameterSet(accessUnit[range], type: type, into: &contents)
+                try readParameterSet(accessUnit[range], type: type)
                 contents.parameterSetsEnd = range.upperBound
             case UnitType.trailing, UnitType.idr:
                 let header = try readSegment(accessUnit[range], type: type)
@@ -130,13 +141,11 @@ struct H265Repeats: RepeatCoding {
             default: throw .unitType(type)
             }
         }
-        return contents
     }
 
     private mutating func readParameterSet(
         _ unit: ArraySlice<UInt8>,
-        type: Int,
-        into contents: inout Contents
+        type: Int
     ) throws(RepeatRefusal) {
         var video: H265VideoParameterSet?
         do throws(BitstreamError) {

@@ -1,12 +1,12 @@
 import CPipeWire
 
-/// The buffers that PipeWire has given a stream, numbered, and the pixels that lease them.
+/// The buffers that PipeWire has given a stream, numbered, and their memory.
 struct PipeWireBuffers {
     private struct Entry {
         let number: Int
         let buffer: UnsafeMutablePointer<pw_buffer>
-        /// Weak, because they give the buffer back when their last reference goes.
-        weak var pixels: FramePixels?
+        /// Where the pixels of the frames that it is lent to are. Nil before the first, and where it is a DMA-BUF.
+        var memory: PixelMemory?
     }
 
     /// A few. An array, since changing a dictionary's values in place allocates.
@@ -22,10 +22,10 @@ struct PipeWireBuffers {
         nextNumber += 1
     }
 
-    /// Removes a buffer; returns its number and the pixels that lease it.
-    mutating func remove(_ buffer: UnsafeMutablePointer<pw_buffer>) -> (number: Int, pixels: FramePixels?)? {
+    /// Removes a buffer; returns its number and memory.
+    mutating func remove(_ buffer: UnsafeMutablePointer<pw_buffer>) -> (number: Int, memory: PixelMemory?)? {
         guard let number = number(of: buffer), let place = place(of: number) else { return nil }
-        return (number, entries.remove(at: place).pixels)
+        return (number, entries.remove(at: place).memory)
     }
 
     func number(of buffer: UnsafeMutablePointer<pw_buffer>) -> Int? {
@@ -36,13 +36,21 @@ struct PipeWireBuffers {
         place(of: number).map { entries[$0].buffer }
     }
 
-    /// The pixels in memory that lease a buffer.
-    func pixels(_ number: Int) -> FramePixels? {
-        place(of: number).flatMap { entries[$0].pixels }
+    /// A buffer's memory at `first`: the same for all frames until it is taken out.
+    mutating func memory(_ number: Int, at first: UnsafeRawPointer, byteCount: Int) -> PixelMemory {
+        let place = place(of: number)
+        if let place, let memory = entries[place].memory, memory.isLent(at: first, byteCount: byteCount) {
+            return memory
+        }
+        let memory = PixelMemory(first, byteCount: byteCount)
+        if let place { entries[place].memory = memory }
+        return memory
     }
 
-    mutating func setPixels(_ pixels: FramePixels?, of number: Int) {
-        if let place = place(of: number) { entries[place].pixels = pixels }
+    /// Takes a buffer's memory out, for its frame to keep.
+    mutating func takeMemory(_ number: Int) -> PixelMemory? {
+        guard let place = place(of: number) else { return nil }
+        return exchange(&entries[place].memory, with: nil)
     }
 
     private func place(of number: Int) -> Int? { entries.firstIndex { $0.number == number } }

@@ -33,9 +33,9 @@ struct PipeWireFrameReader {
 
     mutating func bufferRemoved(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         guard let removed = buffers.remove(buffer) else { return }
-        lender.forget(removed.number)
+        let isLent = lender.forget(removed.number)
         lender.setTotal(buffers.count)
-        removed.pixels?.detach()
+        if isLent { removed.memory?.detach() }
     }
 
     /// Queues the buffers that frames have given back.
@@ -46,7 +46,6 @@ struct PipeWireFrameReader {
         var count = 0
         lender.collect { number in
             guard let buffer = buffers.buffer(number) else { return }
-            buffers.setPixels(nil, of: number)
             pw_stream_queue_buffer(stream, buffer)
             count += 1
         }
@@ -61,9 +60,8 @@ struct PipeWireFrameReader {
         let returned = collectReturned(stream)
         let lent = lender.lent
         for number in lent {
-            buffers.pixels(number)?.detach()
+            buffers.takeMemory(number)?.detach()
             lender.forget(number)
-            buffers.setPixels(nil, of: number)
             if let buffer = buffers.buffer(number) { pw_stream_queue_buffer(stream, buffer) }
         }
         return returned + lent.count
@@ -136,11 +134,15 @@ struct PipeWireFrameReader {
             sink.copiedFrame()
             return .memory(pixels)
         }
-        guard let number = buffers.number(of: buffer), let contents = picture.leased(lender.lend(number)) else {
+        guard let number = buffers.number(of: buffer),
+            let contents = picture.leased(
+                lender.lend(number),
+                memory: { buffers.memory(number, at: $0, byteCount: $1) }
+            )
+        else {
             sink.skippedBuffer()
             return nil
         }
-        if case .memory(let pixels) = contents { buffers.setPixels(pixels, of: number) }
         return contents
     }
 }

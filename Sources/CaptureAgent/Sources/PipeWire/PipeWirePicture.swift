@@ -81,10 +81,16 @@ struct PipeWirePicture {
     }
 
     /// The picture in the buffer; nil, and the lease given back, for a DMA-BUF that is not what the producer says.
-    func leased(_ lease: BufferLease) -> FrameContents? {
+    ///
+    /// - Parameter memory: The buffer's memory at a place.
+    func leased(
+        _ lease: BufferLease,
+        memory: (_ first: UnsafeRawPointer, _ byteCount: Int) -> PixelMemory
+    ) -> FrameContents? {
         switch place {
         case .memory(let first):
-            return .memory(FramePixels(leasing: first, description: description, lease: lease))
+            let memory = memory(first, description.byteCount)
+            return .memory(FramePixels(leasing: memory, description: description, lease: lease))
         case .dmaBuf(let descriptor, let offset, let modifier):
             let buffer = DMABuf(
                 duplicating: descriptor,
