@@ -43,8 +43,8 @@ final class StreamRecording: Recording {
         } catch Errno.brokenPipe {
             return false
         } catch {
-            // What is there of the picture; a pipe gives nothing back.
-            try? file.resize(to: Int64(figures.withLock { $0.bytes }))
+            // What is there of the picture. Standard output gives nothing back: where it is a file, others may have written to it before.
+            if file != .standardOutput { try? file.resize(to: Int64(figures.withLock { $0.bytes })) }
             throw .failed("cannot write \(name): \(error)")
         }
         figures.withLock { figures in
