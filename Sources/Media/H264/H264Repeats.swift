@@ -5,24 +5,6 @@ struct H264Repeats: RepeatCoding {
         static let slice = 1, idrSlice = 5, information = 6, sequence = 7, picture = 8, delimiter = 9, filler = 12
     }
 
-    /// What an access unit holds beside its parameter sets, which are taken in at once.
-    private struct Contents {
-        var slices: [(unit: Range<Int>, header: H264SliceHeader)] = []
-        var parameterSetsEnd: Int?
-        /// The ids of its sequence and picture parameter sets, in their order.
-        var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
-        var isDelimited = false
-
-        /// Lists keep their memory for the next access unit.
-        mutating func removeAll() {
-            slices.removeAll(keepingCapacity: true)
-            parameterSetsEnd = nil
-            sequenceIDs.removeAll(keepingCapacity: true)
-            pictureIDs.removeAll(keepingCapacity: true)
-            isDelimited = false
-        }
-    }
-
     /// An access unit delimiter that says P and I slices (7.3.2.4), for streams that have delimiters.
     private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x09, 0x30]
     /// How far `pic_order_cnt_lsb` is from one frame to the next: it counts fields.
@@ -30,7 +12,7 @@ struct H264Repeats: RepeatCoding {
 
     private(set) var inserted = 0
     /// Of the access unit that was read last.
-    private var contents = Contents()
+    private var contents = AccessUnitContents<H264SliceHeader>()
     private var sequences: [Int: H264SequenceParameterSet] = [:]
     private var pictures: [Int: H264PictureParameterSet] = [:]
     /// The sequence parameter set of the last picture.

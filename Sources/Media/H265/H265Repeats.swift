@@ -7,30 +7,12 @@ struct H265Repeats: RepeatCoding {
         static let information = 39...40
     }
 
-    /// What an access unit holds beside its parameter sets, which are taken in at once.
-    private struct Contents {
-        var segments: [(unit: Range<Int>, header: H265SliceHeader)] = []
-        var parameterSetsEnd: Int?
-        /// The ids of its sequence and picture parameter sets, in their order.
-        var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
-        var isDelimited = false
-
-        /// Lists keep their memory for the next access unit.
-        mutating func removeAll() {
-            segments.removeAll(keepingCapacity: true)
-            parameterSetsEnd = nil
-            sequenceIDs.removeAll(keepingCapacity: true)
-            pictureIDs.removeAll(keepingCapacity: true)
-            isDelimited = false
-        }
-    }
-
     /// An access unit delimiter that says P and I slices (7.3.2.5), for streams that have delimiters.
     private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x46, 0x01, 0x30]
 
     private(set) var inserted = 0
     /// Of the access unit that was read last.
-    private var contents = Contents()
+    private var contents = AccessUnitContents<H265SliceHeader>()
     private var sequences: [Int: H265SequenceParameterSet] = [:]
     private var pictures: [Int: H265PictureParameterSet] = [:]
     /// The sequence parameter set of the last picture, and the slice data of its skip pictures, made when first needed.
@@ -44,7 +26,7 @@ struct H265Repeats: RepeatCoding {
 
     mutating func accept(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> AcceptedPicture {
         try read(accessUnit)
-        guard let first = contents.segments.first?.header, let slice = first.slice, let sequence = sequence(of: first)
+        guard let first = contents.slices.first?.header, let slice = first.slice, let sequence = sequence(of: first)
         else { throw .notOnePicture }
         var edit = AccessUnitEdit()
         if let place = contents.parameterSetsEnd {
@@ -64,12 +46,12 @@ struct H265Repeats: RepeatCoding {
             guard (slice.pictureOrder + inserted) % (1 << sequence.pictureOrderWidth) == next else { throw .gap }
             pictureOrder = next
             if inserted > 0 {
-                edit.slices = contents.segments.compactMap { unit, header in
+                edit.slices = contents.slices.compactMap { unit, header in
                     header.slice?.pictureOrderField.map { (unit, [($0, value: next)]) }
                 }
             }
         }
-        let isPredicted = contents.segments.contains { $0.header.slice?.kind == .p }
+        let isPredicted = contents.slices.contains { $0.header.slice?.kind == .p }
         return AcceptedPicture(isIDR: first.isIDR, isPredicted: isPredicted, edit: edit)
     }
 
@@ -99,7 +81,7 @@ struct H265Repeats: RepeatCoding {
 
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
         try read(keyframe)
-        guard let first = contents.segments.first?.header, first.isIDR else { throw .notOnePicture }
+        guard let first = contents.slices.first?.header, first.isIDR else { throw .notOnePicture }
         // Where the skip pictures have their parameter set already, it is the last.
         guard let own = contents.pictureIDs.last, own != first.parameterSetID else {
             throw .keyframeWithoutParameterSets
@@ -128,13 +110,13 @@ struct H265Repeats: RepeatCoding {
             guard accessUnit[unit.header] & 1 == 0, accessUnit[unit.header + 1] == 1 else { throw .layersOrExtensions }
             switch type {
             case UnitType.video, UnitType.sequence, UnitType.picture:
-                guard contents.segments.isEmpty else { throw .notOnePicture }
+                guard contents.slices.isEmpty else { throw .notOnePicture }
                 try readParameterSet(accessUnit[range], type: type)
                 contents.parameterSetsEnd = range.upperBound
             case UnitType.trailing, UnitType.idr:
                 let header = try readSegment(accessUnit[range], type: type)
-                try check(header, first: contents.segments.first?.header, previous: contents.segments.last?.header)
-                contents.segments.append((range, header))
+                try check(header, first: contents.slices.first?.header, previous: contents.slices.last?.header)
+                contents.slices.append((range, header))
             case UnitType.information: try H265Admission.admit(information: accessUnit[range])
             case UnitType.delimiter: contents.isDelimited = true
             case UnitType.filler: break

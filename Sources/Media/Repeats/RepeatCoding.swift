@@ -22,6 +22,25 @@ protocol RepeatCoding: Sendable {
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool
 }
 
+/// What an access unit holds beside its parameter sets, which are taken in at once.
+struct AccessUnitContents<SliceHeader: Sendable>: Sendable {
+    /// Its slices, or segments of slices: where each NAL unit lies without its start code, and what stands at its head.
+    var slices: [(unit: Range<Int>, header: SliceHeader)] = []
+    var parameterSetsEnd: Int?
+    /// The ids of its sequence and picture parameter sets, in their order.
+    var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
+    var isDelimited = false
+
+    /// Empties it for the next access unit. Lists keep their memory.
+    mutating func removeAll() {
+        slices.removeAll(keepingCapacity: true)
+        parameterSetsEnd = nil
+        sequenceIDs.removeAll(keepingCapacity: true)
+        pictureIDs.removeAll(keepingCapacity: true)
+        isDelimited = false
+    }
+}
+
 /// A live picture that a stream with repeats takes.
 struct AcceptedPicture {
     let isIDR: Bool
