@@ -16,22 +16,9 @@ final class LinkServer {
 
     /// - Parameter receiveBuffer: How many bytes the system takes in before they are read; nil for its own choice.
     init(receiveBuffer: Int32? = nil) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        if var receiveBuffer {
-            setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
-        }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, length) | listen(listener, 1) | getsockname(listener, address, &length)
-            }
-        }
-        guard status == 0 else { throw Failure(call: "bind") }
+        let (listener, port) = try Connection.listen(receiveBuffer: receiveBuffer)
         self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
+        self.port = UInt16(port)
         Self.limitWaiting(on: listener)
     }
 

@@ -19,8 +19,13 @@ package final class Connection: Sendable {
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
     /// A socket that listens on a free port of loopback, and that port.
-    package static func listen() throws -> (descriptor: Int32, port: Int) {
+    ///
+    /// - Parameter receiveBuffer: How many bytes of a connection the system takes in before they are read; nil for its own choice.
+    package static func listen(receiveBuffer: Int32? = nil) throws -> (descriptor: Int32, port: Int) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout.size(ofValue: address))
         let outcome = with(0x7F00_0001, port: 0) { bind(listener, $0, $1) | Glibc.listen(listener, 16) }

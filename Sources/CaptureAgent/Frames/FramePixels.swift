@@ -1,4 +1,3 @@
-import Glibc
 package import Media
 
 /// The pixels of a raw picture: a lease on a buffer of the source, a share of memory, or memory of their own.
