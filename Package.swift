@@ -93,7 +93,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "Media", "Pacing", "Packaging", "Wire",
+                "Access", "CLinux", "Media", "Pacing", "Packaging", "Wire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

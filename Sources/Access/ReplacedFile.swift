@@ -95,5 +95,15 @@ package enum ReplacedFile {
             unlink(draft.string)
             throw error
         }
+        try sync(folderOf: path)
+    }
+
+    /// Has the folder's entries on the disk: without that a crash of the machine may bring the old file back.
+    private static func sync(folderOf path: FilePath) throws {
+        let folder = try open(folder: path.removingLastComponent())
+        try folder.closeAfter {
+            // A file system that syncs no folders keeps their entries by itself (fsync(2)).
+            guard fsync(folder.rawValue) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
+        }
     }
 }

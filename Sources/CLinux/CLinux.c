@@ -44,3 +44,9 @@ int clinux_pipe(int ends[2]) {
 int clinux_pidfd(pid_t process) {
     return (int)syscall(SYS_pidfd_open, process, 0);
 }
+
+uint64_t clinux_thread_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}

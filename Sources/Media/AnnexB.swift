@@ -63,6 +63,21 @@ package enum AnnexB {
         }
     }
 
+    /// Returns whether `bytes` begin with a start code and the header of a NAL unit that their codec has.
+    ///
+    /// H.264, 7.4.1: `forbidden_zero_bit` is 0, and the types 0 and 24 to 31 are no part of the stream. H.265, 7.4.2.2: the same bit is 0,
+    /// and `nuh_temporal_id_plus1` is not.
+    package static func beginsWithUnit(_ bytes: [UInt8], codec: Codec) -> Bool {
+        var rest = bytes.drop { $0 == 0 }
+        guard bytes.count - rest.count >= 2, rest.popFirst() == 1, let first = rest.popFirst(), first & 0x80 == 0 else {
+            return false
+        }
+        switch codec {
+        case .h264: return (1...23).contains(first & 0x1F)
+        case .h265: return rest.first.map { $0 & 0x07 != 0 } ?? false
+        }
+    }
+
     /// All NAL units of `bytes`.
     package static func units(in bytes: some Collection<UInt8>) -> [Unit] { Array(Units(Array(bytes))) }
 }

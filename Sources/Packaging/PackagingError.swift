@@ -12,7 +12,7 @@ package enum PackagingError: Error, Equatable, Sendable {
     case noParameterSets
     /// A keyframe whose sequence parameter set cannot be read. Only a keyframe can follow.
     case damagedParameterSet(BitstreamError)
-    /// A parameter set, their number, or the picture is larger than the format can tell. Only a keyframe can follow.
+    /// A parameter set, their number, or the picture is larger than the format can tell, or the picture has too many NAL units. Only a keyframe can follow.
     case tooLarge
     /// A picture other than a keyframe changes parameter sets that the format keeps outside pictures. Only a keyframe can follow.
     case lateParameterSet

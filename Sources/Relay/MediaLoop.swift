@@ -9,8 +9,9 @@ import NIOPosix
 package actor MediaLoop {
     package static let shared = MediaLoop()
 
+    static let turns = LoopTurns()
     /// Lives as long as the process, as actors do.
-    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1, metricsDelegate: turns)
     package static let eventLoop: any EventLoop = group.next()
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {

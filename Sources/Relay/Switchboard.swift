@@ -112,10 +112,13 @@ final class Switchboard: AgentLinkOwner {
         await keepState()
     }
 
-    func stopSession(_ session: Session) async {
-        let broadcast = broadcast(of: session.device.name)
-        for role in AgentRole.allCases { broadcast?.agent(role).send(.sessionRemove(session.id)) }
-        await sessions.stop(session)
+    /// Stops sessions and keeps the state once. Other work of the media loop has its turn between any two.
+    func stop(_ ended: [Session]) async {
+        for session in ended {
+            let broadcast = broadcast(of: session.device.name)
+            for role in AgentRole.allCases { broadcast?.agent(role).send(.sessionRemove(session.id)) }
+            await sessions.stop(session)
+        }
         await keepState()
     }
 
@@ -192,11 +195,11 @@ final class Switchboard: AgentLinkOwner {
         boundViewerMemory()
         for session in sessions.all where session.tick() {
             logger.info("session \(session.id) ends: nobody watched it for its ttl")
-            Task { await stopSession(session) }
+            Task { await stop([session]) }
         }
         for broadcast in broadcasts.values {
             let sessions = sessions.sessions(of: broadcast.device.name)
-            broadcast.agent.endIfHung(sessions)
+            for role in AgentRole.allCases { broadcast.agent(role).endIfHung(sessions) }
             if broadcast.isIdle(hasSessions: !sessions.isEmpty) {
                 logger.info(
                     "the broadcast ends: it had no session for its ttl",
@@ -266,8 +269,9 @@ final class Switchboard: AgentLinkOwner {
 
     // MARK: AgentLinkOwner
 
-    func objection(to hello: Hello, on channel: any Channel) -> Reject? {
-        if let objection = AgentUsers(others: configuration.agentUsers).objection(to: channel) { return objection }
+    func objection(to hello: Hello, on channel: any Channel) async -> Reject? {
+        let users = AgentUsers(others: configuration.agentUsers)
+        if let objection = await users.objection(to: channel) { return objection }
         guard let broadcast = broadcasts[hello.device] else {
             let names = broadcasts.keys.sorted().joined(separator: ", ")
             return Reject(code: .unknownDevice, reason: "no device is called \(hello.device); there is: \(names)")
@@ -281,20 +285,36 @@ final class Switchboard: AgentLinkOwner {
     }
 
     func linkAdmitted(_ link: AgentLink, hello: Hello) {
-        supervisor(of: AgentIdentity(hello))?.connected(link, hello: hello)
-        for session in sessions.sessions(of: hello.device) { session.agentLinked(hello.role, source: nil) }
+        let agent = AgentIdentity(hello)
+        supervisor(of: agent)?.connected(link, hello: hello)
+        let ids = sessions.sessions(of: hello.device).map(\.id)
+        // From another thread, so that the media loop looks at its sockets between them: hundreds take longer than pictures may wait.
+        Task.detached { [weak self] in
+            for id in ids { await self?.introduce(id, to: agent, over: link) }
+        }
+    }
+
+    /// Tells a linked agent of a session that was there before it.
+    private func introduce(_ id: SessionID, to agent: AgentIdentity, over link: AgentLink) {
+        // Either may have gone meanwhile.
+        guard let session = sessions[id], let supervisor = supervisor(of: agent), supervisor.link === link else {
+            return
+        }
+        session.agentLinked(agent.role, source: supervisor.machine.agent?.status?.state)
     }
 
     func link(_ link: AgentLink, received packet: Packet, from agent: AgentIdentity) {
         switch packet {
         case .accessUnit(let id, let accessUnit):
-            session(id, of: agent)?.accept(accessUnit, from: agent.role)
+            if let session = session(id, of: agent), !session.accept(accessUnit, from: agent.role) {
+                supervisor(of: agent)?.receivedMalformedUnit(of: session)
+            }
         case .heartbeat(let heartbeat):
             supervisor(of: agent)?.received(heartbeat) { session($0, of: agent)?.restTally(of: agent.role) }
         case .rest(let id, let rest):
-            session(id, of: agent)?.rest(rest, from: agent.role)
+            if session(id, of: agent)?.rest(rest, from: agent.role) != true { link.countReport() }
         case .wake(let id):
-            session(id, of: agent)?.wake(agent.role)
+            if session(id, of: agent)?.wake(agent.role) != true { link.countReport() }
         case .status(let status):
             supervisor(of: agent)?.received(status)
             for session in sessions.sessions(of: agent.device) { session.sourceReported(agent.role, status.state) }
@@ -305,8 +325,8 @@ final class Switchboard: AgentLinkOwner {
         case .encoders(let reports):
             supervisor(of: agent)?.received(reports)
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stillRequest,
-            .rested, .stop:
-            // The decoder and the link's state machine let none of them through.
+            .rested, .stop, .unreadHeartbeat:
+            // The decoder and the link let none of them through.
             break
         }
     }

@@ -20,6 +20,8 @@ package enum Packet: Sendable, Equatable {
     // Agent to relay
     case hello(Hello)
     case heartbeat(Heartbeat)
+    /// What a decoder makes of a heartbeat that it leaves to another thread.
+    case unreadHeartbeat(UnreadHeartbeat)
     case accessUnit(SessionID, AccessUnit)
     case status(SourceStatus)
     case sessionError(SessionID, SessionFailure)
@@ -41,7 +43,7 @@ package enum Packet: Sendable, Equatable {
         case .stop: .stop
         case .rested: .rested
         case .hello: .hello
-        case .heartbeat: .heartbeat
+        case .heartbeat, .unreadHeartbeat: .heartbeat
         case .accessUnit: .accessUnit
         case .status: .status
         case .sessionError: .sessionError
@@ -58,7 +60,7 @@ package enum Packet: Sendable, Equatable {
             .stillRequest(let id, _), .accessUnit(let id, _), .sessionError(let id, _), .still(let id, _),
             .rested(let id, _), .rest(let id, _), .wake(let id):
             id
-        case .welcome, .reject, .stop, .hello, .heartbeat, .status, .encoders:
+        case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders:
             0
         }
     }

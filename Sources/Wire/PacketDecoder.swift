@@ -10,6 +10,8 @@ package struct PacketDecoder: Sendable {
     private let direction: Direction
     /// Longest accepted body in bytes, where its type's is not shorter; a link that has not said HELLO yet is given a small one.
     package var maximumLength: Int
+    /// Whether heartbeats are left unread.
+    package var leavesHeartbeats = false
 
     private var buffer: [UInt8] = []
     private var consumed = 0
@@ -52,6 +54,9 @@ package struct PacketDecoder: Sendable {
                 }
                 let packet = try buffer.span.bytes.withUnsafeBytes { bytes throws(WireError) in
                     let body = UnsafeRawBufferPointer(rebasing: bytes[(end - header.length)..<end])
+                    if leavesHeartbeats, type == .heartbeat {
+                        return Packet.unreadHeartbeat(UnreadHeartbeat(body: Data(body)))
+                    }
                     return try Self.parse(type, session: header.session, body: body)
                 }
                 consumed = end

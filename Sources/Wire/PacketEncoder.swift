@@ -44,6 +44,7 @@ extension Packet {
         case .stop(let body): bytes.append(json: body)
         case .hello(let body): bytes.append(json: body)
         case .heartbeat(let body): bytes.append(json: body)
+        case .unreadHeartbeat(let heartbeat): bytes += heartbeat.body
         case .accessUnit(_, let accessUnit): AccessUnitBody.append(accessUnit, to: &bytes)
         case .status(let body): bytes.append(json: body)
         case .sessionError(_, let body): bytes.append(json: body)

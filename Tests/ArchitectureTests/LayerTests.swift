@@ -21,7 +21,8 @@ struct LayerTests {
             "ArgumentParser", "CaptureAgent", "FoundationEssentials", "Glibc", "Logging", "Media", "Wire",
         ],
         "Relay": [
-            "Access", "Crypto", "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "Access", "CLinux", "Crypto", "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird",
+            "HummingbirdCore",
             "Logging", "Media",
             "NIOCore",
             "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket", "Packaging",

@@ -16,6 +16,26 @@ struct AnnexBTests {
         )
     }
 
+    @Test("an access unit begins with a start code and a header that its codec has")
+    func beginning() {
+        let h264: [[UInt8]] = [
+            [0, 0, 1, 0x65], [0, 0, 0, 1, 0x41, 7], [0, 0, 0, 0, 0, 1, 0x17], [0, 0, 0, 1, 0x61],
+        ]
+        #expect(h264.allSatisfy { AnnexB.beginsWithUnit($0, codec: .h264) })
+        let none: [[UInt8]] = [
+            [], [0], [0, 0], [0, 0, 0, 0], [0, 0, 1], [0, 1, 0x65], [1, 0x65], [0x65], [0, 0, 2, 0x65],
+            [0, 0, 1, 0xE5], [0, 0, 1, 0x60], [0, 0, 1, 0x78],
+        ]
+        #expect(!none.contains { AnnexB.beginsWithUnit($0, codec: .h264) })
+        let h265: [[UInt8]] = [[0, 0, 1, 0x26, 0x01], [0, 0, 0, 1, 0x40, 0x07], [0, 0, 1, 0x7E, 0x01, 9]]
+        #expect(h265.allSatisfy { AnnexB.beginsWithUnit($0, codec: .h265) })
+        #expect(
+            ![[0, 0, 1, 0x26], [0, 0, 1, 0x26, 0x08], [0, 0, 1, 0xA6, 0x01]].contains {
+                AnnexB.beginsWithUnit($0, codec: .h265)
+            }
+        )
+    }
+
     @Test("no input makes it read past the end", arguments: 0..<200)
     func arbitraryBytes(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

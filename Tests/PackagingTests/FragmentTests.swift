@@ -26,6 +26,27 @@ struct FragmentTests {
         #expect(!fragment.changesInitialization)
     }
 
+    @Test("has its decode time and its picture at fixed places")
+    func places() throws {
+        var packager = FragmentedMP4(codec: .h264, fps: 30)
+        _ = try packager.fragment(Sample.keyframe(pts: 0))
+        let bytes = try packager.fragment(Sample.predicted(pts: 5_000_000_000)).bytes
+        let place = FragmentedMP4.decodeTimeOffset
+        #expect(bytes[place..<(place + 8)].reduce(0) { $0 << 8 | Int($1) } == 5_000_000_000)
+        #expect(Array(bytes[(FragmentedMP4.headSize - 4)..<FragmentedMP4.headSize]) == Array("mdat".utf8))
+    }
+
+    @Test("is not made of an access unit of thousands of NAL units; only a keyframe can follow")
+    func manyUnits() throws {
+        var packager = FragmentedMP4(codec: .h264, fps: 30)
+        _ = try packager.fragment(Sample.keyframe(pts: 0))
+        let slices = [[UInt8]](repeating: [0x41, 0x9A, 0x02], count: 4097)
+        #expect(throws: PackagingError.tooLarge) { try packager.fragment(Sample.accessUnit(pts: 1, slices)) }
+        #expect(throws: PackagingError.noKeyframe) { try packager.fragment(Sample.predicted(pts: 2)) }
+        _ = try packager.fragment(Sample.keyframe(pts: 3))
+        _ = try packager.fragment(Sample.accessUnit(pts: 4, Array(slices.dropLast())))
+    }
+
     @Test("of a keyframe has the parameter sets, and is a sync sample")
     func keyframe() throws {
         var packager = FragmentedMP4(codec: .h264, fps: 60)

@@ -120,6 +120,18 @@ struct TransportStreamTests {
         #expect(packets.allSatisfy { $0.isDiscontinuity && $0.payload == nil })
     }
 
+    @Test("tells of the counters that the next packets have, however few these are")
+    func discontinuityOfFew() throws {
+        var stream = TransportStream(codec: .h264)
+        let keyframe = try stream.packets(Sample.keyframe(pts: 0))
+        let predicted = try stream.packets(Sample.predicted(pts: 1))
+        #expect(predicted.count == 188)
+        let mark = TransportStream.discontinuity(before: predicted)
+        #expect(ParsedPacket.packets(mark)?.map(\.pid) == [0x100])
+        #expect(ParsedPicture.pictures(keyframe + mark + predicted)?.count == 2)
+        for count in 0..<188 { #expect(TransportStream.discontinuity(before: predicted.prefix(count)).isEmpty) }
+    }
+
     @Test("is refused what is no Annex B stream, and goes on")
     func refused() throws {
         var stream = TransportStream(codec: .h264)

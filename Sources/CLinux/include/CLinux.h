@@ -24,6 +24,9 @@ int clinux_memfd(const char *name, int64_t size);
 /// A close-on-exec pipe whose reading end, the first, does not block; -1 and errno on failure. pipe2(2).
 int clinux_pipe(int ends[2]);
 
+/// Processor time that the calling thread has used, ns. clock_gettime(2), CLOCK_THREAD_CPUTIME_ID.
+uint64_t clinux_thread_time(void);
+
 /// A close-on-exec descriptor that is readable when the process has ended; -1 and errno on failure. pidfd_open(2).
 int clinux_pidfd(pid_t process);
 

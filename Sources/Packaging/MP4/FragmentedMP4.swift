@@ -34,10 +34,16 @@ package struct FragmentedMP4: Sendable {
 
     /// Units of decode times and durations a second: those of ``AccessUnit/pts``, which thus stays exact.
     static let timescale: UInt32 = 1_000_000
+    /// Most NAL units of an access unit. The largest pictures have 600 slices (H.264 and H.265, annex A).
+    private static let maximumUnits = 4096
     /// Bytes of a NAL unit's length.
     private static let lengthSize = 4
     /// Bytes of `moof`, which always has the same boxes with the same fields, and of the header of `mdat`.
     private static let (movieFragmentSize, dataHeaderSize) = (100, 8)
+    /// Bytes of a fragment before its picture.
+    package static let headSize = movieFragmentSize + dataHeaderSize
+    /// Where a fragment has its decode time, of eight bytes, highest first.
+    package static let decodeTimeOffset = 60
     /// Where a fragment has its picture's duration, of four bytes.
     static let durationOffset = 88
 
@@ -81,7 +87,10 @@ package struct FragmentedMP4: Sendable {
     package mutating func fragment(_ picture: [UInt8], pts: Int64, isKey: Bool) throws(PackagingError) -> Fragment {
         guard pts >= origin else { throw .beforeOrigin }
         guard isKey || !needsKeyframe else { throw .noKeyframe }
-        var units = self.units(of: picture)
+        guard var units = self.units(of: picture) else {
+            needsKeyframe = true
+            throw .tooLarge
+        }
         guard units.contains(where: { $0.kind == .slice }) else { throw .noPicture }
         needsKeyframe = true
         let changes = isKey ? try takeParameterSets(units, of: picture) : false
@@ -96,14 +105,18 @@ package struct FragmentedMP4: Sendable {
         return Fragment(bytes: write(head, units, of: picture), changesInitialization: changes)
     }
 
-    private func units(of bytes: [UInt8]) -> [Unit] {
-        AnnexB.units(in: bytes).compactMap { unit in
+    /// Nil if there are more than ``maximumUnits``.
+    private func units(of bytes: [UInt8]) -> [Unit]? {
+        var units: [Unit] = []
+        for unit in AnnexB.Units(bytes) {
             // trailing_zero_8bits belong to the byte stream, not to the unit, which never ends in zero.
             var end = unit.range.upperBound
             while end > unit.header, bytes[end - 1] == 0 { end -= 1 }
-            guard unit.header < end else { return nil }
-            return Unit(range: unit.header..<end, kind: NALUnitKind(header: bytes[unit.header], codec: codec))
+            guard unit.header < end else { continue }
+            guard units.count < Self.maximumUnits else { return nil }
+            units.append(Unit(range: unit.header..<end, kind: NALUnitKind(header: bytes[unit.header], codec: codec)))
         }
+        return units
     }
 
     /// - Returns: Whether the initialization segment is another now.
@@ -125,7 +138,7 @@ package struct FragmentedMP4: Sendable {
     private mutating func write(_ head: Head, _ units: [Unit], of picture: [UInt8]) -> [UInt8] {
         sequenceNumber &+= 1
         let duration = (Self.timescale + UInt32(fps) / 2) / UInt32(fps)
-        var writer = BoxWriter(capacity: Self.movieFragmentSize + Self.dataHeaderSize + Int(head.size))
+        var writer = BoxWriter(capacity: Self.headSize + Int(head.size))
         writer.box("moof") { fragment in
             fragment.fullBox("mfhd") { $0.put(sequenceNumber) }
             fragment.box("traf") { track in
@@ -135,7 +148,7 @@ package struct FragmentedMP4: Sendable {
                 // Flags: data offset, then duration, size and flags of each sample.
                 track.fullBox("trun", flags: 0x701) { run in
                     run.put(UInt32(1))
-                    run.put(UInt32(Self.movieFragmentSize + Self.dataHeaderSize))
+                    run.put(UInt32(Self.headSize))
                     run.put(duration)
                     run.put(head.size)
                     run.put(Self.sampleFlags(isKey: head.isKey))

@@ -62,16 +62,20 @@ package struct TransportStream: Sendable {
         return bytes
     }
 
-    /// What a player that was not given some packets gets before the packets of a keyframe: the discontinuity of each counter is told.
+    /// Tells a player that it lost packets: a packet with the discontinuity indicator for each counter that continues in `packets`.
     ///
-    /// - Parameter packets: A keyframe's, as made by ``packets(_:)``.
+    /// - Parameter packets: Those that come next, as made by ``packets(_:)``. A keyframe's have all counters.
     package static func discontinuity(before packets: some RandomAccessCollection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(3 * TransportPacket.size)
-        // A packet without payload repeats the counter of the one before it.
-        for (place, pid) in [ProgramTables.associationPID, ProgramTables.mapPID, ProgramTables.videoPID].enumerated() {
-            let offset = place * TransportPacket.size + TransportPacket.headerSize - 1
-            let next = packets[packets.index(packets.startIndex, offsetBy: offset)]
+        var (rest, seen) = (packets[...], Set<UInt16>())
+        while rest.count >= TransportPacket.size, seen.count < 3 {
+            let header = Array(rest.prefix(TransportPacket.headerSize))
+            rest = rest.dropFirst(TransportPacket.size)
+            let pid = (UInt16(header[1]) << 8 | UInt16(header[2])) & 0x1FFF
+            guard seen.insert(pid).inserted else { continue }
+            // A packet without payload repeats the counter of the one before it.
+            let next = header[3]
             TransportPacket.appendHeader(
                 pid: pid,
                 startsUnit: false,

@@ -10,14 +10,10 @@ import Synchronization
 /// a file it stays on, whatever becomes of the file.
 package final class AccessControl: Sendable {
     private struct State {
-        /// The key file's.
-        var files: WatchedFiles
         /// Nil while access is off.
         var ring: KeyRing?
         var failures = FailureLimit()
         var log = LogBudget()
-        /// For what is said of a key file that cannot be read.
-        var unread = LogBudget()
         /// For the audit lines of callers without a key.
         var strangers = LogBudget()
         var refusals: [Problem.Code: UInt64] = [:]
@@ -30,14 +26,23 @@ package final class AccessControl: Sendable {
     private let logger: Logger
     private let logins = LoginCookie()
     private let state: Mutex<State>
+    /// Held while the key file is looked at and read, which may take its time. ``state`` is taken under it, never the other way round.
+    private let watch: Mutex<Watch>
+
+    private struct Watch {
+        /// The key file's.
+        var files: WatchedFiles
+        /// For what is said of a key file that cannot be read.
+        var log = LogBudget()
+    }
 
     /// - Parameter path: The key file, which need not be there; nil for no access control.
     /// - Throws: ``KeyFileError`` where it is there and cannot be read.
     package init(keysFile path: String?, logger: Logger) throws(KeyFileError) {
         file = path.map(KeyFile.init(path:))
         self.logger = logger
-        let files = WatchedFiles(path.map { [$0] } ?? [])
-        state = Mutex(State(files: files, ring: try file?.read()))
+        watch = Mutex(Watch(files: WatchedFiles(path.map { [$0] } ?? [])))
+        state = Mutex(State(ring: try file?.read()))
     }
 
     /// The number of keys; nil while access is off.
@@ -63,33 +68,42 @@ package final class AccessControl: Sendable {
         }
     }
 
-    /// Takes notice of a key file that has changed. Costs one stat(2) where it has not.
+    /// Takes notice of a key file that has changed. Costs one stat(2) where it has not; not for the media loop.
     ///
-    /// Done at every check, so that a change holds for the next call; and from time to time, for connections that go on.
+    /// Done before every check, so that a change holds for the next call; and from time to time, for connections that go on.
     func refresh() {
         guard let file else { return }
-        let revoked = state.withLock { refresh(&$0, file) }
+        let revoked = watch.withLock { watch -> [any Channel] in
+            guard watch.files.look() else { return [] }
+            let read = Result { () throws(KeyFileError) in try file.read() }
+            if case .failure(.unreadable) = read { watch.files.readAgain() }
+            return state.withLock { take(read, &$0, &watch.log, file) }
+        }
         for channel in revoked { channel.close(promise: nil) }
     }
 
-    /// The connections whose calls would not be let in any more.
-    private func refresh(_ state: inout State, _ file: KeyFile) -> [any Channel] {
-        guard state.files.look() else { return [] }
-        do throws(KeyFileError) {
-            if let ring = try file.read() {
-                state.ring = ring
-                logger.notice("access is on: \(ring.keys.count) keys", metadata: ["keysFile": "\(file.path)"])
-            } else {
-                state.ring = KeyRing()
-                logger.error(
-                    "the key file \(file.path) is gone: no key is good any more. Access stays on until the relay's end"
-                )
-            }
-        } catch {
+    /// Takes over what the key file says.
+    ///
+    /// - Returns: The connections whose calls would not be let in any more.
+    private func take(
+        _ read: Result<KeyRing?, KeyFileError>,
+        _ state: inout State,
+        _ log: inout LogBudget,
+        _ file: KeyFile
+    ) -> [any Channel] {
+        switch read {
+        case .success(let ring?):
+            state.ring = ring
+            logger.notice("access is on: \(ring.keys.count) keys", metadata: ["keysFile": "\(file.path)"])
+        case .success(nil):
+            state.ring = KeyRing()
+            logger.error(
+                "the key file \(file.path) is gone: no key is good any more. Access stays on until the relay's end"
+            )
+        case .failure(let error):
             let consequence = state.ring == nil ? "nobody is let in" : "the keys of before count"
             state.ring = state.ring ?? KeyRing()
-            if case .unreadable = error { state.files.readAgain() }
-            state.unread.log(.error, to: logger, "\(error); \(consequence)")
+            log.log(.error, to: logger, "\(error); \(consequence)")
         }
         let good = Set(state.ring?.keys ?? [])
         let revoked = state.holders.filter { holder in holder.value.key.map { !good.contains($0) } ?? true }
@@ -98,8 +112,10 @@ package final class AccessControl: Sendable {
     }
 
     /// Who shows `credential`, as far as it is good; nil where it is not. For who asks and leaves the refusal to ``admit(_:to:from:)``.
-    func caller(showing credential: Credential) -> Caller? {
-        refresh()
+    ///
+    /// - Parameter isRefreshed: Whether ``refresh()`` was called right before.
+    func caller(showing credential: Credential, isRefreshed: Bool = false) -> Caller? {
+        if !isRefreshed { refresh() }
         return state.withLock { state in
             guard let ring = state.ring else { return .local }
             return key(of: credential, in: ring).map(Caller.init(key:))
@@ -115,9 +131,15 @@ package final class AccessControl: Sendable {
     }
 
     /// Who makes a call, if they may.
-    func admit(_ credential: Credential, to access: RouteAccess, from address: SocketAddress?) throws(Problem) -> Caller
-    {
-        let caller = caller(showing: credential)
+    ///
+    /// - Parameter isRefreshed: Whether ``refresh()`` was called right before.
+    func admit(
+        _ credential: Credential,
+        to access: RouteAccess,
+        from address: SocketAddress?,
+        isRefreshed: Bool = false
+    ) throws(Problem) -> Caller {
+        let caller = caller(showing: credential, isRefreshed: isRefreshed)
         guard let role = access.role else { return caller ?? .stranger }
         guard let caller else {
             switch credential {

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOPosix
 import Wire
 
 /// Which agent is at a link's other end.
@@ -12,8 +13,8 @@ struct AgentIdentity: Sendable {
 /// What an agent link reports to.
 @MediaLoop
 protocol AgentLinkOwner: AnyObject, Sendable {
-    /// What speaks against admitting this agent at the other end of `channel`, nil for nothing.
-    func objection(to hello: Hello, on channel: any Channel) -> Reject?
+    /// Returns why this agent at the other end of `channel` may not be admitted, or `nil` if it may. Takes its time: nothing waits for it but this link.
+    func objection(to hello: Hello, on channel: any Channel) async -> Reject?
     func linkRefused(_ reject: Reject)
     func linkAdmitted(_ link: AgentLink, hello: Hello)
     func link(_ link: AgentLink, received packet: Packet, from agent: AgentIdentity)
@@ -26,6 +27,10 @@ final class AgentLink {
     /// Media of a session that the agent may queue, ms.
     private static let maximumQueuedMedia = 1000
     private static let longestHeartbeat = TimeAmount.seconds(2)
+    /// Most heartbeats that wait to be read: an agent sends a few a second.
+    private static let mostUnread = 64
+    /// Reads all links' heartbeats, one after the other: nothing else runs there.
+    private static let reader = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     /// How long a refused peer is given to read why.
     private static let lingerTime = TimeAmount.seconds(1)
 
@@ -36,6 +41,8 @@ final class AgentLink {
     private let isHeard: Bool
     private var machine: LinkStateMachine
     private var decoder = PacketDecoder(accepting: .agentToRelay)
+    /// Heartbeats that are being read elsewhere.
+    private var unread = 0
     private var timer: Scheduled<Void>?
     /// Once it is admitted.
     private var agent: AgentIdentity?
@@ -56,6 +63,7 @@ final class AgentLink {
         self.policy = policy
         self.strangers = strangers
         machine = LinkStateMachine(policy: policy, now: .now())
+        decoder.leavesHeartbeats = true
         arm()
     }
 
@@ -71,6 +79,9 @@ final class AgentLink {
     /// Gives up an agent that hangs.
     func abandon() { perform(machine.abandoned()) }
 
+    /// Counts a packet that was of no use as a report, of which an agent may send so many.
+    func countReport() { perform(machine.reported()) }
+
     func close() { channel.close(promise: nil) }
 
     func opened() {
@@ -79,11 +90,15 @@ final class AgentLink {
 
     /// Takes in what the agent sends.
     func received(_ bytes: ByteBuffer) {
-        guard machine.maximumLength != nil else { return }
+        guard machine.takesBytes else { return }
         lastByte = .now()
         bytesReceived += bytes.readableBytes
         machine.bytesArrived(now: lastByte)
         decoder.append(bytes.readableBytesSpan)
+        receivePackets()
+    }
+
+    private func receivePackets() {
         do throws(WireError) {
             while let packet = try nextPacket() { received(packet) }
         } catch {
@@ -99,9 +114,43 @@ final class AgentLink {
     }
 
     private func received(_ packet: Packet) {
-        let action = machine.received(packet) { owner.objection(to: $0, on: channel) }
+        let action = machine.received(packet)
         guard case .deliver = action, let agent else { return perform(action) }
-        owner.link(self, received: packet, from: agent)
+        guard case .unreadHeartbeat(let heartbeat) = packet else {
+            return owner.link(self, received: packet, from: agent)
+        }
+        read(heartbeat, from: agent)
+    }
+
+    /// Has a heartbeat read on another thread, and then delivered.
+    private func read(_ heartbeat: UnreadHeartbeat, from agent: AgentIdentity) {
+        guard unread < Self.mostUnread else { return perform(machine.flooded()) }
+        unread += 1
+        Self.reader.submit { Result { () throws(WireError) in try heartbeat.read() } }
+            .hop(to: MediaLoop.eventLoop)
+            .whenSuccess { [weak self] result in MediaLoop.assumeIsolated { self?.haveRead(result, from: agent) } }
+    }
+
+    private func haveRead(_ result: Result<Heartbeat, WireError>, from agent: AgentIdentity) {
+        unread -= 1
+        // It may have been lost meanwhile.
+        guard machine.isAdmitted else { return }
+        switch result {
+        case .success(let heartbeat): owner.link(self, received: .heartbeat(heartbeat), from: agent)
+        case .failure(let error): perform(machine.failed(error))
+        }
+    }
+
+    /// Asks whether the agent may be admitted. Meanwhile nothing more is read from it.
+    private func judge(_ hello: Hello) {
+        channel.setOption(.autoRead, value: false).whenFailure { [channel] _ in channel.close(promise: nil) }
+        Task {
+            let reject = await owner.objection(to: hello, on: channel)
+            perform(machine.judged(hello, reject))
+            channel.setOption(.autoRead, value: true).whenFailure { [channel] _ in channel.close(promise: nil) }
+            // What came right behind HELLO.
+            receivePackets()
+        }
     }
 
     func closed() {
@@ -113,6 +162,8 @@ final class AgentLink {
         switch action {
         case .nothing, .deliver:
             break
+        case .judge(let hello):
+            judge(hello)
         case .admit(let hello):
             agent = AgentIdentity(hello)
             strangers.admitted(channel)

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import NIOPosix
 package import Wire
 
 /// The users of this machine whose processes may be agents: the relay's own, root, and those that the operator names. The token alone does not do: it may have
@@ -11,10 +12,12 @@ package struct AgentUsers: Sendable {
     package init(others: [UInt32]) { ids = Set(others + [geteuid(), 0]) }
 
     /// What speaks against the process at the other end of `channel`; nil for nothing.
-    func objection(to channel: any Channel) -> Reject? {
+    func objection(to channel: any Channel) async -> Reject? {
         guard let peer = channel.remoteAddress, let local = channel.localAddress else { return objection(to: nil) }
         do {
-            return objection(to: try PeerUser.id(at: peer, connectedTo: local))
+            // Not on the media loop: the kernel's list is long where there are many connections.
+            let user = try await NIOThreadPool.singleton.runIfActive { try PeerUser.id(at: peer, connectedTo: local) }
+            return objection(to: user)
         } catch {
             let reason = "whose process this is cannot be looked up now: \(error)"
             return Reject(code: .unavailable, reason: reason)

@@ -43,6 +43,8 @@ package struct LinkStateMachine: Sendable {
 
     package enum Action: Sendable, Equatable {
         case nothing
+        /// Its token is right: find out whether it may be admitted, then call ``LinkStateMachine/judged(_:_:)``.
+        case judge(Hello)
         case admit(Hello)
         /// The packet is for the link's owner.
         case deliver
@@ -54,6 +56,7 @@ package struct LinkStateMachine: Sendable {
 
     private enum State: Equatable {
         case awaitingHello
+        case judging
         case admitted
         case ended
     }
@@ -73,7 +76,7 @@ package struct LinkStateMachine: Sendable {
                 switch state {
                 case .awaitingHello: Self.maximumLengthBeforeHello
                 case .admitted: PacketHeader.maximumLength
-                case .ended: nil
+                case .judging, .ended: nil
                 }
         }
     }
@@ -92,7 +95,7 @@ package struct LinkStateMachine: Sendable {
     /// When ``timerFired(now:)`` is due next, nil after the end.
     package var wake: NIODeadline? {
         switch state {
-        case .awaitingHello: connected + policy.helloTimeout
+        case .awaitingHello, .judging: connected + policy.helloTimeout
         case .admitted: lastByte + policy.watchdog
         case .ended: nil
         }
@@ -100,10 +103,14 @@ package struct LinkStateMachine: Sendable {
 
     package mutating func bytesArrived(now: NIODeadline) { lastByte = now }
 
-    /// - Parameter judge: says what speaks against an agent whose token is right, nil for nothing.
-    package mutating func received(_ packet: Packet, judge: (Hello) -> Reject?) -> Action {
+    /// Whether bytes that come are of use still.
+    package var takesBytes: Bool { state != .ended }
+
+    package var isAdmitted: Bool { state == .admitted }
+
+    package mutating func received(_ packet: Packet) -> Action {
         switch state {
-        case .ended:
+        case .judging, .ended:
             return .nothing
         case .admitted:
             return admittedReceived(packet)
@@ -115,30 +122,45 @@ package struct LinkStateMachine: Sendable {
                     "wrong link token: start the agent with the token that this relay is configured with"
                 )
             }
-            if let reject = judge(hello) {
-                state = .ended
-                return .refuse(reject)
-            }
-            state = .admitted
-            return .admit(hello)
+            state = .judging
+            return .judge(hello)
         }
+    }
+
+    /// It is known whether the agent may be admitted.
+    ///
+    /// - Parameter reject: Why not; nil if it may.
+    package mutating func judged(_ hello: Hello, _ reject: Reject?) -> Action {
+        guard state == .judging else { return .nothing }
+        if let reject {
+            state = .ended
+            return .refuse(reject)
+        }
+        state = .admitted
+        return .admit(hello)
     }
 
     private mutating func admittedReceived(_ packet: Packet) -> Action {
         switch packet {
-        case .accessUnit, .still:
+        // Sessions have limits of their own for REST and WAKE: hundreds may need them at once.
+        case .accessUnit, .still, .rest, .wake:
             return .deliver
         case .hello:
             return end(protocolError: "a second HELLO on the same link")
         default:
-            guard reports.take(now: lastByte) else {
-                return end(
-                    protocolError: "too many packets beside access units: \(Self.reportRate) a second are allowed"
-                )
-            }
-            return .deliver
+            let excess = reported()
+            return excess == .nothing ? .deliver : excess
         }
     }
+
+    /// Counts a report, or a packet that its session had no use for.
+    package mutating func reported() -> Action {
+        guard state == .admitted, !reports.take(now: lastByte) else { return .nothing }
+        return end(protocolError: "too many packets beside access units: \(Self.reportRate) a second are allowed")
+    }
+
+    /// Heartbeats come faster than they can be read.
+    package mutating func flooded() -> Action { end(protocolError: "heartbeats come faster than they can be read") }
 
     /// Too many others have not said HELLO yet.
     package mutating func crowded() -> Action {
@@ -176,7 +198,7 @@ package struct LinkStateMachine: Sendable {
 
     package mutating func timerFired(now: NIODeadline) -> Action {
         guard let wake, now >= wake else { return .nothing }
-        if state == .awaitingHello {
+        if state != .admitted {
             return refuse(.helloTimeout, "no HELLO within \(policy.helloTimeout.seconds) s")
         }
         state = .ended
@@ -192,7 +214,7 @@ package struct LinkStateMachine: Sendable {
         defer { state = .ended }
         let reject = Reject(code: .protocolError, reason: reason)
         switch state {
-        case .awaitingHello: return .refuse(reject)
+        case .awaitingHello, .judging: return .refuse(reject)
         case .admitted: return .lose(.protocolError(reason), reject)
         case .ended: return .nothing
         }

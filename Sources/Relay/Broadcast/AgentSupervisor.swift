@@ -20,6 +20,8 @@ final class AgentSupervisor {
     private(set) var encoders: [EncoderReport]?
     /// Links admitted since the relay started.
     private(set) var linksAdmitted = 0
+    /// Access units discarded since the relay started because they do not begin with a NAL unit.
+    private(set) var malformedUnits: UInt64 = 0
     /// Links lost since the relay started, by cause, stops aside.
     private(set) var losses: [FeedSwitch.Cause: Int] = [:]
 
@@ -163,6 +165,15 @@ final class AgentSupervisor {
     func received(_ failure: SessionFailure, of session: Session) {
         linkLog.log(.error, to: logger, "session \(session.id) failed in the agent: \(failure.reason)")
         session.failed(role, because: failure.reason)
+    }
+
+    func receivedMalformedUnit(of session: Session) {
+        malformedUnits += 1
+        linkLog.log(
+            .error,
+            to: logger,
+            "an access unit of session \(session.id) does not begin with a NAL unit: discarded"
+        )
     }
 
     func received(_ heartbeat: Heartbeat, tally: (SessionID) -> RestTally?) {

@@ -128,5 +128,4 @@ extension Broadcast {
     var link: AgentLink? { agent.link }
     var heartbeats: HeartbeatHistory { agent.heartbeats }
     var encoders: [EncoderReport]? { agent.encoders }
-    var linksAdmitted: Int { agent.linksAdmitted }
 }

@@ -40,6 +40,12 @@ package struct ObjectReader {
         for name in names where !has(name) { note(.missing, name, "is missing") }
     }
 
+    /// Leaves the field `name` to another reader.
+    package mutating func pass(_ name: String) {
+        known.append(name)
+        members.removeAll { $0.name == name }
+    }
+
     /// Ends the reading: what is left over is unknown.
     package mutating func finish() {
         for name in names {

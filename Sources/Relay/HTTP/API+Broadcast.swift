@@ -6,14 +6,14 @@ extension API {
             let arguments = try await Self.arguments(request) { BroadcastArguments(&$0) }
             return Answer.json(try await start(arguments, context))
         }
-        routes.add(.get, "/screencapture/broadcast", for: .viewer) { request, _ in
+        routes.add(.get, "/screencapture/broadcast", for: .viewer, query: nil) { request, _ in
             let device = try Self.deviceQuery(request)
             return Answer.json(try await status(device: device))
         }
         routes.add(.get, "/screencapture/broadcasts", for: .viewer) { _, _ in
             Answer.json(["broadcasts": .array(await summaries())])
         }
-        routes.add(.post, "/screencapture/broadcast/stop", for: .operator) { request, context in
+        routes.add(.post, "/screencapture/broadcast/stop", for: .operator, query: ["device"]) { request, context in
             Answer.json(try await stop(device: try await Self.deviceArgument(request), context))
         }
     }

@@ -4,13 +4,13 @@ import Wire
 
 extension API {
     func addMonitoringRoutes(to routes: inout RouteTable) {
-        routes.add(.get, "/metrics", for: .viewer) { _, _ in
+        routes.add(.get, "/metrics", for: .viewer, query: nil) { _, _ in
             Answer.text(await metrics().text, type: "text/plain; version=0.0.4; charset=utf-8")
         }
-        routes.add(.get, "/livez", for: .anyone) { _, _ in
+        routes.add(.get, "/livez", for: .anyone, query: nil) { _, _ in
             Answer.json(["status": "ok", "release": .string(Release.current)])
         }
-        routes.add(.get, "/readyz", for: .anyone) { _, _ in
+        routes.add(.get, "/readyz", for: .anyone, query: nil) { _, _ in
             Answer.json(try await readiness())
         }
         routes.add(.post, "/drain", for: .operator) { request, _ in

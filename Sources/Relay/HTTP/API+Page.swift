@@ -5,7 +5,7 @@ extension API {
     /// The web page: the files of Sources/Relay/Page, which the program carries in itself.
     func addPageRoutes(to routes: inout RouteTable) {
         for file in PageFile.all {
-            routes.add(.get, file.path, for: .anyone) { _, _ in
+            routes.add(.get, file.path, for: .anyone, query: nil) { _, _ in
                 Response(
                     status: .ok,
                     headers: PageFile.headers(type: file.type),

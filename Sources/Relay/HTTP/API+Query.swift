@@ -2,6 +2,16 @@ import Hummingbird
 import HummingbirdCore
 
 extension API {
+    /// Refuses a request whose query has other parameters than `names`.
+    static func refuseQuery(of request: Request, beside names: [String]) throws(Problem) {
+        // Most calls have none.
+        guard request.uri.query != nil else { return }
+        try query(request, isText: true) { reader in
+            for name in names { reader.pass(name) }
+            return .some(reader.finish())
+        }
+    }
+
     /// What `read` makes of a request's query.
     ///
     /// - Parameter isText: Whether everything is strings.

@@ -25,7 +25,7 @@ extension API {
             try await Self.noArguments(request)
             return Answer.json(try await stopSession(context))
         }
-        routes.add(.post, "/screencapture/stop", for: .operator) { request, context in
+        routes.add(.post, "/screencapture/stop", for: .operator, query: ["device"]) { request, context in
             let device = try await Self.deviceArgument(request)
             return Answer.json(["stopped": .integer(try await stopAll(of: device, context))])
         }
@@ -100,7 +100,7 @@ extension API {
     @MediaLoop
     private func stopSession(_ context: RelayRequestContext) async throws(Problem) -> JSONValue {
         let session = try session(context)
-        await switchboard.stopSession(session)
+        await switchboard.stop([session])
         return ["id": JSONValue(session.id), "stopped": true]
     }
 
@@ -110,7 +110,7 @@ extension API {
         let name = try device.map(broadcast)?.device.name
         context.audit.note("device", name ?? "all")
         let sessions = name.map(switchboard.sessions.sessions(of:)) ?? switchboard.sessions.all
-        for session in sessions { await switchboard.stopSession(session) }
+        await switchboard.stop(sessions)
         return sessions.count
     }
 }

@@ -9,9 +9,8 @@ extension API {
 
     func addStillRoutes(to routes: inout RouteTable) {
         for format in StillFormat.allCases {
-            routes.add(.get, "/screencapture/{id}/snapshot.\(format.fileExtension)", for: .viewer, isEmbeddable: true) {
-                request,
-                context in
+            let path = "/screencapture/{id}/snapshot.\(format.fileExtension)"
+            routes.add(.get, path, for: .viewer, query: nil, isEmbeddable: true) { request, context in
                 let (isFresh, isUse) = try Self.query(request) { reader in
                     let (isFresh, isUse) = (reader.bool("fresh") ?? false, reader.bool("use") ?? true)
                     reader.finish()
@@ -20,7 +19,7 @@ extension API {
                 return try await snapshot(format, isFresh: isFresh, isUse: isUse, context)
             }
         }
-        routes.add(.get, "/screencapture/{id}/stream.mjpeg", for: .viewer, isEmbeddable: true) {
+        routes.add(.get, "/screencapture/{id}/stream.mjpeg", for: .viewer, query: nil, isEmbeddable: true) {
             try await motionJPEG($0, $1)
         }
     }

@@ -7,12 +7,12 @@ import Wire
 extension API {
     func addStreamRoutes(to routes: inout RouteTable) {
         for codec in Codec.allCases {
-            routes.add(.get, codec.streamPath(of: "{id}"), for: .viewer) {
+            routes.add(.get, codec.streamPath(of: "{id}"), for: .viewer, query: ["join"]) {
                 try await stream($0, $1, codec: codec)
             }
         }
         for container in Container.allCases {
-            routes.add(.get, container.streamPath(of: "{id}"), for: .viewer) { request, context in
+            routes.add(.get, container.streamPath(of: "{id}"), for: .viewer, query: ["join"]) { request, context in
                 let session = try await session(context)
                 return try await stream(session, in: container, type: container.mediaType, request, context)
             }
@@ -79,7 +79,7 @@ extension API {
         do {
             // A client that leaves is noticed by its closed connection, even while no picture flows.
             try await request.body.consumeWithInboundCloseHandler { _ in
-                while let bytes = await viewer.next() { try await writer.write(bytes) }
+                while let piece = await viewer.next() { try await writer.write(piece.joined) }
             } onInboundClosed: {
                 Task { await viewer.finish() }
             }

@@ -4,7 +4,7 @@ import NIOCore
 
 extension API {
     func addWaitRoute(to routes: inout RouteTable) {
-        routes.add(.get, "/screencapture/{id}/wait", for: .viewer) { request, context in
+        routes.add(.get, "/screencapture/{id}/wait", for: .viewer, query: nil) { request, context in
             try Self.noBody(request)
             let arguments = try Self.query(request) { WaitArguments(&$0) }
             do {
@@ -27,7 +27,8 @@ extension API {
         do {
             let waits = session.screenWaits
             let waiter = try waits.join()
-            // A client that leaves gives its place back.
+            // A client that leaves gives its place back, and so does one that left before anybody began to wait.
+            defer { waits.abandon(waiter) }
             let result = try await request.body.consumeWithInboundCloseHandler { _ in
                 try await waits.wait(waiter, for: arguments.condition(asked: asked), until: asked + arguments.timeout)
             } onInboundClosed: {
@@ -58,30 +59,30 @@ package struct WaitArguments: Sendable {
 
     let goal: Goal
     let timeout: TimeAmount
-    /// How long the screen is to have stood still.
+    /// How long the screen must be unchanged.
     let stillness: TimeAmount
-    /// The PTS of the picture behind which changes count, µs; nil where they count from the call on.
+    /// Only what pictures after this PTS show counts, µs; nil for changes from the call on, and for any stillness.
     let after: Int64?
 
     package init?(_ reader: inout ObjectReader) {
         reader.require("until")
         let goal = reader.word("until", oneOf: "changed or still", parse: Goal.init)
         let timeout = reader.number("timeout", in: 0...600) ?? Self.defaultTimeout
-        let stillness = goal == .changed ? nil : reader.number("for", in: 0...600)
-        let after = goal == .still ? nil : reader.integer("after", in: 0...Int.max)
+        let stillness = reader.number("for", in: 0...600)
+        let after = reader.integer("after", in: 0...Int.max)
         reader.finish()
         guard let goal else { return nil }
         self.goal = goal
         self.after = after.map(Int64.init)
         self.timeout = TimeAmount(seconds: timeout)
-        self.stillness = TimeAmount(seconds: stillness ?? Self.defaultStillness)
+        self.stillness = TimeAmount(seconds: stillness ?? (goal == .still ? Self.defaultStillness : 0))
     }
 
     /// - Parameter asked: When the call came.
     func condition(asked: NIODeadline) -> ScreenActivity.Condition {
         switch goal {
-        case .changed: after.map { .changedAfter($0) } ?? .changed(since: asked)
-        case .still: .still(stillness)
+        case .changed: after.map { .changedAfter($0, settled: stillness) } ?? .changed(since: asked, settled: stillness)
+        case .still: .still(stillness, after: after)
         }
     }
 }

@@ -4,7 +4,8 @@ import Hummingbird
 extension API {
     /// The route of ``WebSocketEntrance``. What comes here was not let in there.
     func addWebSocketRoute(to routes: inout RouteTable) {
-        routes.add(.get, "/screencapture/{id}/ws", for: .viewer) { request, context in
+        routes.add(.get, "/screencapture/{id}/ws", for: .viewer, query: ["container", "join"]) { request, context in
+            try Self.noBody(request)
             let session = try await session(context)
             _ = try Join(query: request.uri)
             guard WebSocketPath("\(request.uri)") != nil else {

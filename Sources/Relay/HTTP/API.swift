@@ -30,8 +30,11 @@ struct API: Sendable {
     }
 
     /// What `read` makes of a request's body, of which empty bytes stand for `{}`. Its content type is not asked for.
+    ///
+    /// - Parameter query: What counts as if it stood in the body, before it.
     static func arguments<Value>(
         _ request: Request,
+        query: [JSONValue.Member] = [],
         _ read: (inout ObjectReader) -> Value?
     ) async throws -> Value {
         let body: ByteBuffer
@@ -46,7 +49,7 @@ struct API: Sendable {
             throw Problem(.httpError, "the body cannot be read: \(error)")
         }
         do {
-            return try ObjectReader.read(try members(body), read)
+            return try ObjectReader.read(query + members(body), read)
         } catch let issues as FieldIssues {
             throw Problem(issues)
         }
@@ -66,9 +69,9 @@ struct API: Sendable {
         return members
     }
 
-    /// The device in the body of a call that takes no other argument, nil when it names none.
+    /// The device in the query or the body of a call that takes no other argument, nil when it names none.
     static func deviceArgument(_ request: Request) async throws -> String? {
-        try await arguments(request) { reader in
+        try await arguments(request, query: QueryFields.members(of: request.uri.string, isText: true)) { reader in
             let device = reader.device()
             reader.finish()
             return .some(device)

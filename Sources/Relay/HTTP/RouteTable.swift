@@ -27,15 +27,21 @@ struct RouteTable {
 
     /// Serves `path` for those who may; with GET also HEAD, whose answer loses its body in ``ProblemMiddleware``.
     ///
-    /// - Parameter isEmbeddable: Whether pages of other sites may show it as a picture.
+    /// - Parameters:
+    ///   - query: The parameters that a query may have, any other being refused; nil for a route that reads or ignores its query itself.
+    ///   - isEmbeddable: Whether pages of other sites may show it as a picture.
     mutating func add(
         _ method: HTTPRequest.Method,
         _ path: String,
         for access: RouteAccess,
+        query: [String]? = [],
         isEmbeddable: Bool = false,
         _ handler: @escaping Handler
     ) {
-        let entry = Entry(access: access, isEmbeddable: isEmbeddable, handler: handler)
+        let entry = Entry(access: access, isEmbeddable: isEmbeddable) { request, context in
+            if let query { try API.refuseQuery(of: request, beside: query) }
+            return try await handler(request, context)
+        }
         entries[path, default: [:]][method] = entry
         guard method == .get else { return }
         entries[path, default: [:]][.head] = entry

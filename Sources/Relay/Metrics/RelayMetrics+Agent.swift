@@ -2,8 +2,21 @@ import Media
 import Wire
 
 extension RelayMetrics {
+    /// A linked agent's last heartbeat.
+    struct AgentReading: Sendable {
+        let device: String
+        let role: AgentRole
+        let heartbeat: Heartbeat
+
+        fileprivate var labels: MetricFamily.Labels { [("device", device), ("role", role.rawValue)] }
+
+        fileprivate func labels(of session: SessionID) -> MetricFamily.Labels {
+            labels + [("session", String(session))]
+        }
+    }
+
     /// What the linked agents' last heartbeats say.
-    static func agent(_ heartbeats: [(device: String, heartbeat: Heartbeat)]) -> [MetricFamily] {
+    static func agent(_ readings: [AgentReading]) -> [MetricFamily] {
         func perDevice(
             _ name: String,
             _ kind: MetricFamily.Kind,
@@ -11,7 +24,7 @@ extension RelayMetrics {
             _ value: (Heartbeat) -> Double
         ) -> MetricFamily {
             var family = MetricFamily("heliograph_agent_\(name)", kind, help)
-            for (device, heartbeat) in heartbeats { family.add(value(heartbeat), [("device", device)]) }
+            for reading in readings { family.add(value(reading.heartbeat), reading.labels) }
             return family
         }
         func perSession(
@@ -21,9 +34,9 @@ extension RelayMetrics {
             _ value: (SessionFigures) -> Double
         ) -> MetricFamily {
             var family = MetricFamily("heliograph_agent_\(name)", kind, help)
-            for (device, heartbeat) in heartbeats {
-                for figures in heartbeat.sessions {
-                    family.add(value(figures), labels(device: device, session: figures.session))
+            for reading in readings {
+                for figures in reading.heartbeat.sessions {
+                    family.add(value(figures), reading.labels(of: figures.session))
                 }
             }
             return family
@@ -33,9 +46,9 @@ extension RelayMetrics {
             .histogram,
             "Time that scaling and encoding a picture took."
         )
-        for (device, heartbeat) in heartbeats {
-            for figures in heartbeat.sessions {
-                encodeTimes.add(figures.counters.encodeTimes, labels(device: device, session: figures.session))
+        for reading in readings {
+            for figures in reading.heartbeat.sessions {
+                encodeTimes.add(figures.counters.encodeTimes, reading.labels(of: figures.session))
             }
         }
         return [

@@ -9,7 +9,7 @@ import Wire
 struct RelayMetrics: Sendable {
     /// What has no sample for each session.
     private let relay: [MetricFamily]
-    private let heartbeats: [(device: String, heartbeat: Heartbeat)]
+    private let heartbeats: [AgentReading]
     private let sessions: [SessionReading]
 
     /// - Parameter tls: Nil where nothing is encrypted.
@@ -19,8 +19,12 @@ struct RelayMetrics: Sendable {
         relay =
             Self.relay(switchboard, access) + Self.connections(switchboard.connections, tls)
             + Self.readiness(Readiness(of: switchboard)) + Self.broadcast(broadcasts) + Self.standby(broadcasts)
-        heartbeats = broadcasts.compactMap { broadcast in
-            broadcast.heartbeats.latest.map { (device: broadcast.device.name, heartbeat: $0) }
+        heartbeats = broadcasts.flatMap { broadcast in
+            AgentRole.allCases.compactMap { role in
+                broadcast.agent(role).heartbeats.latest.map {
+                    AgentReading(device: broadcast.device.name, role: role, heartbeat: $0)
+                }
+            }
         }
         sessions = switchboard.sessions.all.map(SessionReading.init)
     }
@@ -54,6 +58,19 @@ struct RelayMetrics: Sendable {
             "Bytes that all viewers' connections were handed and have not taken."
         )
         unread.add(Double(switchboard.viewerBytes))
+        let figures = MediaLoop.turns.figures
+        var turns = MetricFamily(
+            "heliograph_media_loop_turn_cpu_seconds",
+            .histogram,
+            "Processor time of a turn of the media loop, which all devices share."
+        )
+        turns.add(figures.turns)
+        var longestTurn = MetricFamily(
+            "heliograph_media_loop_longest_turn_cpu_seconds",
+            .gauge,
+            "Processor time of the media loop's longest turn since the relay started."
+        )
+        longestTurn.add(Double(figures.longest) / 1e9)
         var calls = MetricFamily(
             "heliograph_calls_refused_total",
             .counter,
@@ -62,7 +79,7 @@ struct RelayMetrics: Sendable {
         for (code, count) in access.refusals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             calls.add(Double(count), [("code", code.rawValue)])
         }
-        return [info, uptime, refused, calls, pauses, unread]
+        return [info, uptime, refused, calls, pauses, unread, turns, longestTurn]
     }
 
     private static func connections(_ connections: Connections, _ tls: TLSServer?) -> [MetricFamily] {
@@ -104,6 +121,11 @@ struct RelayMetrics: Sendable {
         var up = MetricFamily("heliograph_link_up", .gauge, "Whether an agent is linked.")
         var links = MetricFamily("heliograph_links_total", .counter, "Agent links admitted.")
         var bytes = MetricFamily("heliograph_link_received_bytes_total", .counter, "Bytes received on the agent link.")
+        var malformed = MetricFamily(
+            "heliograph_link_malformed_units_total",
+            .counter,
+            "Access units discarded because they do not begin with a NAL unit."
+        )
         var restarts = MetricFamily(
             "heliograph_agent_restarts_total",
             .counter,
@@ -115,11 +137,15 @@ struct RelayMetrics: Sendable {
                 state.add(candidate == broadcast.machine.state ? 1 : 0, labels + [("state", candidate.rawValue)])
             }
             up.add(broadcast.link == nil ? 0 : 1, labels)
-            links.add(Double(broadcast.linksAdmitted), labels)
             restarts.add(Double(broadcast.machine.restarts), labels)
-            if let link = broadcast.link { bytes.add(Double(link.bytesReceived), labels) }
+            for role in AgentRole.allCases {
+                let (agent, labels) = (broadcast.agent(role), labels + [(name: "role", value: role.rawValue)])
+                links.add(Double(agent.linksAdmitted), labels)
+                malformed.add(Double(agent.malformedUnits), labels)
+                if let link = agent.link { bytes.add(Double(link.bytesReceived), labels) }
+            }
         }
-        return [state, up, links, bytes, restarts]
+        return [state, up, links, bytes, malformed, restarts]
     }
 
     private static func session(_ sessions: [SessionReading]) -> [MetricFamily] {

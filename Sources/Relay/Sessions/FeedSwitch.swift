@@ -172,7 +172,8 @@ package struct FeedSwitch: Sendable {
 
     private mutating func request(from role: AgentRole, now: NIODeadline) -> UInt32 {
         if let pending = agents[role].request.pending { return pending }
-        lastRequestID += 1
+        // The greatest id serves every later request: an id that came again would be an old request's answer.
+        if lastRequestID < .max { lastRequestID += 1 }
         agents[role].request.ask(lastRequestID, now: now)
         return lastRequestID
     }
@@ -234,17 +235,22 @@ package struct FeedSwitch: Sendable {
     }
 
     private mutating func lookForStall(now: NIODeadline) {
-        let role = current ?? .broadcast
-        guard isDemanded, agents[role].stalledSince == nil, let since = owesSince, now - since >= policy.silence else {
-            return
+        guard isDemanded else { return }
+        for role in AgentRole.allCases where agents[role].stalledSince == nil {
+            guard let since = owesSince(role), now - since >= policy.silence else { continue }
+            agents[role].stalledSince = now
+            if role == .broadcast, current != .standby { loss = loss ?? .noPictures }
         }
-        agents[role].stalledSince = now
-        if role == .broadcast { loss = loss ?? .noPictures }
     }
 
-    /// Since when a picture is due: of the current agent or, while there is none, of the broadcast's.
-    private var owesSince: NIODeadline? {
-        guard let current else { return waitingSince }
-        return policy.repeats ? lastPicture : agents[current].request.since.map { max($0, lastPicture ?? $0) }
+    /// Since when the agent of a role owes a picture: the current one by what it gave last, another by its unanswered request. While none
+    /// feeds, the broadcast's owes one since there has been any agent.
+    private func owesSince(_ role: AgentRole) -> NIODeadline? {
+        let asked = agents[role].request.since
+        switch (current, role) {
+        case (role, _): return policy.repeats ? lastPicture : asked.map { max($0, lastPicture ?? $0) }
+        case (nil, .broadcast): return waitingSince
+        default: return asked
+        }
     }
 }

@@ -20,12 +20,12 @@ package struct ScreenActivity: Sendable {
 
     /// What somebody waits for.
     package enum Condition: Sendable, Equatable {
-        /// A change from this instant on.
-        case changed(since: NIODeadline)
-        /// A change behind the picture of this PTS, µs.
-        case changedAfter(Int64)
-        /// No change for this time, which may have begun before anybody waited.
-        case still(TimeAmount)
+        /// A change from this instant on, and then none for this time.
+        case changed(since: NIODeadline, settled: TimeAmount)
+        /// A change after the picture of this PTS, µs, and then none for this time.
+        case changedAfter(Int64, settled: TimeAmount)
+        /// No change for this time, which may have begun before anybody waited, but not with the picture of this PTS or before.
+        case still(TimeAmount, after: Int64?)
     }
 
     package enum Verdict: Sendable, Equatable {
@@ -84,16 +84,21 @@ package struct ScreenActivity: Sendable {
     /// Whether what somebody waits for is so at `now`.
     package func verdict(_ condition: Condition, now: NIODeadline) -> Verdict {
         switch condition {
-        case .changed(let since):
+        case .changed(let since, let settled):
             guard let lastChange, lastChange.time >= since else { return .open }
-            return .met(lastChange)
-        case .changedAfter(let pts):
+            return settled > .zero ? stillness(of: settled, now: now) : .met(lastChange)
+        case .changedAfter(let pts, let settled):
             guard let lastChange, lastChange.pts > pts else { return .open }
-            return .met(lastChange)
-        case .still(let time):
-            guard let stillSince else { return .open }
-            let due = stillSince.time + time
-            return now >= due ? .met(stillSince) : .due(due)
+            return settled > .zero ? stillness(of: settled, now: now) : .met(lastChange)
+        case .still(let time, let pts):
+            guard let stillSince, pts.map({ stillSince.pts > $0 }) ?? true else { return .open }
+            return stillness(of: time, now: now)
         }
+    }
+
+    private func stillness(of time: TimeAmount, now: NIODeadline) -> Verdict {
+        guard let stillSince else { return .open }
+        let due = stillSince.time + time
+        return now >= due ? .met(stillSince) : .due(due)
     }
 }

@@ -15,7 +15,8 @@ final class ScreenWaits {
         let time: NIODeadline
     }
 
-    private let maximum: Int
+    /// How many may wait at once.
+    var maximum: Int
     private var activity = ScreenActivity()
     private var waiters: [Waiter: Waiters<Void>] = [:]
     private var lastID = 0
@@ -49,7 +50,7 @@ final class ScreenWaits {
 
     // MARK: Waiting
 
-    /// Takes a place, which ``wait(_:for:until:)`` gives back.
+    /// Takes a place, which ``wait(_:for:until:)`` and ``abandon(_:)`` give back.
     func join() throws(ScreenWaitFailure) -> Waiter {
         guard !ended else { throw .ended }
         guard waiters.count < maximum else { throw .tooMany(limit: maximum) }

@@ -9,7 +9,12 @@ import Wire
 final class Session {
     let id: SessionID
     /// Its limits may change.
-    var device: DeviceConfiguration
+    var device: DeviceConfiguration {
+        didSet {
+            stills.maximumWaiting = device.maximumViewers
+            screenWaits.maximum = device.maximumViewers
+        }
+    }
     /// What it is to be by now.
     private(set) var request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
@@ -34,6 +39,8 @@ final class Session {
     } counted: { [unowned self] pictures in
         feed.count(pictures, now: .now())
     }
+    /// How often its agents may hand their repeats over: each time something has moved and settled again, which takes half a second.
+    private var rests = TokenBucket(capacity: 20, perSecond: 5)
     /// Asks the agent whose pictures viewers see.
     private(set) lazy var stills = SessionStills(maximumWaiting: device.maximumViewers) { [unowned self] in
         wakesForStills()
@@ -148,13 +155,29 @@ final class Session {
         giveOrders()
     }
 
-    func accept(_ accessUnit: AccessUnit, from role: AgentRole) {
+    /// Takes an access unit in. After one that is malformed the session waits for a keyframe, which is asked for.
+    ///
+    /// - Returns: Whether it is well formed as far as the relay looks.
+    func accept(_ accessUnit: AccessUnit, from role: AgentRole) -> Bool {
         let now = NIODeadline.now()
+        guard AnnexB.beginsWithUnit(accessUnit.bytes, codec: request.codec) else {
+            resting.end(for: role)
+            feed.unitLost(from: role)
+            requestMissingKeyframe()
+            return false
+        }
         if failures[role] != nil { failures[role] = nil }
-        guard let picture = feed.accept(accessUnit, from: role, now: now) else { return }
+        guard let picture = feed.accept(accessUnit, from: role, now: now) else { return true }
         resting.end()
         deliver(picture, from: role)
         captureLatency.take(accessUnit, now: now)
+        return true
+    }
+
+    /// Asks for the keyframe that the session waits for, if it does.
+    private func requestMissingKeyframe() {
+        if feed.awaitsKeyframe { _ = feed.feeds.requestKeyframe(now: .now()) }
+        giveOrders()
     }
 
     /// The agent of a role cannot serve it, until a picture of its own says that it can.
@@ -193,6 +216,12 @@ final class Session {
         return id
     }
 
+    /// A viewer wants a keyframe: the one that the relay holds while the session rests, else one of the agent's.
+    func viewerWantsKeyframe() {
+        if resting.requestKeyframe() { return }
+        _ = try? requestKeyframe()
+    }
+
     private func giveOrders() {
         for order in feed.feeds.orders(now: .now()) {
             switch order {
@@ -209,18 +238,28 @@ final class Session {
     }
 
     /// The agent hands its repeats over.
-    func rest(_ rest: Rest, from role: AgentRole) {
-        let now = NIODeadline.now().uptimeNanoseconds
-        let session = feed.keyframe(pts: rest.keyframe, from: role).flatMap {
-            RestingSession(rest, keyframe: $0, codec: request.codec, epoch: epoch, now: now)
-        }
+    ///
+    /// - Returns: Whether it may as often as this. Else it has them back at once.
+    func rest(_ rest: Rest, from role: AgentRole) -> Bool {
+        let now = NIODeadline.now()
+        let isAllowed = rests.take(now: now)
+        let session = isAllowed ? restingSession(rest, from: role, now: now) : nil
         resting.begin(session, for: role)
         resting.follow(isWatched: isWatched)
         refreshStarving()
+        return isAllowed
+    }
+
+    private func restingSession(_ rest: Rest, from role: AgentRole, now: NIODeadline) -> RestingSession? {
+        feed.keyframe(pts: rest.keyframe, from: role).flatMap {
+            RestingSession(rest, keyframe: $0, codec: request.codec, epoch: epoch, now: now.uptimeNanoseconds)
+        }
     }
 
     /// The agent asks for its repeats.
-    func wake(_ role: AgentRole) { resting.end(for: role) }
+    ///
+    /// - Returns: Whether it had handed them over.
+    func wake(_ role: AgentRole) -> Bool { resting.end(for: role) }
 
     /// What the relay has made in place of the agent of a role.
     func restTally(of role: AgentRole) -> RestTally { resting.tally(of: role) }
@@ -259,9 +298,9 @@ final class Session {
         touch()
         lookForDemand()
         resting.follow(isWatched: true)
-        let pictures = join ?? request.join == .live ? [] : feed.join(now: .now())
-        if let container = viewer.container { containers.begin(container, with: pictures) }
-        for picture in pictures { viewer.offer(picture) }
+        let cached = feed.join(now: .now())
+        if let container = viewer.container { containers.begin(container, with: cached) }
+        if join ?? request.join == .cache { for picture in cached { viewer.offer(picture) } }
         refreshStarving()
         return true
     }
@@ -332,7 +371,7 @@ final class Session {
         resting.follow(isWatched: isWatched)
         lookForDemand()
         refreshStarving()
-        giveOrders()
+        requestMissingKeyframe()
         guard !isInUse else {
             touch()
             return false

@@ -46,6 +46,9 @@ package struct SessionFeed: Sendable {
     /// Clockwise quarter turns that a player of the last picture applies, 0 to 3, once known.
     package private(set) var orientation: UInt8?
 
+    /// Whether an access unit of the current agent is lost, and no keyframe has come since.
+    package private(set) var awaitsKeyframe = false
+
     /// Whether pictures flow: a keyframe has come from an agent that is linked still.
     package var flows: Bool { feeds.current != nil }
 
@@ -58,22 +61,33 @@ package struct SessionFeed: Sendable {
         cache = PictureCache(maximumBytes: limits.cachedBytes, joinAge: limits.joinAge)
     }
 
+    /// Takes note that an access unit of the agent's is lost. Those that follow refer to it, up to the next keyframe.
+    package mutating func unitLost(from role: AgentRole) {
+        guard role == feeds.current else { return }
+        awaitsKeyframe = true
+        lastKeyframe = nil
+    }
+
     /// Takes an access unit in.
     ///
     /// - Returns: The picture for all viewers; nil when it is none for them.
     package mutating func accept(_ accessUnit: AccessUnit, from role: AgentRole, now: NIODeadline) -> Picture? {
         let isKey = accessUnit.isKey
-        let isTaken = feeds.takes(
-            role,
-            isKey: isKey,
-            request: accessUnit.keyframeRequest,
-            captured: accessUnit.captured,
-            now: now
-        )
+        // Asked last: an agent that only ever sends what cannot be used owes pictures still.
+        let isTaken =
+            (isKey || !awaitsKeyframe || role != feeds.current)
+            && feeds.takes(
+                role,
+                isKey: isKey,
+                request: accessUnit.keyframeRequest,
+                captured: accessUnit.captured,
+                now: now
+            )
         guard isTaken else {
             discarded += 1
             return nil
         }
+        awaitsKeyframe = false
         lastKeyframe = isKey ? Keyframe(accessUnit: accessUnit, role: role) : nil
         var accessUnit = accessUnit
         accessUnit.pts = nextPTS(accessUnit.pts, now: now)

@@ -72,13 +72,16 @@ final class SessionRest {
     /// Gives the repeats back, if it makes them.
     ///
     /// - Parameter role: Only to the agent of this role; nil for whichever.
-    func end(for role: AgentRole? = nil) {
+    /// - Returns: Whether it made them.
+    @discardableResult
+    func end(for role: AgentRole? = nil) -> Bool {
         count()
-        guard let resting, role == nil || role == resting.role else { return }
+        guard let resting, role == nil || role == resting.role else { return false }
         self.resting = nil
         company.timer.remove(resting.place)
         followCrowd()
         giveBack(resting.session.rested, resting.role)
+        return true
     }
 
     /// Somebody waits for a keyframe. Returns whether the next one is made here.

@@ -12,6 +12,7 @@ final class MJPEGViewer: PullingViewer {
 
     /// Stays empty: pictures only tell that the screen changes.
     let queue: ViewerQueue
+    var hasRoom: Bool { underWay == 0 }
     var starves: Bool { false }
 
     let channel: any Channel
@@ -49,15 +50,15 @@ final class MJPEGViewer: PullingViewer {
     }
 
     /// A part that is under way is one that waits.
-    var progress: ViewerProgress { ViewerProgress(taken: taken, isIdle: underWay == 0, resyncs: 0) }
+    var progress: ViewerProgress { ViewerProgress(taken: taken, isIdle: hasRoom, resyncs: 0) }
 
     /// The next bytes of the response, nil at its end. One task calls it.
-    func next() async -> ByteBuffer? {
+    func next() async -> StreamPiece? {
         if underWay > 0 { taken += 1 }
         underWay = 0
-        let bytes = await nextPart()
-        underWay = bytes?.readableBytes ?? 0
-        return bytes
+        let part = await nextPart()
+        underWay = part?.readableBytes ?? 0
+        return part.map { StreamPiece(body: $0) }
     }
 
     private func nextPart() async -> ByteBuffer? {

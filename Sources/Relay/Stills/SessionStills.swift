@@ -17,7 +17,8 @@ final class SessionStills {
     private let ask: @MediaLoop (StillRequest) -> AgentRole?
     /// Whether an agent is about to feed the session because it is wakened for this.
     private let wakes: @MediaLoop () -> Bool
-    private let maximumWaiting: Int
+    /// How many may wait for stills at once.
+    var maximumWaiting: Int
 
     private var rounds: [StillFormat: StillRounds] = [:]
     /// The requests under way.

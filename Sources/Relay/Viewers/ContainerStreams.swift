@@ -21,7 +21,10 @@ struct ContainerStreams {
         self.fps = fps
     }
 
-    /// Begins the container's stream, if it is not there, with the pictures that its first viewer is given.
+    /// Begins the container's stream if nobody watched it yet.
+    ///
+    /// - Parameter pictures: All that a viewer which joins now may be given from the cache. The first viewer may join live, and
+    ///   the next one from the cache.
     mutating func begin(_ container: Container, with pictures: [Picture]) {
         switch container {
         case .transportStream:
@@ -46,19 +49,25 @@ struct ContainerStreams {
         if fragments != nil { package(picture, in: .fragmentedMP4) }
     }
 
-    /// A picture that cannot be packaged has no chunk, and neither have those that depend on it.
+    /// A picture that cannot be packaged has no chunk, not even a former stream's, and neither have those that depend on it.
     private mutating func package(_ picture: Picture, in container: Container) {
+        picture.packaged[container] = chunk(of: picture, in: container)
+    }
+
+    private mutating func chunk(of picture: Picture, in container: Container) -> PackagedPicture.Chunk? {
         let bytes = Array(picture.bytes(in: .annexB).readableBytesView)
         switch container {
         case .transportStream:
-            guard let chunk = try? packets?.packets(bytes, pts: picture.pts, isKey: picture.isKey) else { return }
-            picture.packaged[container] = PackagedPicture.Chunk(bytes: ByteBuffer(bytes: chunk))
+            guard let chunk = try? packets?.packets(bytes, pts: picture.pts, isKey: picture.isKey) else { return nil }
+            return PackagedPicture.Chunk(bytes: ByteBuffer(bytes: chunk))
         case .fragmentedMP4:
-            guard let fragment = try? fragments?.fragment(bytes, pts: picture.pts, isKey: picture.isKey) else { return }
+            guard let fragment = try? fragments?.fragment(bytes, pts: picture.pts, isKey: picture.isKey) else {
+                return nil
+            }
             if fragment.changesInitialization {
                 initialization = fragments?.initialization.map { ByteBuffer(bytes: $0.bytes) }
             }
-            picture.packaged[container] = PackagedPicture.Chunk(
+            return PackagedPicture.Chunk(
                 bytes: ByteBuffer(bytes: fragment.bytes),
                 beginning: picture.isKey ? initialization : nil
             )

@@ -8,12 +8,12 @@ final class HTTPViewer: PullingViewer {
     let container: Container?
     private let stopwatch: HandoverLatency.Stopwatch
     private(set) var queue: ViewerQueue
-    private var waiter: CheckedContinuation<ByteBuffer?, Never>?
+    private var waiter: CheckedContinuation<StreamPiece?, Never>?
     private(set) var hasEnded = false
     /// Bytes of the last piece, until the next one is asked for. What the connection's own buffer holds, 64 KiB and a piece, is beside.
     private(set) var underWay = 0
-    /// Whether it was given a picture, and how often it had been continued at a keyframe by then.
-    private var (hasBegun, resyncs): (Bool, UInt64) = (false, 0)
+    /// The PTS of its first picture in a container, µs.
+    private var origin: Int64?
 
     /// - Parameters:
     ///   - channel: The connection that the response goes to.
@@ -30,23 +30,22 @@ final class HTTPViewer: PullingViewer {
         queue = ViewerQueue(limits: limits)
     }
 
-    var starves: Bool { queue.starves && waiter != nil }
+    var hasRoom: Bool { waiter != nil }
 
     func offer(_ picture: Picture) {
         if let container, picture.packaged[container] == nil { return queue.miss() }
         queue.offer(picture)
-        guard let waiter, let bytes = nextBytes() else { return }
+        guard let waiter, let piece = nextPiece() else { return }
         self.waiter = nil
-        underWay = bytes.readableBytes
-        waiter.resume(returning: bytes)
+        underWay = piece.byteCount
+        waiter.resume(returning: piece)
     }
 
-    /// The next bytes, nil at the end of the stream. One task calls it.
-    func next() async -> ByteBuffer? {
+    func next() async -> StreamPiece? {
         underWay = 0
-        if let bytes = nextBytes() {
-            underWay = bytes.readableBytes
-            return bytes
+        if let piece = nextPiece() {
+            underWay = piece.byteCount
+            return piece
         }
         if hasEnded { return nil }
         return await withTaskCancellationHandler {
@@ -56,25 +55,34 @@ final class HTTPViewer: PullingViewer {
         }
     }
 
-    private func nextBytes() -> ByteBuffer? {
-        guard let picture = queue.next() else { return nil }
+    private func nextPiece() -> StreamPiece? {
+        guard let entry = queue.next() else { return nil }
+        let picture = entry.picture
         stopwatch.handedOver(CollectionOfOne(picture.stamps.relayed))
-        guard let container else { return picture.bytes(in: .annexB) }
+        guard let container else { return StreamPiece(body: picture.bytes(in: .annexB)) }
         guard let chunk = picture.packaged[container] else { return nil }
-        let resumes = hasBegun && resyncs != queue.counters.resyncs
-        let begins = !hasBegun
-        (hasBegun, resyncs) = (true, queue.counters.resyncs)
-        if begins, var bytes = chunk.beginning {
-            bytes.writeImmutableBuffer(chunk.bytes)
-            return bytes
+        let beginning = origin == nil ? chunk.beginning : nil
+        let origin = self.origin ?? picture.pts
+        self.origin = origin
+        switch container {
+        case .transportStream:
+            // A keyframe's own packets say nothing of the pictures lost before it.
+            guard entry.lost > 0, origin != picture.pts else { return StreamPiece(body: chunk.bytes) }
+            let packets = TransportStream.discontinuity(before: chunk.bytes.readableBytesView)
+            return StreamPiece(head: ByteBuffer(bytes: packets), body: chunk.bytes)
+        case .fragmentedMP4:
+            return fragment(chunk.bytes, time: picture.pts - origin, after: beginning)
         }
-        // Behind dropped pictures comes a keyframe, whose packets say nothing of them.
-        if resumes, container == .transportStream {
-            var bytes = ByteBuffer(bytes: TransportStream.discontinuity(before: chunk.bytes.readableBytesView))
-            bytes.writeImmutableBuffer(chunk.bytes)
-            return bytes
-        }
-        return chunk.bytes
+    }
+
+    /// The fragment at a time of the viewer's own: players take the first one's time for how long they are to wait, or for part of the duration.
+    private func fragment(_ bytes: ByteBuffer, time: Int64, after beginning: ByteBuffer?) -> StreamPiece {
+        var body = bytes
+        guard var head = body.readSlice(length: FragmentedMP4.headSize) else { return StreamPiece(body: bytes) }
+        head.setInteger(time, at: head.readerIndex + FragmentedMP4.decodeTimeOffset)
+        guard var first = beginning else { return StreamPiece(head: head, body: body) }
+        first.writeImmutableBuffer(head)
+        return StreamPiece(head: first, body: body)
     }
 
     func end() {

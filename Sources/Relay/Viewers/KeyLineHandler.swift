@@ -1,5 +1,6 @@
 import Access
 import NIOCore
+import NIOPosix
 
 /// Waits for a connection's first line, which is to be an API key, and lets it on. Every other is closed without a word: the stream has no place for one.
 final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -11,6 +12,8 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Called once: the connection is no stranger any more, or has gone.
     private var settled: (() -> Void)?
     private var line: [UInt8] = []
+    /// Whether the line is whole. What follows means nothing.
+    private var isWhole = false
     private var deadline: Scheduled<Void>?
 
     init(access: AccessControl, timeout: TimeAmount, next: TCPViewerHandler, settled: @escaping () -> Void) {
@@ -36,7 +39,7 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelActive(context: ChannelHandlerContext) {}
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard settled != nil else { return }
+        guard settled != nil, !isWhole else { return }
         for byte in unwrapInboundIn(data).readableBytesView {
             guard byte != UInt8(ascii: "\n") else { return judge(context) }
             line.append(byte)
@@ -47,10 +50,29 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
+    /// The key file is looked at on another thread: this one is the media loop.
     private func judge(_ context: ChannelHandlerContext) {
+        isWhole = true
+        let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) { [access] in access.refresh() }
+            .whenComplete { _ in
+                let (handler, context) = loopBound.value
+                handler.admit(context)
+            }
+    }
+
+    private func admit(_ context: ChannelHandlerContext) {
+        // The connection may have gone, or taken too long.
+        guard settled != nil else { return }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         let credential = APIKey(String(decoding: line, as: UTF8.self)).map(Credential.key) ?? .malformed
-        guard let caller = try? access.admit(credential, to: .viewer, from: context.channel.remoteAddress),
+        guard
+            let caller = try? access.admit(
+                credential,
+                to: .viewer,
+                from: context.channel.remoteAddress,
+                isRefreshed: true
+            ),
             caller.key != nil, (try? context.pipeline.syncOperations.addHandler(next)) != nil
         else { return close(context) }
         access.hold(context.channel, by: caller)

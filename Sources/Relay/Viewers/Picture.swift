@@ -32,13 +32,11 @@ package struct Picture: Sendable, Equatable {
 
     package var byteCount: Int { annexB.readableBytes }
 
-    /// The bytes in `framing`. ``Framing/scrcpy`` needs a picture that was made `packetized`.
+    /// The bytes in `framing`: none in ``Framing/scrcpy`` of a picture that was not made `packetized`.
     package func bytes(in framing: Framing) -> ByteBuffer {
         switch framing {
-        case .annexB: return annexB
-        case .scrcpy:
-            guard let scrcpy else { preconditionFailure("the session did not announce packetized viewers") }
-            return scrcpy
+        case .annexB: annexB
+        case .scrcpy: scrcpy ?? ByteBuffer()
         }
     }
 }

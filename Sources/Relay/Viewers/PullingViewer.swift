@@ -1,12 +1,27 @@
 import NIOCore
 
+/// Bytes that a viewer takes at once: its own, then those that it shares with others.
+struct StreamPiece: Sendable {
+    var head: ByteBuffer?
+    let body: ByteBuffer
+
+    var byteCount: Int { (head?.readableBytes ?? 0) + body.readableBytes }
+
+    /// Both in one. Copies the shared bytes if there is a head, which is therefore done off the media loop.
+    var joined: ByteBuffer {
+        guard var bytes = head else { return body }
+        bytes.writeImmutableBuffer(body)
+        return bytes
+    }
+}
+
 /// A viewer that pulls: an HTTP response takes the next bytes when its connection has room.
 @MediaLoop
 protocol PullingViewer: Viewer, Sendable {
     /// The connection that the response goes to.
     var channel: any Channel { get }
-    /// The next bytes, nil at the end of the stream. One task calls it.
-    func next() async -> ByteBuffer?
+    /// Returns the next bytes, or `nil` at the end of the stream. One task calls it.
+    func next() async -> StreamPiece?
     var hasEnded: Bool { get }
     /// Ends the stream: who waits for the next bytes is told.
     func end()

@@ -25,7 +25,7 @@ enum ScrcpyFraming {
             return buffer
         }
         append(sets.bytes[...], head: configurationFlag, to: &buffer)
-        append(picture(accessUnit.bytes, without: sets), head: pts | keyframeFlag, to: &buffer)
+        append(picture(accessUnit.bytes, without: sets, codec: codec), head: pts | keyframeFlag, to: &buffer)
         return buffer
     }
 
@@ -35,22 +35,18 @@ enum ScrcpyFraming {
         buffer.writeBytes(bytes)
     }
 
-    /// The access unit without its parameter sets, which normally stand together at its head.
-    private static func picture(_ bytes: [UInt8], without sets: ParameterSets) -> ArraySlice<UInt8> {
-        if bytes.starts(with: sets.bytes) { return bytes[sets.bytes.count...] }
+    /// Returns the access unit without ``ParameterSets/init(leading:codec:)``'s, which normally stand together at its head.
+    private static func picture(_ bytes: [UInt8], without sets: ParameterSets, codec: Codec) -> ArraySlice<UInt8> {
+        if bytes.starts(with: sets.bytes) { return bytes.dropFirst(sets.bytes.count) }
         var rest: [UInt8] = []
-        for unit in AnnexB.units(in: bytes) {
-            let bytes = bytes[unit.range]
-            if sets.bytes.contains(unit: bytes) { continue }
-            rest += bytes
+        var units = AnnexB.Units(bytes)
+        while let unit = units.next() {
+            let kind = bytes[unit.range].dropFirst(unit.header - unit.range.lowerBound).first.map {
+                NALUnitKind(header: $0, codec: codec)
+            }
+            if kind == .slice { return rest + bytes[unit.range.lowerBound...] }
+            if kind?.isParameterSet != true { rest += bytes[unit.range] }
         }
         return rest[...]
-    }
-}
-
-extension [UInt8] {
-    /// Whether `unit`, start code included, is one of the NAL units of these Annex B bytes.
-    fileprivate func contains(unit: ArraySlice<UInt8>) -> Bool {
-        AnnexB.units(in: self).contains { self[$0.range] == unit }
     }
 }

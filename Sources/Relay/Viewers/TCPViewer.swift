@@ -23,7 +23,7 @@ final class TCPViewer: Viewer {
         queue = ViewerQueue(limits: limits)
     }
 
-    var starves: Bool { queue.starves && channel.isWritable }
+    var hasRoom: Bool { channel.isWritable }
 
     func offer(_ picture: Picture) {
         queue.offer(picture)
@@ -43,7 +43,7 @@ final class TCPViewer: Viewer {
 
     /// Writes the next picture if the socket's own buffer has room, and returns when the relay had it, monotonic ns.
     private func writeNext() -> UInt64? {
-        guard channel.isWritable, let picture = queue.next() else { return nil }
+        guard hasRoom, let picture = queue.next()?.picture else { return nil }
         channel.write(picture.bytes(in: framing), promise: nil)
         return picture.stamps.relayed
     }

@@ -4,7 +4,9 @@ protocol Viewer: AnyObject {
     var queue: ViewerQueue { get }
     /// The container that it watches in, nil for the bare stream.
     var container: Container? { get }
-    /// Whether it has sent all that it had and can go on with a keyframe alone: the moment to ask for one.
+    /// Whether its connection takes more than it was handed.
+    var hasRoom: Bool { get }
+    /// Whether it has sent all that it had and can continue only with a keyframe: the moment to ask for one.
     var starves: Bool { get }
     /// Takes the picture over, or drops it by the queue's rules.
     func offer(_ picture: Picture)
@@ -20,5 +22,6 @@ protocol Viewer: AnyObject {
 
 extension Viewer {
     var container: Container? { nil }
-    var progress: ViewerProgress { ViewerProgress(queue) }
+    var starves: Bool { queue.starves && hasRoom }
+    var progress: ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
 }

@@ -14,7 +14,7 @@ package enum ViewerClosure: String, Sendable, CaseIterable {
 package struct ViewerProgress: Sendable, Equatable {
     /// Pictures that it has taken.
     package let taken: UInt64
-    /// Whether nothing waits for it.
+    /// Whether its connection has taken all that there was for it.
     package let isIdle: Bool
     /// Times that it had to be continued at a later keyframe.
     package let resyncs: UInt64
@@ -27,9 +27,10 @@ package struct ViewerProgress: Sendable, Equatable {
 }
 
 extension ViewerProgress {
-    package init(_ queue: ViewerQueue) {
-        let (counters, isIdle) = (queue.counters, queue.isEmpty && !queue.isBehind)
-        self.init(taken: counters.pictures, isIdle: isIdle, resyncs: counters.resyncs)
+    /// - Parameter hasRoom: Whether the connection takes more. After a drop an empty queue alone says nothing.
+    package init(_ queue: ViewerQueue, hasRoom: Bool) {
+        let isIdle = queue.isEmpty && (hasRoom || !queue.isBehind)
+        self.init(taken: queue.counters.pictures, isIdle: isIdle, resyncs: queue.counters.resyncs)
     }
 }
 

@@ -36,9 +36,18 @@ package struct ViewerQueue: Sendable {
         }
     }
 
+    /// A picture, and the gap before it.
+    package struct Entry: Sendable, Equatable {
+        package let picture: Picture
+        /// Pictures that the viewer lost right before this one, which is a keyframe then; 0 for none.
+        package let lost: UInt64
+    }
+
     private let limits: Limits
-    private var waiting = CircularBuffer<Picture>()
+    private var waiting = CircularBuffer<Entry>()
     private var waitingBytes = 0
+    /// Pictures lost that no entry tells of yet.
+    private var lost: UInt64 = 0
 
     /// Whether only a keyframe is accepted next.
     package private(set) var needsKeyframe = true
@@ -51,7 +60,7 @@ package struct ViewerQueue: Sendable {
     /// Bytes that wait.
     package var byteCount: Int { waitingBytes }
 
-    /// Whether pictures were dropped and no keyframe has come since to go on with.
+    /// Whether pictures were dropped and no keyframe has come since to continue with.
     package var isBehind: Bool { needsKeyframe && counters.resyncs > 0 }
 
     /// Whether it has nothing left to give and waits for a keyframe.
@@ -62,39 +71,51 @@ package struct ViewerQueue: Sendable {
             guard picture.isKey else { return miss() }
             needsKeyframe = false
         } else if !waiting.isEmpty, overflows(with: picture) {
-            counters.resyncs += 1
-            counters.dropped += UInt64(waiting.count)
-            waiting.removeAll(keepingCapacity: true)
-            waitingBytes = 0
+            dropAll()
             guard picture.isKey else {
-                counters.dropped += 1
+                lose(1)
                 needsKeyframe = true
                 return
             }
         }
-        waiting.append(picture)
+        waiting.append(Entry(picture: picture, lost: lost))
+        lost = 0
         waitingBytes += picture.byteCount
     }
 
-    /// A picture that this viewer cannot be given: those behind it depend on it, up to the next keyframe.
+    /// Takes note of a picture that this viewer cannot be given. Those that follow depend on it, up to the next keyframe.
     package mutating func miss() {
         if needsKeyframe {
             // Before its first keyframe a viewer has missed nothing.
-            if counters.pictures > 0 || counters.resyncs > 0 { counters.dropped += 1 }
+            if counters.pictures > 0 || counters.resyncs > 0 { lose(1) }
             return
         }
         needsKeyframe = true
         counters.resyncs += 1
-        counters.dropped += 1
+        lose(1)
     }
 
     /// The next picture to send.
-    package mutating func next() -> Picture? {
-        guard let picture = waiting.popFirst() else { return nil }
-        waitingBytes -= picture.byteCount
+    package mutating func next() -> Entry? {
+        guard let entry = waiting.popFirst() else { return nil }
+        waitingBytes -= entry.picture.byteCount
         counters.pictures += 1
-        counters.bytes += UInt64(picture.byteCount)
-        return picture
+        counters.bytes += UInt64(entry.picture.byteCount)
+        return entry
+    }
+
+    private mutating func dropAll() {
+        counters.resyncs += 1
+        lose(UInt64(waiting.count))
+        // A gap that a dropped keyframe was to tell of is part of this one.
+        for entry in waiting { lost += entry.lost }
+        waiting.removeAll(keepingCapacity: true)
+        waitingBytes = 0
+    }
+
+    private mutating func lose(_ pictures: UInt64) {
+        counters.dropped += pictures
+        lost += pictures
     }
 
     private func overflows(with picture: Picture) -> Bool {

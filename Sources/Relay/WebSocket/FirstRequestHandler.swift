@@ -38,16 +38,22 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
             entrance.session(for: head, on: context.channel).whenSuccess { session in
                 let (handler, context) = loopBound.value
                 var head = head
-                if session == nil {
-                    head.headers.remove(name: "upgrade")
-                } else {
+                if session != nil, handler.hasWholeRequest {
                     context.pipeline.syncOperations.removeHandler(handler.limits, promise: nil)
+                } else {
+                    head.headers.remove(name: "upgrade")
                 }
                 handler.goOn([.head(head)], context: context)
             }
         case (.asking(let parts), _): state = .asking(parts + [part])
         case (.waiting, _), (.done, _): context.fireChannelRead(data)
         }
+    }
+
+    /// Whether nothing of the request is still to come. NIO upgrades only then, and a WebSocket's own limits begin with that.
+    private var hasWholeRequest: Bool {
+        guard case .asking(let parts) = state, case .end = parts.last else { return false }
+        return true
     }
 
     private func goOn(_ parts: [HTTPServerRequestPart], context: ChannelHandlerContext) {

@@ -80,13 +80,14 @@ struct WebSocketEntrance: Sendable {
         }.hop(to: channel.eventLoop)
     }
 
-    /// Section 4.2.1 of RFC 6455.
+    /// Section 4.2.1 of RFC 6455. A request that announces a body is left to the API, which refuses it.
     private static func asksForWebSocket(_ head: HTTPRequestHead) -> Bool {
         let headers = head.headers
         return head.method == .GET && head.version == .http1_1
             && headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
             && headers[canonicalForm: "connection"].contains { $0.lowercased() == "upgrade" }
             && headers["sec-websocket-key"].count == 1 && headers["sec-websocket-version"] == ["13"]
+            && !headers.contains(name: "transfer-encoding") && headers["content-length"].allSatisfy { $0 == "0" }
     }
 
     /// Who asks, if the API would let them; see ``RouteTable``.

@@ -12,7 +12,7 @@ package struct WebSocketPath {
     /// Nil for the session's way.
     let join: Join?
 
-    /// Nil for other paths, for another container and another way to join. What else the query has is passed over.
+    /// Nil for other paths, for another container and another way to join, and for what else a query may have.
     package init?(_ uri: String) {
         let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts[0].split(separator: "/", omittingEmptySubsequences: false)
@@ -21,6 +21,7 @@ package struct WebSocketPath {
         else { return nil }
         self.session = session
         let arguments = parts.count == 2 ? parts[1].split(separator: "&") : []
+        guard arguments.allSatisfy({ $0.hasPrefix("container=") || $0.hasPrefix("join=") }) else { return nil }
         let named = arguments.filter { $0.hasPrefix("container=") }.map { $0.dropFirst("container=".count) }
         guard named.allSatisfy({ $0 == Self.container.rawValue }) else { return nil }
         container = named.isEmpty ? nil : Self.container

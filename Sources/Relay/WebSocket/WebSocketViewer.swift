@@ -34,7 +34,6 @@ final class WebSocketViewer: Viewer {
     // What the viewer was told last.
     private var source: String?
     private var configuration: StreamConfiguration?
-    private var dropped: UInt64 = 0
     private var lastPTS: Int64?
     /// The PTS of the last picture that it says it has presented.
     private var presentedPTS: Int64?
@@ -75,7 +74,7 @@ final class WebSocketViewer: Viewer {
         session.remove(self)
     }
 
-    func wantsKeyframe() { _ = try? session.requestKeyframe() }
+    func wantsKeyframe() { session.viewerWantsKeyframe() }
 
     /// - Parameter instant: When, on the relay's clock in monotonic ns, if it knows.
     func presented(_ pts: Int64, at instant: UInt64?) {
@@ -86,8 +85,6 @@ final class WebSocketViewer: Viewer {
     }
 
     // MARK: Viewer
-
-    var starves: Bool { queue.starves && hasRoom }
 
     func offer(_ picture: Picture) {
         if let container, picture.packaged[container] == nil { return queue.miss() }
@@ -107,7 +104,7 @@ final class WebSocketViewer: Viewer {
         close(.init(code, reason.rawValue))
     }
 
-    private var hasRoom: Bool { underWay < Self.window }
+    var hasRoom: Bool { underWay < Self.window }
 
     private func drain() {
         guard hasRoom, !queue.isEmpty else { return }
@@ -115,9 +112,10 @@ final class WebSocketViewer: Viewer {
         var bytes = underWay
         var relayed: [UInt64] = []
         let now = NIODeadline.now()
-        while bytes < Self.window, let picture = queue.next() {
-            let before = messages.count
-            messages += [resync(), configurationChange(of: picture)].flatMap { $0 }
+        while bytes < Self.window, let entry = queue.next() {
+            let (picture, before) = (entry.picture, messages.count)
+            if entry.lost > 0 { messages.append(text(ViewerEvent.resync(dropped: entry.lost))) }
+            messages += configurationChange(of: picture)
             messages.append(
                 Message(
                     opcode: .binary,
@@ -156,13 +154,6 @@ final class WebSocketViewer: Viewer {
         guard current != source else { return [] }
         source = current
         return [text(ViewerEvent.feed(current))]
-    }
-
-    private func resync() -> [Message] {
-        let dropped = queue.counters.dropped
-        guard dropped > self.dropped else { return [] }
-        defer { self.dropped = dropped }
-        return [text(ViewerEvent.resync(dropped: dropped - self.dropped))]
     }
 
     private func configurationChange(of picture: Picture) -> [Message] {

@@ -235,6 +235,39 @@ struct FeedSwitchTests {
         #expect(stage.active == [.standby] && stage.feeds.overdueSince(of: .standby) == nil)
     }
 
+    @Test("says the same of a standby that is asked and gives no first picture")
+    func standbyHangsAtOnce() {
+        var stage = Stage.live()
+        _ = stage.take(.broadcast, at: 990)
+        stage.report(.broadcast, .lost, at: 1000)
+        #expect(stage.active.contains(.standby))
+        stage.tick(2099)
+        #expect(stage.feeds.overdueSince(of: .standby) == nil)
+        stage.tick(2100)
+        #expect(stage.feeds.overdueSince(of: .standby) == at(2100))
+        #expect(stage.feeds.overdueSince(of: .broadcast) == nil, "without a source it owes none")
+        stage.lose(.standby, .noPictures, at: 12_100)
+        stage.link(.standby, at: 12_200)
+        #expect(stage.feeds.overdueSince(of: .standby) == nil)
+        let answer = stage.answer(.standby, at: 12_300)
+        #expect(answer && stage.feeds.source == .screenshot)
+    }
+
+    @Test("says the same of a broadcast's agent that is asked to return and gives no picture")
+    func hangsAtReturn() {
+        var stage = Stage.live()
+        stage.report(.broadcast, .lost, at: 1000)
+        _ = stage.answer(.standby, at: 1040)
+        stage.report(.broadcast, .streaming, at: 3000)
+        #expect(stage.active == [.broadcast, .standby])
+        _ = stage.take(.standby, at: 4000)
+        stage.tick(4100)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == at(4100))
+        #expect(stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .screenshot)
+        let back = stage.answer(.broadcast, at: 4200)
+        #expect(back && stage.feeds.source == .pipewire && stage.feeds.overdueSince(of: .broadcast) == nil)
+    }
+
     @Test("a keyframe that comes when it had been given up is an answer: nothing is overdue")
     func lateAnswer() {
         var stage = Stage.live(repeats: false)

@@ -20,14 +20,18 @@ struct LinkStateMachineTests {
 
     private func admitted() -> LinkStateMachine {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
-        _ = link.received(.hello(Self.hello())) { _ in nil }
+        _ = link.received(.hello(Self.hello()))
+        _ = link.judged(Self.hello(), nil)
         return link
     }
 
     @Test("admits a HELLO with the right token")
     func admitsTheRightToken() {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
-        #expect(link.received(.hello(Self.hello())) { _ in nil } == .admit(Self.hello()))
+        #expect(link.received(.hello(Self.hello())) == .judge(Self.hello()))
+        #expect(link.takesBytes && link.maximumLength == nil, "what follows HELLO waits until that is known")
+        #expect(link.judged(Self.hello(), nil) == .admit(Self.hello()))
+        #expect(link.judged(Self.hello(), nil) == .nothing)
     }
 
     @Test(
@@ -36,11 +40,7 @@ struct LinkStateMachineTests {
     )
     func refusesAWrongToken(token: String) {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
-        let action = link.received(.hello(Self.hello(token: token))) { _ in
-            Issue.record("an agent with a wrong token learns nothing about devices")
-            return nil
-        }
-        #expect(code(action) == .wrongToken)
+        #expect(code(link.received(.hello(Self.hello(token: token)))) == .wrongToken)
         #expect(link.wake == nil)
     }
 
@@ -49,21 +49,41 @@ struct LinkStateMachineTests {
         var link = admitted()
         let picture = Packet.accessUnit(1, SampleStream.accessUnit(0, key: true))
         let report = Packet.status(SourceStatus(state: .streaming))
-        let pictures = (0..<5000).map { _ in link.received(picture) { _ in nil } }
+        let pictures = (0..<5000).map { _ in link.received(picture) }
         #expect(pictures.allSatisfy { $0 == .deliver })
         let still = Packet.still(1, Still(request: 1, outcome: .refusal(.busy)))
-        let stills = (0..<5000).map { _ in link.received(still) { _ in nil } }
+        let stills = (0..<5000).map { _ in link.received(still) }
         #expect(stills.allSatisfy { $0 == .deliver })
-        let reports = (0..<2000).map { _ in link.received(report) { _ in nil } }
+        let reports = (0..<2000).map { _ in link.received(report) }
         #expect(reports.allSatisfy { $0 == .deliver })
         // A second later there is room for as many as a second's.
         link.bytesArrived(now: at(1000))
-        let later = (0..<100).map { _ in link.received(report) { _ in nil } }
+        let later = (0..<100).map { _ in link.received(report) }
         #expect(later.allSatisfy { $0 == .deliver })
-        let last = link.received(report) { _ in nil }
+        let last = link.received(report)
         #expect(code(last) == .protocolError)
-        let after = link.received(report) { _ in nil }
+        let after = link.received(report)
         #expect(after == .nothing)
+    }
+
+    @Test("counts REST and WAKE only if their session had no use for them")
+    func countsNeedlessRests() {
+        var link = admitted()
+        let rest = Packet.rest(1, Rest(keyframe: 0, slot: 0, fps: 30, keyframeInterval: 1))
+        let delivered = (0..<5000).flatMap { _ in [link.received(rest), link.received(.wake(1))] }
+        #expect(delivered.allSatisfy { $0 == .deliver })
+        let needless = (0..<2000).map { _ in link.reported() }
+        #expect(needless.allSatisfy { $0 == .nothing })
+        #expect(code(link.reported()) == .protocolError)
+        #expect(link.reported() == .nothing)
+    }
+
+    @Test("refuses an agent of which it is not known in time whether it may be admitted")
+    func refusesWithoutAVerdict() {
+        var link = LinkStateMachine(policy: Self.policy, now: at(0))
+        _ = link.received(.hello(Self.hello()))
+        #expect(code(link.timerFired(now: at(5000))) == .helloTimeout)
+        #expect(link.judged(Self.hello(), nil) == .nothing)
     }
 
     @Test("loses an agent that reads nothing, once")
@@ -98,13 +118,15 @@ struct LinkStateMachineTests {
     func refusesOnAnObjection() {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
         let objection = Reject(code: .unknownDevice, reason: "none such")
-        #expect(link.received(.hello(Self.hello())) { _ in objection } == .refuse(objection))
+        #expect(link.received(.hello(Self.hello())) == .judge(Self.hello()))
+        #expect(link.judged(Self.hello(), objection) == .refuse(objection))
+        #expect(!link.takesBytes)
     }
 
     @Test("refuses any packet before HELLO")
     func refusesAnyPacketBeforeHello() {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
-        let action = link.received(.status(SourceStatus(state: .opening))) { _ in nil }
+        let action = link.received(.status(SourceStatus(state: .opening)))
         #expect(code(action) == .protocolError)
     }
 
@@ -141,7 +163,7 @@ struct LinkStateMachineTests {
     @Test("loses an agent that says HELLO twice")
     func losesASecondHello() {
         var link = admitted()
-        #expect(code(link.received(.hello(Self.hello())) { _ in nil }) == .protocolError)
+        #expect(code(link.received(.hello(Self.hello()))) == .protocolError)
     }
 
     @Test("admits at most once, loses at most once, and only what it admitted, whatever happens")
@@ -154,14 +176,16 @@ struct LinkStateMachineTests {
                 clock += .random(in: 0...4000, using: &generator)
                 let action: LinkStateMachine.Action
                 switch Int.random(in: 0..<7, using: &generator) {
-                case 0: action = link.received(.hello(Self.hello())) { _ in nil }
-                case 1: action = link.received(.hello(Self.hello(token: "wrong"))) { _ in nil }
+                case 0:
+                    let first = link.received(.hello(Self.hello()))
+                    action = first == .judge(Self.hello()) ? link.judged(Self.hello(), nil) : first
+                case 1: action = link.received(.hello(Self.hello(token: "wrong")))
                 case 2: action = link.failed(.badMagic(1))
                 case 3: action = link.closed()
                 case 4: action = link.timerFired(now: at(clock))
                 default:
                     link.bytesArrived(now: at(clock))
-                    action = link.received(.status(SourceStatus(state: .streaming))) { _ in nil }
+                    action = link.received(.status(SourceStatus(state: .streaming)))
                 }
                 switch action {
                 case .admit: admitted += 1
@@ -172,7 +196,7 @@ struct LinkStateMachineTests {
                 case .lose:
                     #expect(admitted == 1)
                     ended += 1
-                case .nothing: break
+                case .nothing, .judge: break
                 }
             }
             #expect(admitted <= 1)
@@ -184,7 +208,7 @@ struct LinkStateMachineTests {
         switch action {
         case .refuse(let reject): reject.code
         case .lose(_, let reject): reject?.code
-        case .nothing, .admit, .deliver: nil
+        case .nothing, .judge, .admit, .deliver: nil
         }
     }
 }

@@ -29,13 +29,14 @@ struct ScreenActivityTests {
 
         /// The picture whose change somebody sees who has waited from the beginning, 0 for none.
         var changed: Int64 {
-            guard case .met(let moment) = activity.verdict(.changed(since: at(0)), now: at(10_000)) else { return 0 }
+            guard case .met(let moment) = activity.verdict(.changed(since: at(0), settled: .zero), now: at(10_000))
+            else { return 0 }
             return moment.pts / 33_333
         }
 
         /// The picture since which it stands still, 0 where that is not known.
         var stillSince: Int64 {
-            guard case .met(let moment) = activity.verdict(.still(.zero), now: at(10_000)) else { return 0 }
+            guard case .met(let moment) = activity.verdict(.still(.zero, after: nil), now: at(10_000)) else { return 0 }
             return moment.pts / 33_333
         }
     }
@@ -70,18 +71,34 @@ struct ScreenActivityTests {
     @Test("is asked of from an instant on, or about a time")
     func verdicts() {
         var screen = Screen()
-        #expect(screen.activity.verdict(.still(.zero), now: at(0)) == .open)
+        #expect(screen.activity.verdict(.still(.zero, after: nil), now: at(0)) == .open)
         screen.shows(frame: 1)
         screen.shows(frame: 2)
         let change = ScreenActivity.Moment(pts: 66_666, time: at(200))
-        #expect(screen.activity.verdict(.changed(since: at(200)), now: at(300)) == .met(change))
-        #expect(screen.activity.verdict(.changed(since: at(201)), now: at(300)) == .open)
-        #expect(screen.activity.verdict(.changedAfter(66_665), now: at(300)) == .met(change))
-        #expect(screen.activity.verdict(.changedAfter(66_666), now: at(300)) == .open)
-        #expect(screen.activity.verdict(.still(.seconds(1)), now: at(1199)) == .due(at(1200)))
-        #expect(screen.activity.verdict(.still(.seconds(1)), now: at(1200)) == .met(change))
+        #expect(screen.activity.verdict(.changed(since: at(200), settled: .zero), now: at(300)) == .met(change))
+        #expect(screen.activity.verdict(.changed(since: at(201), settled: .zero), now: at(300)) == .open)
+        #expect(screen.activity.verdict(.changedAfter(66_665, settled: .zero), now: at(300)) == .met(change))
+        #expect(screen.activity.verdict(.changedAfter(66_666, settled: .zero), now: at(300)) == .open)
+        #expect(screen.activity.verdict(.still(.seconds(1), after: nil), now: at(1199)) == .due(at(1200)))
+        #expect(screen.activity.verdict(.still(.seconds(1), after: nil), now: at(1200)) == .met(change))
         screen.shows(frame: 3)
-        #expect(screen.activity.verdict(.still(.seconds(1)), now: at(1200)) == .due(at(1300)))
+        #expect(screen.activity.verdict(.still(.seconds(1), after: nil), now: at(1200)) == .due(at(1300)))
+    }
+
+    @Test("is asked whether it has changed and settled, or is still with a later picture")
+    func settled() {
+        var screen = Screen()
+        screen.shows(frame: 1)
+        screen.shows(frame: 2)
+        let change = ScreenActivity.Moment(pts: 66_666, time: at(200))
+        let second = TimeAmount.seconds(1)
+        #expect(screen.activity.verdict(.changed(since: at(200), settled: second), now: at(1199)) == .due(at(1200)))
+        #expect(screen.activity.verdict(.changed(since: at(200), settled: second), now: at(1200)) == .met(change))
+        #expect(screen.activity.verdict(.changed(since: at(201), settled: second), now: at(1200)) == .open)
+        #expect(screen.activity.verdict(.changedAfter(66_665, settled: second), now: at(1200)) == .met(change))
+        #expect(screen.activity.verdict(.changedAfter(66_666, settled: second), now: at(1200)) == .open)
+        #expect(screen.activity.verdict(.still(second, after: 66_665), now: at(1200)) == .met(change))
+        #expect(screen.activity.verdict(.still(second, after: 66_666), now: at(1200)) == .open)
     }
 
     @Test("of another agent is compared with nothing: its first picture begins a stillness")

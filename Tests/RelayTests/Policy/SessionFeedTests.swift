@@ -129,7 +129,7 @@ struct SessionFeedTests {
                 let size = Int.random(in: 1...300, using: &generator)
                 if let picture = accept(&feed, number, key: key, at: now, size: size) { queue.offer(picture) }
             default:
-                guard let picture = queue.next() else { continue }
+                guard let picture = queue.next()?.picture else { continue }
                 let taken = Int(picture.pts / 33_333)
                 if !picture.isKey {
                     #expect(lastTaken == taken - 1, "picture \(taken) came after \(String(describing: lastTaken))")

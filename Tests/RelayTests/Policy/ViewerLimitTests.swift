@@ -14,6 +14,8 @@ private struct Watch {
 
     init(limit: TimeAmount?) { self.limit = ViewerLimit(limit: limit, now: at(0)) }
 
+    private func progress(_ hasRoom: Bool) -> ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
+
     /// Goes on until `end`, ms.
     ///
     /// - Parameter takes: Whether the connection takes what waits, at that instant.
@@ -26,7 +28,7 @@ private struct Watch {
                 queue.offer(Picture(SampleStream.accessUnit(number, key: key), codec: .h264, packetized: false))
             }
             while takes(now), queue.next() != nil {}
-            if closed == nil, let reason = limit.check(ViewerProgress(queue), now: at(now)) { closed = (now, reason) }
+            if closed == nil, let reason = limit.check(progress(takes(now)), now: at(now)) { closed = (now, reason) }
             number += 1
         }
     }
@@ -89,6 +91,16 @@ struct ViewerLimitTests {
         var watch = Watch(limit: .seconds(10))
         watch.run(to: 60_000) { $0 % 5000 >= 3000 }
         #expect(try #require(watch.closed).because == .slow)
+    }
+
+    @Test("one that took everything stays when no keyframe follows its last drop, for the agent has gone")
+    func tookEverything() {
+        var watch = Watch(limit: .seconds(10))
+        watch.run(to: 3000) { _ in true }
+        watch.run(to: 5200) { _ in false }
+        #expect(watch.queue.isBehind)
+        watch.run(to: 60_000, pictures: false) { _ in true }
+        #expect(watch.closed == nil)
     }
 
     @Test("without a limit all stay")

@@ -247,8 +247,10 @@ struct BroadcastTests {
             #expect(object["encoder"] == "x264")
             #expect(object["rates"]?["pictures"] == 30)
             let metrics = try await relay.get("/metrics").text
-            #expect(metrics.contains("heliograph_agent_frames_received_total{device=\"default\"} 180"))
-            let label = "{device=\"default\",session=\"\(session.id)\"}"
+            #expect(
+                metrics.contains("heliograph_agent_frames_received_total{device=\"default\",role=\"broadcast\"} 180")
+            )
+            let label = "{device=\"default\",role=\"broadcast\",session=\"\(session.id)\"}"
             #expect(metrics.contains("heliograph_agent_session_encoded_live_total\(label) 90"))
         }
     }

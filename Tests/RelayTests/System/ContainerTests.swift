@@ -41,6 +41,10 @@ struct ContainerTests {
     }
 
     /// Joins over HTTP, and is there when this returns.
+    ///
+    /// - Parameters:
+    ///   - container: With a query or without.
+    ///   - count: How many viewers there are then.
     private func join(_ relay: RunningRelay, _ id: SessionID, _ container: String, as count: Int) async throws
         -> ByteClient
     {
@@ -90,8 +94,89 @@ struct ContainerTests {
             #expect(body == all)
             download = try Download(try await late.readToEnd())
             let lateBody = download.body()
-            #expect(lateBody == all || lateBody == beginning + chunks[20...].flatMap(\.self))
+            let late20 = chunks[20...].map { container == "ts" ? $0 : Self.earlier($0, by: units[20].pts) }
+            #expect(lateBody == all || lateBody == beginning + late20.flatMap(\.self))
             _ = try await tcp.readToEnd()
+        }
+    }
+
+    /// A fragment whose decode time is earlier by so many µs.
+    private static func earlier(_ fragment: [UInt8], by difference: Int64) -> [UInt8] {
+        var fragment = fragment
+        let place = FragmentedMP4.decodeTimeOffset
+        let time = fragment[place..<(place + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } - UInt64(difference)
+        for index in 0..<8 { fragment[place + index] = UInt8(truncatingIfNeeded: time >> (56 - 8 * index)) }
+        return fragment
+    }
+
+    @Test("of a session that is old begins at time 0, for each viewer")
+    func beginsAtZero() async throws {
+        let old = try Self.accessUnits().map { unit in
+            var unit = unit
+            unit.pts += 40_000_000
+            return unit
+        }
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let first = try await join(relay, session.id, "mp4", as: 1)
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(Array(old[..<20]), session: session.id)
+            let second = try await join(relay, session.id, "mp4?join=live", as: 2)
+            try await link.send(Array(old[20...]), session: session.id)
+            _ = try await eventually("all pictures") {
+                try await relay.session(session.id)["counters"]?["relay"]?["pictures"] == .integer(old.count)
+                    ? true : nil
+            }
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            for (viewer, units) in [(first, old[...]), (second, old[20...])] {
+                var download = try Download(try await viewer.readToEnd())
+                var reader = FragmentReader()
+                let read = try reader.append(download.body())
+                #expect(read.map(\.pts) == units.map { $0.pts - units[units.startIndex].pts })
+                #expect(reader.isWhole)
+            }
+        }
+    }
+
+    @Test("that joins from the cache gets it whole, though the container's first viewer joined live")
+    func cacheAfterLive() async throws {
+        let units = try Self.accessUnits()
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(Array(units[..<20]), session: session.id)
+            var pts = units[19].pts
+            _ = try await eventually("a viewer that is in time for the cache") { () -> Bool? in
+                let former = try await join(relay, session.id, "ts", as: 1)
+                var group = Array(units[20...])
+                for index in group.indices {
+                    pts += 33_333
+                    group[index].pts = pts
+                }
+                try await link.send(Array(group[..<5]), session: session.id)
+                _ = try await former.read(1000)
+                try await former.close()
+                try await relay.waitForViewers(0, of: session.id)
+                let live = try await join(relay, session.id, "ts?join=live", as: 1)
+                let late = try await join(relay, session.id, "ts", as: 2)
+                try await link.send(Array(group[5...]), session: session.id)
+                var packets = TransportStream(codec: .h264)
+                let expected = try group.flatMap { try packets.packets($0) }
+                // One that was too late for the cache gets nothing.
+                let body = try? await within("its pictures", limit: .seconds(2)) {
+                    var bytes: [UInt8] = []
+                    while let more = try await late.next() {
+                        bytes += more
+                        var download = try Download(bytes)
+                        let body = download.body()
+                        if body.count >= expected.count { return body }
+                    }
+                    return []
+                }
+                for viewer in [live, late] { try await viewer.close() }
+                try await relay.waitForViewers(0, of: session.id)
+                return body == expected ? true : nil
+            }
         }
     }
 

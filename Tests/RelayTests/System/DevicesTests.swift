@@ -156,6 +156,9 @@ struct DevicesTests {
                 return
             }
             #expect(left.map { $0["device"] } == ["two", "two", "two"])
+            // A device in the query counts as one in the body.
+            #expect(try await relay.post("/screencapture/stop?device=one").json == ["stopped": 0])
+            #expect(try await relay.post("/screencapture/stop?device=two", ["device": "one"]).status == 400)
             #expect(try await relay.post("/screencapture/stop").json == ["stopped": 3])
         }
     }

@@ -25,7 +25,8 @@ struct EncoderStatusTests {
             }
             #expect(status["encoderReason"] == .string(reason))
             #expect(status["encoderRestarts"] == 3)
-            let metric = "heliograph_agent_session_encoder_restarts_total{device=\"default\",session=\"1\"} 3\n"
+            let labels = "{device=\"default\",role=\"broadcast\",session=\"1\"}"
+            let metric = "heliograph_agent_session_encoder_restarts_total\(labels) 3\n"
             #expect(try await relay.get("/metrics").text.contains(metric))
             guard case .array(let figures) = try await relay.broadcast()["heartbeat"]?["sessions"] else {
                 Issue.record("the heartbeat's sessions are expected")

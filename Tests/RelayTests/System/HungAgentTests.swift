@@ -60,6 +60,44 @@ struct HungAgentTests {
         #expect(runs == 2)
     }
 
+    @Test("is ended as well where it is the standby that feeds because the source is lost", arguments: [true, false])
+    func standby(afterAPicture: Bool) async throws {
+        let runs = try await RunningRelay.run(agentScript: "exec sleep 1000") {
+            $0.restartBackoff.first = .milliseconds(1)
+            $0.hangTime = .milliseconds(200)
+            $0.devices[0].fallback = .source(SourceRequest(kind: .testPattern))
+        } _: { relay in
+            let session = try await relay.startSession()
+            async let start = relay.post("/screencapture/broadcast/start")
+            try await relay.waitForState("starting")
+            let agent = try await LinkClient(greeting: relay)
+            #expect(try await start.status == 200)
+            try await agent.send([SampleStream.accessUnit(0, key: true)], session: session.id)
+            _ = try await eventually("the standby's process") { () -> Bool? in
+                try await relay.broadcast()["standby"]?["state"] != nil ? true : nil
+            }
+            let standby = try await LinkClient(greeting: relay, pid: 4712, role: .standby)
+            try await agent.send(.status(SourceStatus(state: .lost)))
+            if afterAPicture {
+                try await standby.send([SampleStream.accessUnit(1, key: true)], session: session.id)
+            } else {
+                _ = try await standby.firstRequest(of: session.id)
+            }
+            _ = try await eventually("the next standby's process") { () -> Bool? in
+                try? await standby.send(.heartbeat(Self.heartbeat(session.id)))
+                return try await relay.broadcast()["standby"]?["restarts"] == 1 ? true : nil
+            }
+            try await standby.waitForEnd()
+            #expect(try await relay.broadcast()["restarts"] == 0)
+            let next = try await LinkClient(greeting: relay, pid: 4713, role: .standby)
+            try await next.send([SampleStream.accessUnit(2, key: true)], session: session.id)
+            _ = try await eventually("its picture") { () -> Bool? in
+                try await relay.session(session.id)["source"] == "screenshot" ? true : nil
+            }
+        }
+        #expect(runs == 3)
+    }
+
     @Test("is left alone where it has said that it cannot serve the session, whatever the standby gives")
     func cannotServe() async throws {
         try await RunningRelay.run(agentScript: "exec sleep 1000") {

@@ -73,6 +73,25 @@ struct ReloadTests {
         try await relay.reload("{maxSessions: 3, watchdog: 9, logLevel: debug}", untilLogSays: "changed: logLevel")
     }
 
+    @Test("changes how many may wait for a session that is there")
+    func waits() async throws {
+        let relay = try await Relay("maxViewers: 1")
+        defer { relay.end() }
+        #expect(try relay.startSessions(1) == ["201"])
+        let url = "\(relay.url)/screencapture/1/wait?until=changed"
+        let first = Process()
+        first.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+        first.arguments = ["-s", "-o", "/dev/null", "\(url)&timeout=60"]
+        try Programs.start(first)
+        defer { first.terminate() }
+        func probe() throws -> String {
+            try Tool.run("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", "\(url)&timeout=0"])
+        }
+        _ = try await eventually("the only place to be taken") { try probe() == "503" ? true : nil }
+        try await relay.reload("maxViewers: 2", untilLogSays: "the configuration was read again")
+        #expect(try probe() == "504")
+    }
+
     @Test("leaves everything as it is where the file is wrong, and says where")
     func faults() async throws {
         let relay = try await Relay("maxSessions: 2")

@@ -178,6 +178,49 @@ struct RestTests {
         }
     }
 
+    @Test("a WebSocket viewer that wants a keyframe gets the one that the relay holds, and wakes no agent")
+    func webSocketKeyframe() async throws {
+        try await RunningRelay.run { relay in
+            var scene = try await Scene(relay)
+            let viewer = try await WebSocketClient(relay, session: scene.session.id)
+            try await relay.waitForViewers(2, of: scene.session.id)
+            // The beginning's last keyframe, as one that joins gets it.
+            try await scene.read(200)
+            func keyframes() async throws -> JSONValue? {
+                try await relay.session(scene.session.id)["counters"]?["relay"]?["keyframes"]
+            }
+            let before = try await keyframes()
+            try await viewer.send(#"{"type":"keyframe"}"#)
+            _ = try await eventually("another keyframe") { try await keyframes() != before ? true : nil }
+            try await scene.link.send(.wake(scene.session.id))
+            // Until the answer to that the agent has been asked for nothing.
+            while let packet = try await scene.link.next() {
+                if case .keyframeRequest = packet { Issue.record("the agent was asked for a keyframe") }
+                guard case .rested(_, let rested) = packet else { continue }
+                #expect(rested.keyframe != nil)
+                break
+            }
+        }
+    }
+
+    @Test(
+        "rests that come faster than a screen can settle are given back at once, and end the link if they do not stop"
+    )
+    func excess() async throws {
+        try await RunningRelay.run { relay in
+            let scene = try await Scene(relay, rests: false)
+            let keyframe = try StillStream.restingKeyframe(pts: 0).pts
+            for _ in 0..<60 { try await scene.rest(on: keyframe) }
+            for _ in 0..<60 { _ = try await scene.rested() }
+            #expect(try await relay.broadcast()["link"]?["connected"] == true)
+            for _ in 0..<4000 { try? await scene.rest(on: keyframe) }
+            try await scene.link.waitForEnd()
+            _ = try await eventually("the link's end") { () -> Bool? in
+                try await relay.broadcast()["link"]?["connected"] == false ? true : nil
+            }
+        }
+    }
+
     @Test("a rest on anything but the last keyframe is given back at once, and another picture of the agent's ends it")
     func refusedAndEnded() async throws {
         try await RunningRelay.run { relay in

@@ -95,6 +95,24 @@ struct WaitTests {
         }
     }
 
+    @Test("for a change may ask for a stillness after it, and for a stillness that it is of a later picture")
+    func settled() async throws {
+        try await withFeed { relay, link, id in
+            // The first picture is still, and of PTS 0.
+            let old = try await relay.get("/screencapture/\(id)/wait?until=still&for=0&after=0&timeout=0.2")
+            #expect(old.status == 504, "\(old.text)")
+            let moving = try await answer(whileSendingTo: link, session: id, { Self.picture($0) }) {
+                try await relay.get("/screencapture/\(id)/wait?until=changed&for=20&timeout=0.5")
+            }
+            #expect(moving.status == 504, "\(moving.text)")
+            for path in ["until=changed&after=0&for=0.3", "until=still&after=0&for=0.3"] {
+                let settled = try await relay.get("/screencapture/\(id)/wait?\(path)")
+                #expect(settled.status == 200, "\(settled.text)")
+                if case .integer(let pts) = settled.json["pts"] { #expect(pts > 0) } else { Issue.record("no PTS") }
+            }
+        }
+    }
+
     @Test("for a change is not over with repeats")
     func repeats() async throws {
         try await withFeed { relay, link, id in
@@ -185,9 +203,9 @@ struct WaitTests {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
             for (query, code) in [
-                ("", "missing_field"), ("until=moved", "unknown_value"), ("until=changed&for=1", "unknown_field"),
+                ("", "missing_field"), ("until=moved", "unknown_value"), ("until=changed&for=601", "out_of_range"),
                 ("until=still&for=601", "out_of_range"), ("until=still&timeout=-1", "out_of_range"),
-                ("until=still&timeout=x", "wrong_type"), ("until=still&after=1", "unknown_field"),
+                ("until=still&timeout=x", "wrong_type"), ("until=still&after=-1", "out_of_range"),
                 ("until=changed&after=-1", "out_of_range"), ("until=changed&after=1.5", "wrong_type"),
             ] {
                 let answer = try await relay.get("/screencapture/\(session.id)/wait?\(query)")

@@ -90,6 +90,40 @@ struct HostileWebSocketTests {
         }
     }
 
+    @Test(
+        "that announces a body with its upgrade is refused as any request is, and does not keep its place",
+        arguments: ["Content-Length: 5", "Transfer-Encoding: chunked"]
+    )
+    func announcedBody(header: String) async throws {
+        try await RunningRelay.run {
+            $0.connections.maximumPerAddress = 8
+            $0.connections.requestTimeout = .milliseconds(300)
+        } _: { relay in
+            let session = try await relay.startSession()
+            var silent: [ByteClient] = []
+            for _ in 0..<7 {
+                let client = try await ByteClient(port: relay.ports.http, from: "127.0.0.2")
+                let request = RawRequest(
+                    "GET /screencapture/\(session.id)/ws HTTP/1.1",
+                    "Upgrade: websocket",
+                    "Connection: Upgrade",
+                    "Sec-WebSocket-Version: 13",
+                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+                    header
+                )
+                let answer = try #require(try await request.ask(client))
+                #expect(answer.status == 400 && answer.code == "http_error")
+                silent.append(client)
+            }
+            for client in silent { _ = try await client.readToEnd() }
+            _ = try await eventually("places for others") { () -> Bool? in
+                let metrics = try await relay.get("/metrics").text
+                // The one that asks has its own.
+                return metrics.contains("heliograph_connections 1\n") ? true : nil
+            }
+        }
+    }
+
     @Test("gets nothing behind the Close, however much is on its way")
     func nothingBehindClose() async throws {
         try await RunningRelay.run { relay in

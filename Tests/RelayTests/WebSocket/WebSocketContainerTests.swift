@@ -32,7 +32,7 @@ struct WebSocketContainerTests {
             let agent = try await LinkClient(greeting: relay)
             let viewer = try await WebSocketClient(
                 port: relay.ports.http,
-                path: "/screencapture/\(session.id)/ws?x=1&container=mp4"
+                path: "/screencapture/\(session.id)/ws?join=cache&container=mp4"
             )
             #expect(viewer.wasUpgraded)
             try await relay.waitForViewers(1, of: session.id)
