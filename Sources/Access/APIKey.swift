@@ -27,7 +27,7 @@ package struct APIKey: Sendable, CustomStringConvertible {
     /// A new one: 256 random bits in hexadecimal behind the prefix.
     package static func random() -> APIKey {
         var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<entropy).map { _ in generator.next() as UInt8 }
+        let bytes = (0..<Self.entropy).map { _ in generator.next() as UInt8 }
         return APIKey(made: prefix + Hexadecimal.text(of: bytes))
     }
 }

@@ -15,7 +15,7 @@ package struct KeyDigest: Sendable, Codable, Hashable {
         guard let bytes = Hexadecimal.bytes(in: try container.decode(String.self)), bytes.count == Self.length else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "a SHA-256 is \(Self.length * 2) hexadecimal digits"
+                debugDescription: "a SHA-256 is \(Self.length &* 2) hexadecimal digits"
             )
         }
         self.bytes = bytes

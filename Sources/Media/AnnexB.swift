@@ -6,6 +6,8 @@ package enum AnnexB {
         package let range: Range<Int>
         /// Offset of the NAL unit header, the first byte behind the start code.
         package let header: Int
+        /// The unit's place without its start code. It is empty where a start code has nothing behind it.
+        package var contents: Range<Int> { min(header, range.upperBound)..<range.upperBound }
 
         package init(range: Range<Int>, header: Int) {
             self.range = range
@@ -92,10 +94,10 @@ package struct ParameterSets: Sendable, Equatable {
         let accessUnit = Array(accessUnit)
         var collected: [UInt8] = []
         var units = AnnexB.Units(accessUnit)
-        while let header = units.header, header < accessUnit.count {
-            let kind = NALUnitKind(header: accessUnit[header], codec: codec)
+        while let header = units.header.flatMap({ accessUnit[at: $0] }) {
+            let kind = NALUnitKind(header: header, codec: codec)
             guard kind != .slice, let unit = units.next() else { break }
-            if kind.isParameterSet, unit.header < unit.range.upperBound { collected += accessUnit[unit.range] }
+            if kind.isParameterSet, !unit.contents.isEmpty { collected.append(contentsOf: accessUnit[in: unit.range]) }
         }
         guard !collected.isEmpty else { return nil }
         bytes = collected

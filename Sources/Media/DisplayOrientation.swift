@@ -8,10 +8,12 @@ package enum DisplayOrientation {
     package static func added(_ orientation: UInt8, to bytes: [UInt8], codec: Codec) -> [UInt8] {
         guard orientation != 0,
             let slice = AnnexB.units(in: bytes).first(where: {
-                $0.header < bytes.count && NALUnitKind(header: bytes[$0.header], codec: codec) == .slice
+                bytes[at: $0.header].map { NALUnitKind(header: $0, codec: codec) } == .slice
             })
         else { return bytes }
-        return bytes[..<slice.range.lowerBound] + message(orientation, codec) + bytes[slice.range.lowerBound...]
+        var turned = bytes
+        turned.insert(message(orientation, codec), before: slice.range.lowerBound)
+        return turned
     }
 
     private static func message(_ orientation: UInt8, _ codec: Codec) -> [UInt8] {
@@ -23,7 +25,7 @@ package enum DisplayOrientation {
         unit.u(8, 47)  // payloadType
         unit.u(8, 3)  // payloadSize
         unit.u(3, 0)  // display_orientation_cancel_flag, hor_flip, ver_flip
-        unit.u(16, (4 - Int(orientation)) << 14)  // anticlockwise_rotation, of 65536
+        unit.u(16, (4 &- Int(clamping: orientation)) << 14)  // anticlockwise_rotation, of 65536
         switch codec {
         case .h264:
             unit.ue(1)  // display_orientation_repetition_period: as long as the sequence

@@ -12,20 +12,20 @@ package struct LatencyHistogram: Sendable, Equatable {
     package private(set) var sum: UInt64
 
     package init() {
-        counts = Array(repeating: 0, count: Self.bounds.count + 1)
+        counts = Array(repeating: 0, count: Self.bounds.count &+ 1)
         sum = 0
     }
 
     /// - Parameter counts: As in ``counts``; nil where it has another number of elements.
     package init?(counts: [UInt64], sum: UInt64) {
-        guard counts.count == Self.bounds.count + 1 else { return nil }
+        guard counts.count == Self.bounds.count &+ 1 else { return nil }
         self.counts = counts
         self.sum = sum
     }
 
     package mutating func add(_ nanoseconds: UInt64) {
         let bucket = Self.bounds.firstIndex { nanoseconds <= $0 } ?? Self.bounds.count
-        counts[bucket] += 1
+        counts[at: bucket]? &+= 1
         sum = Self.saturatingSum(sum, nanoseconds)
     }
 
@@ -59,7 +59,7 @@ extension LatencyHistogram: Codable {
             throw DecodingError.dataCorruptedError(
                 forKey: .counts,
                 in: container,
-                debugDescription: "\(counts.count) counts, \(Self.bounds.count + 1) expected"
+                debugDescription: "\(counts.count) counts, \(Self.bounds.count &+ 1) expected"
             )
         }
         self = histogram

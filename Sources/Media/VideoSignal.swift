@@ -54,7 +54,7 @@ package struct VideoSignal: Sendable, Hashable {
         if try reader.flag() { try reader.skip(1) }
         colour = try reader.flag() ? try Self.readColour(&reader) : nil
         // chroma_sample_loc_type
-        if try reader.flag() { _ = try (reader.ue(), reader.ue()) }
+        if try reader.flag() { try reader.skipCodes(2) }
     }
 
     private static func readAspectRatio(_ reader: inout BitReader) throws(BitstreamError) -> SampleAspectRatio? {
@@ -63,8 +63,7 @@ package struct VideoSignal: Sendable, Hashable {
             let (width, height) = try (reader.u(16), reader.u(16))
             return width > 0 && height > 0 ? SampleAspectRatio(width: width, height: height) : nil
         }
-        guard aspectRatios.indices.contains(idc - 1) else { return nil }
-        return SampleAspectRatio(width: aspectRatios[idc - 1].0, height: aspectRatios[idc - 1].1)
+        return aspectRatios[at: idc &- 1].map { SampleAspectRatio(width: $0.0, height: $0.1) }
     }
 
     private static func readColour(_ reader: inout BitReader) throws(BitstreamError) -> ColourDescription {
@@ -80,9 +79,9 @@ package struct VideoSignal: Sendable, Hashable {
             )
         }
         return ColourDescription(
-            primaries: UInt8(try reader.u(8)),
-            transfer: UInt8(try reader.u(8)),
-            matrix: UInt8(try reader.u(8)),
+            primaries: try reader.u8(),
+            transfer: try reader.u8(),
+            matrix: try reader.u8(),
             isFullRange: isFullRange
         )
     }
@@ -92,7 +91,10 @@ extension PictureSize {
     /// The size without the borders that four offsets in the stream cut off: left, right, top, bottom, in `columns` and `rows` of luma samples.
     func cropped(_ reader: inout BitReader, columns: Int, rows: Int) throws(BitstreamError) -> PictureSize {
         let (left, right, top, bottom) = try (reader.ue(), reader.ue(), reader.ue(), reader.ue())
-        let cropped = PictureSize(width: width - columns * (left + right), height: height - rows * (top + bottom))
+        let cropped = PictureSize(
+            width: width &- columns &* (left &+ right),
+            height: height &- rows &* (top &+ bottom)
+        )
         guard cropped.width > 0, cropped.height > 0 else { throw .outOfRange("cropping") }
         return cropped
     }

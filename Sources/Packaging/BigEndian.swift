@@ -1,3 +1,5 @@
+import Media
+
 extension [UInt8] {
     /// Appends the integer's bytes, highest first.
     mutating func append(bigEndian integer: some FixedWidthInteger) {
@@ -6,10 +8,10 @@ extension [UInt8] {
         }
     }
 
-    /// Overwrites bytes from `place` on.
+    /// Overwrites bytes from `place` on, as far as they exist.
     mutating func overwrite(at place: Int, bigEndian integer: some FixedWidthInteger) {
         for (offset, shift) in stride(from: integer.bitWidth - 8, through: 0, by: -8).enumerated() {
-            self[place + offset] = UInt8(truncatingIfNeeded: integer >> shift)
+            self[at: place &+ offset] = UInt8(truncatingIfNeeded: integer >> shift)
         }
     }
 }

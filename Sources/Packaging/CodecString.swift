@@ -6,37 +6,38 @@ package enum CodecString {
     ///
     /// Nil when there is no sequence parameter set, or one that ends before its level.
     package static func inBand(_ sets: ParameterSets, codec: Codec) -> String? {
-        let units = AnnexB.units(in: sets.bytes).filter { $0.header < $0.range.upperBound }
+        let units = AnnexB.units(in: sets.bytes).lazy.map { sets.bytes[in: $0.contents] }
         guard
-            let unit = units.first(where: {
-                NALUnitKind(header: sets.bytes[$0.header], codec: codec) == .sequenceParameterSet
+            let set = units.first(where: {
+                $0.first.map { NALUnitKind(header: $0, codec: codec) } == .sequenceParameterSet
             })
         else { return nil }
-        let set = sets.bytes[unit.header..<unit.range.upperBound]
         switch codec {
         case .h264:
             // profile_idc, the constraint flags and level_idc follow the unit's header (H.264, 7.3.2.1.1).
-            let fields = Array(set.dropFirst().prefix(3))
-            guard fields.count == 3 else { return nil }
-            return h264("avc3", profile: fields[0], constraints: fields[1], level: fields[2])
+            var fields = set.dropFirst()
+            guard let profile = fields.popFirst(), let constraints = fields.popFirst(), let level = fields.popFirst()
+            else { return nil }
+            return h264("avc3", profile: profile, constraints: constraints, level: level)
         case .h265: return (try? H265ProfileTierLevel(sequenceParameterSet: set)).map { h265("hev1", $0) }
         }
     }
 
     /// Profile, constraint flags and level in hexadecimal behind the sample entry's type.
     static func h264(_ type: StaticString, profile: UInt8, constraints: UInt8, level: UInt8) -> String {
-        let digits = [profile, constraints, level].map { byte in (byte < 16 ? "0" : "") + hexadecimal(byte) }
+        let digits = [profile, constraints, level].map { byte in "\(byte < 16 ? "0" : "")\(hexadecimal(byte))" }
         return "\(type)." + digits.joined()
     }
 
     /// Profile, compatibility flags from the last to the first, tier and level, and the constraint bytes as far as they are not zero.
     static func h265(_ type: StaticString, _ profile: H265ProfileTierLevel) -> String {
-        let space = ["", "A", "B", "C"][Int(profile.space)]
+        let space = ["", "A", "B", "C"][at: Int(clamping: profile.space)] ?? ""
         var parts = ["\(type)", "\(space)\(profile.profile)", hexadecimal(profile.compatibility.bitReversed)]
         parts.append("\(profile.isHighTier ? "H" : "L")\(profile.level)")
-        var constraints = (0..<6).map { UInt8(truncatingIfNeeded: profile.constraints >> (40 - 8 * $0)) }
-        while constraints.last == 0 { constraints.removeLast() }
-        return (parts + constraints.map(hexadecimal)).joined(separator: ".")
+        var constraints = (0..<6).map { UInt8(truncatingIfNeeded: profile.constraints >> (40 &- 8 &* $0)) }
+        while constraints.last == 0 { _ = constraints.popLast() }
+        parts.append(contentsOf: constraints.map(hexadecimal))
+        return parts.joined(separator: ".")
     }
 
     private static func hexadecimal(_ number: some BinaryInteger) -> String {

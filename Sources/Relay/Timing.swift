@@ -7,8 +7,11 @@ extension TimeAmount {
     /// The amount in seconds, fractions included.
     package var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    /// `seconds` to the nanosecond; at most 292 years.
-    package init(seconds: Double) { self = .nanoseconds(Int64(seconds * 1e9)) }
+    /// `seconds` to the nanosecond. What is more than 292 years counts as that, and what is no number as none.
+    package init(seconds: Double) {
+        let nanoseconds = (seconds * 1e9).rounded(.towardZero)
+        self = .nanoseconds(Int64(exactly: nanoseconds) ?? (nanoseconds > 0 ? .max : nanoseconds < 0 ? .min : 0))
+    }
 }
 
 extension Double {

@@ -24,34 +24,33 @@ enum AccessUnitBody {
         bytes.append(bigEndian: accessUnit.keyframeRequest)
         bytes.append(accessUnit.flags.rawValue)
         bytes.append(accessUnit.orientation)
-        bytes.append(bigEndian: UInt16(accessUnit.size.width))
-        bytes.append(bigEndian: UInt16(accessUnit.size.height))
+        bytes.append(bigEndian: UInt16(clamping: accessUnit.size.width))
+        bytes.append(bigEndian: UInt16(clamping: accessUnit.size.height))
         bytes.append(bigEndian: UInt16(0))
         bytes.append(contentsOf: accessUnit.bytes)
     }
 
-    static func parse(_ body: UnsafeRawBufferPointer) throws(WireError) -> AccessUnit {
-        guard body.count > fixedByteCount else {
+    static func parse(_ body: ByteReader) throws(WireError) -> AccessUnit {
+        var rest = body
+        guard let pts = rest.u64(), let captured = rest.u64(), let encodeStart = rest.u64(), let encodeEnd = rest.u64(),
+            let request = rest.u32(), let flags = rest.u8(), let orientation = rest.u8(), let width = rest.u16(),
+            let height = rest.u16(), rest.u16() != nil, rest.count > 0
+        else {
             throw .malformedBody(type: .accessUnit, reason: "\(body.count) bytes, more than \(fixedByteCount) expected")
         }
-        func integer<Value: FixedWidthInteger>(at offset: Int) -> Value {
-            Value(bigEndian: body.loadUnaligned(fromByteOffset: offset, as: Value.self))
-        }
-        let width: UInt16 = integer(at: 38)
-        let height: UInt16 = integer(at: 40)
-        guard width > 0, height > 0, body[37] < 4 else {
-            throw .malformedBody(type: .accessUnit, reason: "size \(width)x\(height), orientation \(body[37])")
+        guard width > 0, height > 0, orientation < 4 else {
+            throw .malformedBody(type: .accessUnit, reason: "size \(width)x\(height), orientation \(orientation)")
         }
         return AccessUnit(
-            pts: integer(at: 0),
-            captured: integer(at: 8),
-            encodeStart: integer(at: 16),
-            encodeEnd: integer(at: 24),
-            flags: AccessUnit.Flags(rawValue: body[36]),
-            keyframeRequest: integer(at: 32),
-            orientation: body[37],
-            size: PictureSize(width: Int(width), height: Int(height)),
-            bytes: Array(UnsafeRawBufferPointer(rebasing: body[fixedByteCount...]))
+            pts: Int64(bitPattern: pts),
+            captured: captured,
+            encodeStart: encodeStart,
+            encodeEnd: encodeEnd,
+            flags: AccessUnit.Flags(rawValue: flags),
+            keyframeRequest: request,
+            orientation: orientation,
+            size: PictureSize(width: Int(clamping: width), height: Int(clamping: height)),
+            bytes: rest.bytes
         )
     }
 }

@@ -30,37 +30,41 @@ package struct PacketDecoder: Sendable {
     package mutating func append(_ bytes: RawSpan) {
         guard failure == nil else { return }
         let skipped = min(bytesToSkip, bytes.byteCount)
-        bytesToSkip -= skipped
+        bytesToSkip &-= skipped
         if consumed > 0 {
-            buffer.removeFirst(consumed)
+            buffer.removeLeading(consumed)
             consumed = 0
         }
-        bytes.withUnsafeBytes { buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[skipped...])) }
+        bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            reader.skip(skipped)
+            buffer.append(contentsOf: reader.remaining)
+        }
+    }
+
+    /// What the bytes behind those that are consumed begin with.
+    private enum Beginning {
+        /// A packet of an unknown type.
+        case unknown(PacketHeader)
+        case packet(Packet, byteCount: Int)
+        /// A part of a packet, which ends at this place if that is known.
+        case part(end: Int?)
     }
 
     /// The next whole packet, nil when more bytes are needed.
     package mutating func next() throws(WireError) -> Packet? {
         if let failure { throw failure }
         do throws(WireError) {
-            while let header = try nextHeader() {
-                guard let type = PacketType(rawValue: header.type) else {
-                    skipBody(of: header)
-                    continue
-                }
-                let end = consumed + PacketHeader.byteCount + header.length
-                guard buffer.count >= end else {
-                    buffer.reserveCapacity(end)
+            while bytesToSkip == 0 {
+                switch try beginning() {
+                case .unknown(let header): skipBody(of: header)
+                case .packet(let packet, let byteCount):
+                    consumed &+= byteCount
+                    return packet
+                case .part(let end):
+                    if let end { buffer.reserveCapacity(end) }
                     return nil
                 }
-                let packet = try buffer.span.bytes.withUnsafeBytes { bytes throws(WireError) in
-                    let body = UnsafeRawBufferPointer(rebasing: bytes[(end - header.length)..<end])
-                    if leavesHeartbeats, type == .heartbeat {
-                        return Packet.unreadHeartbeat(UnreadHeartbeat(body: Data(body)))
-                    }
-                    return try Self.parse(type, session: header.session, body: body)
-                }
-                consumed = end
-                return packet
             }
             return nil
         } catch {
@@ -70,41 +74,53 @@ package struct PacketDecoder: Sendable {
         }
     }
 
-    /// The header at the front, checked, and left there.
-    private func nextHeader() throws(WireError) -> PacketHeader? {
-        guard bytesToSkip == 0, buffer.count - consumed >= PacketHeader.byteCount else { return nil }
-        let (magic, version, header) = buffer.withUnsafeBytes { bytes in
-            func integer(at offset: Int) -> UInt32 {
-                UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: consumed + offset, as: UInt32.self))
+    private func beginning() throws(WireError) -> Beginning {
+        try buffer.span.bytes.withUnsafeBytes { bytes throws(WireError) in
+            var reader = ByteReader(bytes)
+            reader.skip(consumed)
+            guard let header = try readHeader(from: &reader) else { return .part(end: nil) }
+            guard let type = PacketType(rawValue: header.type) else { return .unknown(header) }
+            let byteCount = PacketHeader.byteCount &+ header.length
+            guard let body = reader.take(header.length) else { return .part(end: consumed &+ byteCount) }
+            if leavesHeartbeats, type == .heartbeat {
+                return .packet(.unreadHeartbeat(UnreadHeartbeat(body: Data(body.remaining))), byteCount: byteCount)
             }
-            let header = PacketHeader(type: bytes[consumed + 5], session: integer(at: 8), length: Int(integer(at: 12)))
-            return (integer(at: 0), bytes[consumed + 4], header)
+            return .packet(try Self.parse(type, session: header.session, body: body), byteCount: byteCount)
         }
+    }
+
+    /// Reads a header and checks it. Returns `nil` if it is not whole yet.
+    private func readHeader(from reader: inout ByteReader) throws(WireError) -> PacketHeader? {
+        // Behind the type come two bytes of flags.
+        guard let magic = reader.u32(), let version = reader.u8(), let type = reader.u8(), reader.u16() != nil,
+            let session = reader.u32(), let length = reader.u32()
+        else { return nil }
         guard magic == PacketHeader.magic else { throw .badMagic(magic) }
         guard version == PacketHeader.version else { throw .unsupportedVersion(version) }
-        guard Direction(type: header.type) == direction else { throw .wrongDirection(type: header.type) }
-        let limit = min(maximumLength, PacketType(rawValue: header.type)?.maximumLength ?? .max)
+        guard Direction(type: type) == direction else { throw .wrongDirection(type: type) }
+        let header = PacketHeader(type: type, session: session, length: Int(clamping: length))
+        let limit = min(maximumLength, PacketType(rawValue: type)?.maximumLength ?? .max)
         guard header.length <= limit else {
-            throw .tooLong(type: header.type, length: header.length, limit: limit)
+            throw .tooLong(type: type, length: header.length, limit: limit)
         }
         return header
     }
 
     private mutating func skipBody(of header: PacketHeader) {
-        consumed += PacketHeader.byteCount
-        let here = min(header.length, buffer.count - consumed)
-        consumed += here
-        bytesToSkip = header.length - here
+        consumed &+= PacketHeader.byteCount
+        let here = min(header.length, buffer.count &- consumed)
+        consumed &+= here
+        bytesToSkip = header.length &- here
     }
 
     private static func parse(
         _ type: PacketType,
         session: SessionID,
-        body: UnsafeRawBufferPointer
+        body: ByteReader
     ) throws(WireError) -> Packet {
         func json<Body: Decodable>(_: Body.Type = Body.self) throws(WireError) -> Body {
             do {
-                return try JSONDecoder().decode(Body.self, from: Data(body))
+                return try JSONDecoder().decode(Body.self, from: Data(body.remaining))
             } catch {
                 throw .malformedBody(type: type, reason: "\(error)")
             }
@@ -116,10 +132,11 @@ package struct PacketDecoder: Sendable {
         case .sessionUpdate: return .sessionUpdate(session, try json())
         case .sessionRemove: return .sessionRemove(session)
         case .keyframeRequest:
-            guard body.count == 4 else {
+            var rest = body
+            guard let request = rest.u32(), rest.count == 0 else {
                 throw .malformedBody(type: type, reason: "\(body.count) bytes, 4 expected")
             }
-            return .keyframeRequest(session, request: UInt32(bigEndian: body.loadUnaligned(as: UInt32.self)))
+            return .keyframeRequest(session, request: request)
         case .stillRequest: return .stillRequest(session, try StillRequestBody.parse(body))
         case .stop: return .stop(try json())
         case .hello: return .hello(try json())

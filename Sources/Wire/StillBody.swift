@@ -17,19 +17,17 @@ enum StillRequestBody {
         bytes += [request.format.rawValue, request.quality, request.isFresh ? fresh : 0, 0]
     }
 
-    static func parse(_ body: UnsafeRawBufferPointer) throws(WireError) -> StillRequest {
-        guard body.count == byteCount else {
+    static func parse(_ body: ByteReader) throws(WireError) -> StillRequest {
+        var rest = body
+        guard let id = rest.u32(), let format = rest.u8(), let quality = rest.u8(), let flags = rest.u8(),
+            rest.u8() != nil, rest.count == 0
+        else {
             throw .malformedBody(type: .stillRequest, reason: "\(body.count) bytes, \(byteCount) expected")
         }
-        guard let format = StillFormat(rawValue: body[4]), qualities.contains(body[5]) else {
-            throw .malformedBody(type: .stillRequest, reason: "format \(body[4]), quality \(body[5])")
+        guard let known = StillFormat(rawValue: format), qualities.contains(quality) else {
+            throw .malformedBody(type: .stillRequest, reason: "format \(format), quality \(quality)")
         }
-        return StillRequest(
-            id: UInt32(bigEndian: body.loadUnaligned(as: UInt32.self)),
-            format: format,
-            quality: body[5],
-            isFresh: body[6] & fresh != 0
-        )
+        return StillRequest(id: id, format: known, quality: quality, isFresh: flags & fresh != 0)
     }
 }
 
@@ -49,7 +47,7 @@ enum StillBody {
 
     static func byteCount(of still: Still) -> Int {
         guard case .picture(let picture) = still.outcome else { return fixedByteCount }
-        return fixedByteCount + picture.bytes.count
+        return fixedByteCount &+ picture.bytes.count
     }
 
     static func append(_ still: Still, to bytes: inout [UInt8]) {
@@ -57,46 +55,39 @@ enum StillBody {
         switch still.outcome {
         case .refusal(let refusal):
             bytes.append(refusal.rawValue)
-            bytes += [UInt8](repeating: 0, count: fixedByteCount - 5)
+            bytes.append(contentsOf: repeatElement(0, count: max(0, fixedByteCount &- 5)))
         case .picture(let picture):
             bytes += [0, picture.format.rawValue, picture.orientation, 0]
             bytes.append(bigEndian: picture.captured)
-            bytes.append(bigEndian: UInt16(picture.size.width))
-            bytes.append(bigEndian: UInt16(picture.size.height))
-            bytes += picture.bytes
+            bytes.append(bigEndian: UInt16(clamping: picture.size.width))
+            bytes.append(bigEndian: UInt16(clamping: picture.size.height))
+            bytes.append(contentsOf: picture.bytes)
         }
     }
 
-    static func parse(_ body: UnsafeRawBufferPointer) throws(WireError) -> Still {
-        guard body.count >= fixedByteCount else {
+    static func parse(_ body: ByteReader) throws(WireError) -> Still {
+        var rest = body
+        guard let request = rest.u32(), let refusal = rest.u8(), let format = rest.u8(), let orientation = rest.u8(),
+            rest.u8() != nil, let captured = rest.u64(), let width = rest.u16(), let height = rest.u16()
+        else {
             throw .malformedBody(type: .still, reason: "\(body.count) bytes, at least \(fixedByteCount) expected")
         }
-        func integer<Value: FixedWidthInteger>(at offset: Int) -> Value {
-            Value(bigEndian: body.loadUnaligned(fromByteOffset: offset, as: Value.self))
-        }
-        let request: UInt32 = integer(at: 0)
-        guard body[4] == 0 else {
-            guard let refusal = Still.Refusal(rawValue: body[4]), body.count == fixedByteCount else {
-                throw .malformedBody(type: .still, reason: "refusal \(body[4]) with \(body.count) bytes")
+        guard refusal == 0 else {
+            guard let known = Still.Refusal(rawValue: refusal), rest.count == 0 else {
+                throw .malformedBody(type: .still, reason: "refusal \(refusal) with \(body.count) bytes")
             }
-            return Still(request: request, outcome: .refusal(refusal))
+            return Still(request: request, outcome: .refusal(known))
         }
-        let width: UInt16 = integer(at: 16)
-        let height: UInt16 = integer(at: 18)
-        guard let format = StillFormat(rawValue: body[5]), body[6] < 4, width > 0, height > 0,
-            body.count > fixedByteCount
-        else {
-            throw .malformedBody(
-                type: .still,
-                reason: "format \(body[5]), size \(width)x\(height), orientation \(body[6]), \(body.count) bytes"
-            )
+        guard let known = StillFormat(rawValue: format), orientation < 4, width > 0, height > 0, rest.count > 0 else {
+            let size = "size \(width)x\(height), orientation \(orientation), \(body.count) bytes"
+            throw .malformedBody(type: .still, reason: "format \(format), \(size)")
         }
         let picture = Still.Picture(
-            format: format,
-            captured: integer(at: 8),
-            orientation: body[6],
-            size: PictureSize(width: Int(width), height: Int(height)),
-            bytes: Array(body[fixedByteCount...])
+            format: known,
+            captured: captured,
+            orientation: orientation,
+            size: PictureSize(width: Int(clamping: width), height: Int(clamping: height)),
+            bytes: rest.bytes
         )
         return Still(request: request, outcome: .picture(picture))
     }

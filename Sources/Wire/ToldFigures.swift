@@ -3,11 +3,14 @@
 package struct ToldFigures: Sendable {
     private var figures: [SessionID: SessionFigures] = [:]
 
+    /// Most sessions that are told of: as many as a device may have. An agent could name 300,000 in a heartbeat by their ids alone.
+    private static let most = 1000
+
     package init() {}
 
     /// The heartbeat as it is sent: without figures that the other end has.
     package mutating func shortened(_ heartbeat: Heartbeat) -> Heartbeat {
-        let former = figures
+        let former: [SessionID: SessionFigures] = figures
         remember(heartbeat)
         var short = heartbeat
         short.sessions = heartbeat.sessions.filter { former[$0.session] != $0 }
@@ -18,9 +21,11 @@ package struct ToldFigures: Sendable {
 
     /// A heartbeat that came, with the figures of all sessions, ordered by their ids. One that is said to be unchanged and was never told of is left out.
     package mutating func completed(_ short: Heartbeat) -> Heartbeat {
-        let former = figures
+        let former: [SessionID: SessionFigures] = figures
         remember(short)
-        for id in short.unchanged ?? [] where figures[id] == nil { figures[id] = former[id] }
+        for id in short.unchanged ?? [] where figures[id] == nil && figures.count < Self.most {
+            figures[id] = former[id]
+        }
         var heartbeat = short
         heartbeat.sessions = figures.values.sorted { $0.session < $1.session }
         heartbeat.unchanged = nil
@@ -28,6 +33,6 @@ package struct ToldFigures: Sendable {
     }
 
     private mutating func remember(_ heartbeat: Heartbeat) {
-        figures = Dictionary(heartbeat.sessions.map { ($0.session, $0) }) { $1 }
+        figures = Dictionary(heartbeat.sessions.prefix(Self.most).map { ($0.session, $0) }) { $1 }
     }
 }

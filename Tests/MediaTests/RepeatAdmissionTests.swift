@@ -17,6 +17,24 @@ struct RepeatAdmissionTests {
         #expect(try H264PictureParameterSet(unit: unit).sliceGroups == 2)
     }
 
+    @Test("a slice does not reorder more references than it has")
+    func endlessModification() throws {
+        let sample = H264Sample()
+        var writer = BitWriter()
+        writer.u(8, 0x41)
+        for value in [0, 0, 0] { writer.ue(value) }  // first_mb_in_slice, slice_type P, pic_parameter_set_id
+        writer.u(4, 1)  // frame_num
+        writer.flag(false)  // num_ref_idx_active_override_flag: one reference
+        writer.flag(true)  // ref_pic_list_modification_flag_l0
+        for _ in 0..<1000 { for value in [0, 0] { writer.ue(value) } }
+        writer.trailingBits()
+        var stream = RepeatableStream(codec: .h264)
+        _ = try stream.live(sample.parameterSets + sample.idr)
+        _ = try stream.live(writer.annexBUnit())
+        let reason = BitstreamError.outOfRange("modification_of_pic_nums_idc")
+        #expect(stream.admission == .refused(.malformed(unitType: 1, reason)))
+    }
+
     typealias H264Case = (RepeatRefusal, @Sendable (inout H264Sample) -> Void)
     typealias H265Case = (RepeatRefusal, @Sendable (inout H265Sample) -> Void)
 

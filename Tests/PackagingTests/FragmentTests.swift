@@ -96,6 +96,26 @@ struct FragmentTests {
         #expect(changes == [true, false, true, true])
     }
 
+    @Test("of a keyframe that brings a parameter set twice needs no other initialization segment")
+    func twice() throws {
+        var packager = FragmentedMP4(codec: .h264, fps: 30)
+        _ = try packager.fragment(Sample.keyframe(pts: 0))
+        let twice = Sample.accessUnit(pts: 1, Sample.setsH264 + [Sample.pictureH264, [0x65, 0x88]])
+        #expect(try !packager.fragment(twice).changesInitialization)
+    }
+
+    @Test("of a keyframe with more parameter sets than a stream can have is refused, and the next keyframe is not")
+    func tooManyParameterSets() throws {
+        var packager = FragmentedMP4(codec: .h264, fps: 30)
+        let one = Array(repeating: Sample.pictureH264, count: 300)
+        let other = (0..<300).map { [0x68, 0xCE, UInt8($0 >> 8) | 0x10, UInt8($0 & 0xFF) | 0x01] }
+        for sets in [one, other] {
+            let keyframe = Sample.accessUnit([Sample.sequenceH264] + sets + [[0x65, 0x88]])
+            #expect(throws: PackagingError.tooLarge) { try packager.fragment(keyframe) }
+        }
+        #expect(throws: Never.self) { try packager.fragment(Sample.keyframe()) }
+    }
+
     @Test("has every NAL unit behind its length, whatever start codes, sizes and bytes", arguments: 0..<100)
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

@@ -49,6 +49,17 @@ struct ToldFiguresTests {
         }
     }
 
+    @Test("an agent with more sessions than a device may have is listened to as far as that")
+    func tooMany() {
+        var told = ToldFigures()
+        for first in [1, 2001, 4001] as [SessionID] {
+            let ids = first..<(first + 1500)
+            var heartbeat = Self.heartbeat(Dictionary(uniqueKeysWithValues: ids.map { ($0, 1) }))
+            heartbeat.unchanged = Array(1...SessionID(5000))
+            #expect(told.completed(heartbeat).sessions.count == 1000)
+        }
+    }
+
     @Test("an agent that calls unchanged what it never told of has told nothing, and twice is once")
     func hostile() {
         var told = ToldFigures()

@@ -44,6 +44,11 @@ package struct BitReader {
         try u(1) == 1
     }
 
+    /// `u(8)` as a byte.
+    package mutating func u8() throws(BitstreamError) -> UInt8 {
+        UInt8(truncatingIfNeeded: try u(8))
+    }
+
     package mutating func skip(_ count: Int) throws(BitstreamError) {
         for start in stride(from: 0, to: count, by: 32) { _ = try u(min(32, count - start)) }
     }
@@ -69,6 +74,11 @@ package struct BitReader {
     package mutating func se() throws(BitstreamError) -> Int {
         let code = try ue()
         return code & 1 == 1 ? (code + 1) / 2 : -(code / 2)
+    }
+
+    /// Passes over `count` codes, each `ue(v)` or `se(v)`: the two are read alike.
+    package mutating func skipCodes(_ count: Int = 1) throws(BitstreamError) {
+        for _ in stride(from: 0, to: count, by: 1) { _ = try ue() }
     }
 
     private mutating func loadByte() throws(BitstreamError) {

@@ -18,7 +18,7 @@ package enum EmulationPrevention {
     /// - Parameter head: Bytes that come before it as they are; the last is not 0.
     package static func escaped(_ payload: some Collection<UInt8>, behind head: [UInt8] = []) -> [UInt8] {
         var escaped = head
-        escaped.reserveCapacity(head.count + payload.count + 2)
+        escaped.reserveCapacity(head.count &+ payload.count &+ 2)
         var zeros = 0
         for byte in payload { append(byte, to: &escaped, zeros: &zeros) }
         if zeros > 0 { escaped.append(3) }
@@ -32,7 +32,7 @@ package enum EmulationPrevention {
     /// Fields that do not lie inside the unit are left out.
     package static func overwrite(_ fields: [(BitField, value: Int)], inUnit unit: Range<Int>, of bytes: inout [UInt8])
     {
-        let headCount = ((fields.map { $0.0.position + $0.0.width }.max() ?? 0) + 7) / 8
+        let headCount = ((fields.map { $0.0.position &+ $0.0.width }.max() ?? 0) &+ 7) / 8
         var head: [UInt8] = []
         var (next, zeros) = (unit.lowerBound, 0)
         while head.count < headCount,
@@ -53,11 +53,12 @@ package enum EmulationPrevention {
     }
 
     private static func overwrite(_ field: BitField, with value: Int, in payload: inout [UInt8]) {
-        for place in 0..<field.width {
-            let position = field.position + place
+        for place in stride(from: 0, to: field.width, by: 1) {
+            let position = field.position &+ place
             let mask = UInt8(0x80) >> (position & 7)
-            let isSet = value >> (field.width - 1 - place) & 1 == 1
-            payload[position >> 3] = isSet ? payload[position >> 3] | mask : payload[position >> 3] & ~mask
+            let isSet = value >> (field.width &- 1 &- place) & 1 == 1
+            guard let byte = payload[at: position >> 3] else { return }
+            payload[at: position >> 3] = isSet ? byte | mask : byte & ~mask
         }
     }
 
@@ -67,20 +68,19 @@ package enum EmulationPrevention {
             zeros = 0
         }
         escaped.append(byte)
-        zeros = byte == 0 ? zeros + 1 : 0
+        zeros = byte == 0 ? zeros &+ 1 : 0
     }
 
     /// The payload byte at `next`, which moves behind it; nil at the end.
     private static func payloadByte(of bytes: [UInt8], at next: inout Int, before end: Int, zeros: inout Int) -> UInt8?
     {
-        if zeros >= 2, next < end, bytes[next] == 3 {
-            next += 1
+        if zeros >= 2, next < end, bytes[at: next] == 3 {
+            next &+= 1
             zeros = 0
         }
-        guard next < end else { return nil }
-        let byte = bytes[next]
-        zeros = byte == 0 ? zeros + 1 : 0
-        next += 1
+        guard next < end, let byte = bytes[at: next] else { return nil }
+        zeros = byte == 0 ? zeros &+ 1 : 0
+        next &+= 1
         return byte
     }
 }

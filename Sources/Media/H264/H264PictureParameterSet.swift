@@ -26,18 +26,18 @@ package struct H264PictureParameterSet: Sendable, Equatable {
         // entropy_coding_mode_flag
         try reader.skip(1)
         hasFieldOrder = try reader.flag()
-        sliceGroups = try reader.ue("num_slice_groups_minus1", in: 0...7) + 1
+        sliceGroups = try reader.ue("num_slice_groups_minus1", in: 0...7) &+ 1
         guard sliceGroups == 1 else {
             (activeReferences, isWeighted, hasRedundantPictures) = (1, false, false)
             return
         }
-        activeReferences = try reader.ue("num_ref_idx_l0_default_active_minus1", in: 0...31) + 1
-        _ = try reader.ue()
+        activeReferences = try reader.ue("num_ref_idx_l0_default_active_minus1", in: 0...31) &+ 1
+        try reader.skipCodes()
         isWeighted = try reader.flag()
         // weighted_bipred_idc
         try reader.skip(2)
         // pic_init_qp_minus26, pic_init_qs_minus26, chroma_qp_index_offset
-        _ = try (reader.se(), reader.se(), reader.se())
+        try reader.skipCodes(3)
         // deblocking_filter_control_present_flag and constrained_intra_pred_flag
         try reader.skip(2)
         hasRedundantPictures = try reader.flag()

@@ -71,9 +71,9 @@ struct H264Repeats: RepeatCoding {
 
     mutating func advance(by count: Int) {
         guard let sequence else { return }
-        inserted += count
-        frameNumber = (frameNumber + count) % (1 << sequence.frameNumberWidth)
-        pictureOrder = (pictureOrder + Self.pictureOrderStep * count) % (1 << sequence.pictureOrderWidth)
+        inserted &+= count
+        frameNumber = (frameNumber &+ count).wrapped(to: sequence.frameNumberWidth)
+        pictureOrder = (pictureOrder &+ Self.pictureOrderStep &* count).wrapped(to: sequence.pictureOrderWidth)
     }
 
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
@@ -93,26 +93,27 @@ struct H264Repeats: RepeatCoding {
 
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
         AnnexB.Units(accessUnit).contains {
-            $0.header < $0.range.upperBound && accessUnit[$0.header] & 0x1F == UnitType.idrSlice
+            accessUnit[in: $0.contents].first.map { $0 & 0x1F == UnitType.idrSlice } ?? false
         }
     }
 
     /// Takes the parameter sets in, checks every unit, and fills ``contents``.
     private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) {
         contents.removeAll()
-        for unit in AnnexB.Units(accessUnit) where unit.header < unit.range.upperBound {
-            let range = unit.header..<unit.range.upperBound
-            let type = Int(accessUnit[unit.header] & 0x1F)
+        for unit in AnnexB.Units(accessUnit) {
+            let bytes = accessUnit[in: unit.contents]
+            guard let header = bytes.first else { continue }
+            let type = Int(clamping: header & 0x1F)
             switch type {
             case UnitType.sequence, UnitType.picture:
                 guard contents.slices.isEmpty else { throw .notOnePicture }
-                try readParameterSet(accessUnit[range], type: type)
-                contents.parameterSetsEnd = range.upperBound
+                try readParameterSet(bytes, type: type)
+                contents.parameterSetsEnd = unit.range.upperBound
             case UnitType.slice, UnitType.idrSlice:
-                let header = try readSlice(accessUnit[range], type: type)
+                let header = try readSlice(bytes, type: type)
                 try check(header, follows: contents.slices.last?.header)
-                contents.slices.append((range, header))
-            case UnitType.information: try H264Admission.admit(information: accessUnit[range])
+                contents.slices.append((unit.contents, header))
+            case UnitType.information: try H264Admission.admit(information: bytes)
             case UnitType.delimiter: contents.isDelimited = true
             case UnitType.filler: break
             default: throw .unitType(type)
@@ -173,13 +174,14 @@ struct H264Repeats: RepeatCoding {
     /// Moves the last picture's numbers on to those of a live picture, which must be the next.
     private mutating func advance(to slice: H264SliceHeader, _ sequence: H264SequenceParameterSet) throws(RepeatRefusal)
     {
-        let newNumber = (slice.frameNumber + inserted) % (1 << sequence.frameNumberWidth)
-        guard newNumber == (frameNumber + 1) % (1 << sequence.frameNumberWidth) else { throw .gap }
+        let width = sequence.frameNumberWidth
+        let newNumber = (slice.frameNumber &+ inserted).wrapped(to: width)
+        guard newNumber == (frameNumber &+ 1).wrapped(to: width) else { throw .gap }
         if let order = slice.pictureOrder {
             let period = 1 << sequence.pictureOrderWidth
-            let newOrder = (order + Self.pictureOrderStep * inserted) % period
-            let distance = (newOrder - pictureOrder + period) % period
-            guard distance > 0, distance < period / 2 else { throw .pictureOrder }
+            let newOrder = (order &+ Self.pictureOrderStep &* inserted).wrapped(to: sequence.pictureOrderWidth)
+            let distance = (newOrder &- pictureOrder).wrapped(to: sequence.pictureOrderWidth)
+            guard pictureOrder < period, distance > 0, distance < period / 2 else { throw .pictureOrder }
             pictureOrder = newOrder
         }
         frameNumber = newNumber

@@ -42,9 +42,9 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
     package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
         var reader = BitReader(unit)
         try reader.skip(8)
-        profile = UInt8(try reader.u(8))
-        constraints = UInt8(try reader.u(8))
-        level = UInt8(try reader.u(8))
+        profile = try reader.u8()
+        constraints = try reader.u8()
+        level = try reader.u8()
         id = try reader.ue("seq_parameter_set_id", in: 0...31)
 
         var (format, separate, depths) = (1, false, (8, 8))
@@ -52,8 +52,8 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
         if signalsChroma {
             format = try reader.ue("chroma_format_idc", in: 0...3)
             if format == 3 { separate = try reader.flag() }
-            depths.0 = try reader.ue("bit_depth_luma_minus8", in: 0...6) + 8
-            depths.1 = try reader.ue("bit_depth_chroma_minus8", in: 0...6) + 8
+            depths.0 = try reader.ue("bit_depth_luma_minus8", in: 0...6) &+ 8
+            depths.1 = try reader.ue("bit_depth_chroma_minus8", in: 0...6) &+ 8
             // qpprime_y_zero_transform_bypass_flag
             try reader.skip(1)
             if try reader.flag() { try Self.skipScalingLists(format == 3 ? 12 : 8, &reader) }
@@ -63,26 +63,26 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
         hasSeparateColourPlanes = separate
         chromaArrayType = separate ? 0 : chromaFormat
 
-        frameNumberWidth = try reader.ue("log2_max_frame_num_minus4", in: 0...12) + 4
+        frameNumberWidth = try reader.ue("log2_max_frame_num_minus4", in: 0...12) &+ 4
         pictureOrderType = try reader.ue("pic_order_cnt_type", in: 0...2)
         pictureOrderWidth =
-            pictureOrderType == 0 ? try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4 : 0
+            pictureOrderType == 0 ? try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) &+ 4 : 0
         isPictureOrderDeltaAlwaysZero = pictureOrderType == 1 ? try Self.readPictureOrderCycle(&reader) : false
 
         referenceFrames = try reader.ue("max_num_ref_frames", in: 0...16)
         // gaps_in_frame_num_value_allowed_flag
         try reader.skip(1)
-        let width = try reader.ue("pic_width_in_mbs_minus1", in: 0...(Self.largestFrame - 1)) + 1
-        let height = try reader.ue("pic_height_in_map_units_minus1", in: 0...(Self.largestFrame - 1)) + 1
+        let width = try reader.ue("pic_width_in_mbs_minus1", in: 0...Self.largestFrame) &+ 1
+        let height = try reader.ue("pic_height_in_map_units_minus1", in: 0...Self.largestFrame) &+ 1
         isFramesOnly = try reader.flag()
-        macroblocks = width * height * (isFramesOnly ? 1 : 2)
+        macroblocks = width &* height &* (isFramesOnly ? 1 : 2)
         guard macroblocks <= Self.largestFrame else { throw .outOfRange("PicSizeInMbs") }
         // mb_adaptive_frame_field_flag and direct_8x8_inference_flag
         try reader.skip(isFramesOnly ? 1 : 2)
-        let size = PictureSize(width: 16 * width, height: 16 * height * (isFramesOnly ? 1 : 2))
+        let size = PictureSize(width: 16 &* width, height: 16 &* height &* (isFramesOnly ? 1 : 2))
         // CropUnitX and CropUnitY (7.4.2.1.1).
         let columns = chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1
-        let rows = (chromaArrayType == 1 ? 2 : 1) * (isFramesOnly ? 1 : 2)
+        let rows: Int = (chromaArrayType == 1 ? 2 : 1) &* (isFramesOnly ? 1 : 2)
         croppedSize = try reader.flag() ? try size.cropped(&reader, columns: columns, rows: rows) : size
         let hasUsability = try reader.flag()
         signal = hasUsability ? try VideoSignal(&reader) : nil
@@ -92,18 +92,17 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
     /// The fields of type 1. Returns `delta_pic_order_always_zero_flag`.
     private static func readPictureOrderCycle(_ reader: inout BitReader) throws(BitstreamError) -> Bool {
         let isAlwaysZero = try reader.flag()
-        _ = try (reader.se(), reader.se())
-        let count = try reader.ue("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255)
-        for _ in 0..<count { _ = try reader.se() }
+        try reader.skipCodes(2)
+        try reader.skipCodes(try reader.ue("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255))
         return isAlwaysZero
     }
 
     /// `scaling_list( )` of 7.3.2.1.1.1, `count` times if present.
     private static func skipScalingLists(_ count: Int, _ reader: inout BitReader) throws(BitstreamError) {
-        for list in 0..<count where try reader.flag() {
+        for list in stride(from: 0, to: count, by: 1) where try reader.flag() {
             var (last, next) = (8, 8)
-            for _ in 0..<(list < 6 ? 16 : 64) where next != 0 {
-                next = try (last + reader.se()) & 0xFF
+            for _ in stride(from: 0, to: list < 6 ? 16 : 64, by: 1) where next != 0 {
+                next = try (last &+ reader.se()) & 0xFF
                 if next != 0 { last = next }
             }
         }

@@ -55,7 +55,7 @@ package struct H264SliceHeader: Sendable, Equatable {
         // bottom_field_flag
         if isField { try reader.skip(1) }
         // idr_pic_id
-        if isIDR { _ = try reader.ue() }
+        if isIDR { try reader.skipCodes() }
         if sequence.pictureOrderType == 0 {
             pictureOrderField = BitField(position: reader.position, width: sequence.pictureOrderWidth)
             pictureOrder = try reader.u(sequence.pictureOrderWidth)
@@ -63,7 +63,7 @@ package struct H264SliceHeader: Sendable, Equatable {
             (pictureOrderField, pictureOrder) = (nil, nil)
         }
         try Self.skipPictureOrderDeltas(&reader, sequence, picture, isField: isField)
-        if picture.hasRedundantPictures { _ = try reader.ue() }
+        if picture.hasRedundantPictures { try reader.skipCodes() }
 
         // direct_spatial_mv_pred_flag
         if kind == .b { try reader.skip(1) }
@@ -94,10 +94,9 @@ package struct H264SliceHeader: Sendable, Equatable {
     ) throws(BitstreamError) {
         let hasFieldOrder = picture.hasFieldOrder && !isField
         switch sequence.pictureOrderType {
-        case 0 where hasFieldOrder: _ = try reader.se()
+        case 0 where hasFieldOrder: try reader.skipCodes()
         case 1 where !sequence.isPictureOrderDeltaAlwaysZero:
-            _ = try reader.se()
-            if hasFieldOrder { _ = try reader.se() }
+            try reader.skipCodes(hasFieldOrder ? 2 : 1)
         default: break
         }
     }
@@ -111,12 +110,14 @@ package struct H264SliceHeader: Sendable, Equatable {
         guard kind != .i, kind != .si else { return (0, false) }
         var active = picture.activeReferences
         if try reader.flag() {
-            active = try reader.ue("num_ref_idx_l0_active_minus1", in: 0...31) + 1
-            if kind == .b { _ = try reader.ue() }
+            active = try reader.ue("num_ref_idx_l0_active_minus1", in: 0...31) &+ 1
+            if kind == .b { try reader.skipCodes() }
         }
         guard try reader.flag() else { return (active, false) }
         var operations: [[Int]] = []
         while case let operation = try reader.ue("modification_of_pic_nums_idc", in: 0...3), operation < 3 {
+            // 7.4.3.1. Without this bound a slice of 16 MiB would fill gigabytes.
+            guard operations.count < active else { throw .outOfRange("modification_of_pic_nums_idc") }
             operations.append([operation, try reader.ue()])
         }
         // abs_diff_pic_num_minus1 0 below the picture itself is the last picture.
@@ -129,11 +130,10 @@ package struct H264SliceHeader: Sendable, Equatable {
         references: Int,
         hasChroma: Bool
     ) throws(BitstreamError) {
-        _ = try reader.ue()
-        if hasChroma { _ = try reader.ue() }
-        for _ in 0..<references {
-            if try reader.flag() { _ = try (reader.se(), reader.se()) }
-            if hasChroma, try reader.flag() { for _ in 0..<4 { _ = try reader.se() } }
+        try reader.skipCodes(hasChroma ? 2 : 1)
+        for _ in stride(from: 0, to: references, by: 1) {
+            if try reader.flag() { try reader.skipCodes(2) }
+            if hasChroma, try reader.flag() { try reader.skipCodes(4) }
         }
     }
 }

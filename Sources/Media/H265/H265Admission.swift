@@ -28,7 +28,7 @@ enum H265Admission {
         guard !slice.hasTemporalMotion else { throw .temporalMotion }
         guard !slice.modifiesList else { throw .listModification }
         let distances = slice.references.map(\.distance)
-        guard distances == Array([-1, -2].prefix(distances.count)) else { throw .referencePictureSet }
+        guard distances.count <= 2, zip(distances, [-1, -2]).allSatisfy(==) else { throw .referencePictureSet }
         if slice.kind == .p {
             guard slice.activeReferences == 1 else { throw .severalActiveReferences }
             guard slice.references.first?.isUsed == true else { throw .referencePictureSet }

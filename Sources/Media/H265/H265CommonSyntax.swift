@@ -2,8 +2,7 @@
 enum H265CommonSyntax {
     /// `sub_layer_ordering_info_present_flag` and what it governs, in 7.3.2.1 and 7.3.2.2.1.
     static func skipSubLayerOrdering(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
-        let count = try reader.flag() ? subLayers : 1
-        for _ in 0..<count { _ = try (reader.ue(), reader.ue(), reader.ue()) }
+        try reader.skipCodes(3 &* (try reader.flag() ? subLayers : 1))
     }
 
     /// `scaling_list_data( )` of 7.3.4.
@@ -11,11 +10,11 @@ enum H265CommonSyntax {
         for size in 0..<4 {
             for _ in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
                 guard try reader.flag() else {
-                    _ = try reader.ue()
+                    try reader.skipCodes()
                     continue
                 }
-                if size > 1 { _ = try reader.se() }
-                for _ in 0..<min(64, 16 << (2 * size)) { _ = try reader.se() }
+                if size > 1 { try reader.skipCodes() }
+                try reader.skipCodes(min(64, 16 << (2 &* size)))
             }
         }
     }

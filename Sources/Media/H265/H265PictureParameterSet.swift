@@ -28,15 +28,15 @@ package struct H265PictureParameterSet: Sendable, Equatable {
         extraHeaderBits = try reader.u(3)
         // sign_data_hiding_enabled_flag and cabac_init_present_flag
         try reader.skip(2)
-        activeReferences = try reader.ue("num_ref_idx_l0_default_active_minus1", in: 0...14) + 1
+        activeReferences = try reader.ue("num_ref_idx_l0_default_active_minus1", in: 0...14) &+ 1
         // num_ref_idx_l1_default_active_minus1 and init_qp_minus26
-        _ = try (reader.ue(), reader.se())
+        try reader.skipCodes(2)
         // constrained_intra_pred_flag and transform_skip_enabled_flag
         try reader.skip(2)
         // cu_qp_delta_enabled_flag
-        if try reader.flag() { _ = try reader.ue() }
+        if try reader.flag() { try reader.skipCodes() }
         // pps_cb_qp_offset and pps_cr_qp_offset
-        _ = try (reader.se(), reader.se())
+        try reader.skipCodes(2)
         // pps_slice_chroma_qp_offsets_present_flag, weighted prediction, transquant_bypass_enabled_flag
         try reader.skip(4)
         let hasTiles = try reader.flag()
@@ -49,7 +49,7 @@ package struct H265PictureParameterSet: Sendable, Equatable {
         if try reader.flag() { try H265CommonSyntax.skipScalingLists(&reader) }
         hasListModification = try reader.flag()
         // log2_parallel_merge_level_minus2
-        _ = try reader.ue()
+        try reader.skipCodes()
         // slice_segment_header_extension_present_flag
         try reader.skip(1)
         hasExtensions = try H265CommonSyntax.readExtensions(&reader)
@@ -60,7 +60,7 @@ package struct H265PictureParameterSet: Sendable, Equatable {
         let columns = try reader.ue("num_tile_columns_minus1", in: 0...19)
         let rows = try reader.ue("num_tile_rows_minus1", in: 0...21)
         // uniform_spacing_flag
-        if try !reader.flag() { for _ in 0..<(columns + rows) { _ = try reader.ue() } }
+        if try !reader.flag() { try reader.skipCodes(columns &+ rows) }
         // loop_filter_across_tiles_enabled_flag
         try reader.skip(1)
     }
@@ -69,6 +69,6 @@ package struct H265PictureParameterSet: Sendable, Equatable {
         // deblocking_filter_override_enabled_flag
         try reader.skip(1)
         // pps_deblocking_filter_disabled_flag, else two offsets.
-        if try !reader.flag() { _ = try (reader.se(), reader.se()) }
+        if try !reader.flag() { try reader.skipCodes(2) }
     }
 }

@@ -25,17 +25,17 @@ package struct H265ProfileTierLevel: Sendable, Hashable {
 
     /// - Parameter reader: Stands behind the whole structure then, sub-layers included.
     init(_ reader: inout BitReader, subLayers: Int) throws(BitstreamError) {
-        space = UInt8(try reader.u(2))
+        space = UInt8(truncatingIfNeeded: try reader.u(2))
         isHighTier = try reader.flag()
-        profile = UInt8(try reader.u(5))
-        compatibility = UInt32(try reader.u(32))
-        constraints = UInt64(try reader.u(32)) << 16 | UInt64(try reader.u(16))
-        level = UInt8(try reader.u(8))
+        profile = UInt8(truncatingIfNeeded: try reader.u(5))
+        compatibility = UInt32(truncatingIfNeeded: try reader.u(32))
+        constraints = UInt64(truncatingIfNeeded: try reader.u(32) << 16 | reader.u(16))
+        level = try reader.u8()
         guard subLayers > 1 else { return }
         var present: [(profile: Bool, level: Bool)] = []
-        for _ in 1..<subLayers { present.append((try reader.flag(), try reader.flag())) }
+        for _ in stride(from: 1, to: subLayers, by: 1) { present.append((try reader.flag(), try reader.flag())) }
         // reserved_zero_2bits up to eight sub-layers.
-        try reader.skip(2 * (9 - subLayers))
-        for (profile, level) in present { try reader.skip((profile ? 88 : 0) + (level ? 8 : 0)) }
+        try reader.skip(2 &* (9 &- subLayers))
+        for (profile, level) in present { try reader.skip((profile ? 88 : 0) &+ (level ? 8 : 0)) }
     }
 }

@@ -42,8 +42,9 @@ struct H265Repeats: RepeatCoding {
             }
             restart()
         } else {
-            let next = (pictureOrder + 1) % (1 << sequence.pictureOrderWidth)
-            guard (slice.pictureOrder + inserted) % (1 << sequence.pictureOrderWidth) == next else { throw .gap }
+            let width = sequence.pictureOrderWidth
+            let next = (pictureOrder &+ 1).wrapped(to: width)
+            guard (slice.pictureOrder &+ inserted).wrapped(to: width) == next else { throw .gap }
             pictureOrder = next
             if inserted > 0 {
                 edit.slices = contents.slices.compactMap { unit, header in
@@ -75,8 +76,8 @@ struct H265Repeats: RepeatCoding {
 
     mutating func advance(by count: Int) {
         guard let sequence else { return }
-        inserted += count
-        pictureOrder = (pictureOrder + count) % (1 << sequence.pictureOrderWidth)
+        inserted &+= count
+        pictureOrder = (pictureOrder &+ count).wrapped(to: sequence.pictureOrderWidth)
     }
 
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
@@ -95,29 +96,30 @@ struct H265Repeats: RepeatCoding {
 
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool {
         AnnexB.Units(accessUnit).contains {
-            $0.header < $0.range.upperBound && UnitType.idr.contains(Int(accessUnit[$0.header] >> 1 & 0x3F))
+            accessUnit[in: $0.contents].first.map { UnitType.idr.contains(Int(clamping: $0 >> 1 & 0x3F)) } ?? false
         }
     }
 
     /// Takes the parameter sets in, checks every unit, and fills ``contents``.
     private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) {
         contents.removeAll()
-        for unit in AnnexB.Units(accessUnit) where unit.header < unit.range.upperBound {
-            let range = unit.header..<unit.range.upperBound
-            let type = Int(accessUnit[unit.header] >> 1 & 0x3F)
-            guard range.count >= 2 else { throw .malformed(unitType: type, .endOfUnit) }
+        for unit in AnnexB.Units(accessUnit) {
+            let bytes = accessUnit[in: unit.contents]
+            guard let header = bytes.first else { continue }
+            let type = Int(clamping: header >> 1 & 0x3F)
+            guard let layer = bytes[at: bytes.startIndex &+ 1] else { throw .malformed(unitType: type, .endOfUnit) }
             // nuh_layer_id 0 and TemporalId 0.
-            guard accessUnit[unit.header] & 1 == 0, accessUnit[unit.header + 1] == 1 else { throw .layersOrExtensions }
+            guard header & 1 == 0, layer == 1 else { throw .layersOrExtensions }
             switch type {
             case UnitType.video, UnitType.sequence, UnitType.picture:
                 guard contents.slices.isEmpty else { throw .notOnePicture }
-                try readParameterSet(accessUnit[range], type: type)
-                contents.parameterSetsEnd = range.upperBound
+                try readParameterSet(bytes, type: type)
+                contents.parameterSetsEnd = unit.range.upperBound
             case UnitType.trailing, UnitType.idr:
-                let header = try readSegment(accessUnit[range], type: type)
+                let header = try readSegment(bytes, type: type)
                 try check(header, first: contents.slices.first?.header, previous: contents.slices.last?.header)
-                contents.slices.append((range, header))
-            case UnitType.information: try H265Admission.admit(information: accessUnit[range])
+                contents.slices.append((unit.contents, header))
+            case UnitType.information: try H265Admission.admit(information: bytes)
             case UnitType.delimiter: contents.isDelimited = true
             case UnitType.filler: break
             default: throw .unitType(type)

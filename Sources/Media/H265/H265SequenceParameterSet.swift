@@ -40,8 +40,8 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
 
     /// `PicSizeInCtbsY`.
     package var treeBlocks: Int {
-        let side = 1 << treeBlockLog2
-        return (size.width + side - 1) / side * ((size.height + side - 1) / side)
+        let rest = 1 << treeBlockLog2 &- 1
+        return (size.width &+ rest) >> treeBlockLog2 &* (size.height &+ rest) >> treeBlockLog2
     }
 
     /// `MaxLumaPs` of level 6.2 (table A.8), and the longest side that it allows (A.4.2).
@@ -52,7 +52,7 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
         var reader = BitReader(unit)
         // The unit's header and sps_video_parameter_set_id.
         try reader.skip(16 + 4)
-        subLayers = try reader.u(3) + 1
+        subLayers = try reader.u(3) &+ 1
         guard subLayers <= 7 else { throw .outOfRange("sps_max_sub_layers_minus1") }
         isTemporallyNested = try reader.flag()
         profileTierLevel = try H265ProfileTierLevel(&reader, subLayers: subLayers)
@@ -65,42 +65,43 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
             width: try reader.ue("pic_width_in_luma_samples", in: 1...Self.longestSide),
             height: try reader.ue("pic_height_in_luma_samples", in: 1...Self.longestSide)
         )
-        guard size.width * size.height <= Self.largestPicture else { throw .outOfRange("PicSizeInSamplesY") }
+        guard size.width &* size.height <= Self.largestPicture else { throw .outOfRange("PicSizeInSamplesY") }
         // SubWidthC and SubHeightC (table 6-1).
         let (columns, rows) = (chromaFormat == 1 || chromaFormat == 2 ? 2 : 1, chromaFormat == 1 ? 2 : 1)
         croppedSize = try reader.flag() ? try size.cropped(&reader, columns: columns, rows: rows) : size
-        lumaDepth = try reader.ue("bit_depth_luma_minus8", in: 0...8) + 8
-        chromaDepth = try reader.ue("bit_depth_chroma_minus8", in: 0...8) + 8
-        pictureOrderWidth = try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4
+        lumaDepth = try reader.ue("bit_depth_luma_minus8", in: 0...8) &+ 8
+        chromaDepth = try reader.ue("bit_depth_chroma_minus8", in: 0...8) &+ 8
+        pictureOrderWidth = try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) &+ 4
         try H265CommonSyntax.skipSubLayerOrdering(&reader, subLayers: subLayers)
 
-        smallestBlockLog2 = try reader.ue("log2_min_luma_coding_block_size_minus3", in: 0...3) + 3
-        treeBlockLog2 = try reader.ue("log2_diff_max_min_luma_coding_block_size", in: 0...3) + smallestBlockLog2
+        smallestBlockLog2 = try reader.ue("log2_min_luma_coding_block_size_minus3", in: 0...3) &+ 3
+        treeBlockLog2 = try reader.ue("log2_diff_max_min_luma_coding_block_size", in: 0...3) &+ smallestBlockLog2
         guard (4...6).contains(treeBlockLog2) else { throw .outOfRange("CtbLog2SizeY") }
-        guard (size.width | size.height) & (1 << smallestBlockLog2 - 1) == 0 else {
+        guard (size.width | size.height) & (1 << smallestBlockLog2 &- 1) == 0 else {
             throw .outOfRange("pic_width_in_luma_samples")
         }
         // Transform block sizes and depths.
-        _ = try (reader.ue(), reader.ue(), reader.ue(), reader.ue())
+        try reader.skipCodes(4)
         if try reader.flag(), try reader.flag() { try H265CommonSyntax.skipScalingLists(&reader) }
         // amp_enabled_flag
         try reader.skip(1)
         hasAdaptiveOffset = try reader.flag()
         if try reader.flag() {
             try reader.skip(8)
-            _ = try (reader.ue(), reader.ue())
+            try reader.skipCodes(2)
             try reader.skip(1)
         }
 
         var sets: [H265ReferencePictureSet] = []
-        for index in 0..<(try reader.ue("num_short_term_ref_pic_sets", in: 0...64)) {
-            sets.append(try H265ReferencePictureSet(&reader, index: index, sets: sets, isInSlice: false))
+        let setCount = try reader.ue("num_short_term_ref_pic_sets", in: 0...64)
+        while sets.count < setCount {
+            sets.append(try H265ReferencePictureSet(&reader, sets: sets, isInSlice: false))
         }
         referencePictureSets = sets
         hasLongTermReferences = try reader.flag()
         if hasLongTermReferences {
             let count = try reader.ue("num_long_term_ref_pics_sps", in: 0...32)
-            try reader.skip(count * (pictureOrderWidth + 1))
+            try reader.skip(count &* (pictureOrderWidth &+ 1))
         }
         hasTemporalMotion = try reader.flag()
         // strong_intra_smoothing_enabled_flag

@@ -84,8 +84,8 @@ package struct H265SliceHeader: Sendable, Equatable {
         if kind != .i {
             active = picture.activeReferences
             if try reader.flag() {
-                active = try reader.ue("num_ref_idx_l0_active_minus1", in: 0...14) + 1
-                if kind == .b { _ = try reader.ue() }
+                active = try reader.ue("num_ref_idx_l0_active_minus1", in: 0...14) &+ 1
+                if kind == .b { try reader.skipCodes() }
             }
             if picture.hasListModification, references.count(where: \.isUsed) > 1 { modifiesList = try reader.flag() }
         }
@@ -107,15 +107,16 @@ package struct H265SliceHeader: Sendable, Equatable {
         let sets = sequence.referencePictureSets
         // short_term_ref_pic_set_sps_flag
         guard try reader.flag() else {
-            return try H265ReferencePictureSet(&reader, index: sets.count, sets: sets, isInSlice: true)
+            return try H265ReferencePictureSet(&reader, sets: sets, isInSlice: true)
         }
-        let index = try reader.u(width(of: sets.count))
-        guard sets.indices.contains(index) else { throw .outOfRange("short_term_ref_pic_set_idx") }
-        return sets[index]
+        guard let set = sets[at: try reader.u(width(of: sets.count))] else {
+            throw .outOfRange("short_term_ref_pic_set_idx")
+        }
+        return set
     }
 
     /// Ceil( Log2( count ) )
     private static func width(of count: Int) -> Int {
-        count > 1 ? Int.bitWidth - (count - 1).leadingZeroBitCount : 0
+        count > 1 ? Int.bitWidth &- (count &- 1).leadingZeroBitCount : 0
     }
 }

@@ -14,18 +14,18 @@ struct H265VideoUsability {
         try reader.skip(1)
         isFieldSequence = try reader.flag()
         let hasPictureTiming = try reader.flag()
-        if try reader.flag() { for _ in 0..<4 { _ = try reader.ue() } }
+        if try reader.flag() { try reader.skipCodes(4) }
         var (isProportional, hasHRD) = (false, false)
         if try reader.flag() {
             try reader.skip(64)
             isProportional = try reader.flag()
-            if isProportional { _ = try reader.ue() }
+            if isProportional { try reader.skipCodes() }
             hasHRD = try reader.flag()
         }
         self.hasHRD = hasHRD
         timesPictures = hasPictureTiming || isProportional || hasHRD
         guard !hasHRD, try reader.flag() else { return }
         try reader.skip(3)
-        for _ in 0..<5 { _ = try reader.ue() }
+        try reader.skipCodes(5)
     }
 }

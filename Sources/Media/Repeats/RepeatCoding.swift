@@ -22,6 +22,11 @@ protocol RepeatCoding: Sendable {
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool
 }
 
+extension Int {
+    /// Returns the number as a field of `width` bits holds it.
+    func wrapped(to width: Int) -> Int { self & (1 << width &- 1) }
+}
+
 /// What an access unit holds beside its parameter sets, which are taken in at once.
 struct AccessUnitContents<SliceHeader: Sendable>: Sendable {
     /// Its slices, or segments of slices: where each NAL unit lies without its start code, and what stands at its head.
@@ -61,6 +66,6 @@ struct AccessUnitEdit {
         for (unit, fields) in slices.reversed() {
             EmulationPrevention.overwrite(fields, inUnit: unit, of: &accessUnit)
         }
-        if let (place, bytes) = insertion { accessUnit.insert(contentsOf: bytes, at: place) }
+        if let (place, bytes) = insertion { accessUnit.insert(bytes, before: place) }
     }
 }

@@ -7,14 +7,13 @@ enum SupplementalInformation {
     ///   - headerWidth: Bits of the NAL unit header.
     static func payloadTypes(unit: ArraySlice<UInt8>, headerWidth: Int) -> [Int] {
         // Without the zeros that may follow a unit the stop bit's byte is the last, and too little for a message.
-        let end = unit.lastIndex { $0 != 0 }.map { $0 + 1 } ?? unit.startIndex
-        var reader = BitReader(unit[..<end])
+        var reader = BitReader(unit.dropLast(unit.reversed().prefix { $0 == 0 }.count))
         var types: [Int] = []
         do throws(BitstreamError) {
             try reader.skip(headerWidth)
             while true {
                 let type = try readNumber(&reader)
-                try reader.skip(8 * readNumber(&reader))
+                try reader.skip(8 &* readNumber(&reader))
                 types.append(type)
             }
         } catch {
@@ -27,7 +26,7 @@ enum SupplementalInformation {
         var number = 0
         while true {
             let byte = try reader.u(8)
-            number += byte
+            number &+= byte
             if byte < 255 { return number }
         }
     }

@@ -6,22 +6,22 @@ enum AVCConfiguration {
         var writer = BoxWriter()
         writer.box("avcC") { box in
             box.put([1, sequence.profile, sequence.constraints, sequence.level])
-            box.put(UInt8(0xFC | 3))  // lengthSizeMinusOne
-            box.put(UInt8(0xE0 | sets.sequence.count))
+            box.put((0xFC | 3) as UInt8)  // lengthSizeMinusOne
+            box.put(0xE0 | UInt8(clamping: sets.sequence.count))
             for set in sets.sequence { put(set, to: &box) }
-            box.put(UInt8(sets.picture.count))
+            box.put(UInt8(clamping: sets.picture.count))
             for set in sets.picture { put(set, to: &box) }
             guard sequence.signalsChroma else { return }
-            box.put(UInt8(0xFC | sequence.chromaFormat))
-            box.put(UInt8(0xF8 | (sequence.lumaDepth - 8)))
-            box.put(UInt8(0xF8 | (sequence.chromaDepth - 8)))
+            box.put(0xFC | UInt8(clamping: sequence.chromaFormat))
+            box.put(0xF8 | UInt8(clamping: sequence.lumaDepth &- 8))
+            box.put(0xF8 | UInt8(clamping: sequence.chromaDepth &- 8))
             box.put(UInt8(0))  // numOfSequenceParameterSetExt
         }
         return writer
     }
 
     private static func put(_ set: [UInt8], to box: inout BoxWriter) {
-        box.put(UInt16(set.count))
+        box.put(UInt16(clamping: set.count))
         box.put(set)
     }
 }

@@ -23,7 +23,7 @@ struct BoxWriter {
         _ content: (inout BoxWriter) -> Void
     ) {
         box(type) { box in
-            box.put(UInt32(version) << 24 | flags)
+            box.put(UInt32(clamping: version) << 24 | flags)
             content(&box)
         }
     }
@@ -42,6 +42,6 @@ struct BoxWriter {
     }
 
     mutating func zeros(_ count: Int) {
-        bytes += repeatElement(0, count: count)
+        bytes += repeatElement(0, count: max(0, count))
     }
 }

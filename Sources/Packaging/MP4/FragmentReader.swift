@@ -18,8 +18,17 @@ package struct FragmentReader: Sendable {
         let isKey: Bool
     }
 
+    /// The types of the boxes that are read, four ASCII characters each.
+    private enum BoxType: UInt32 {
+        case movieFragment = 0x6D6F_6F66  // moof
+        case track = 0x7472_6166  // traf
+        case decodeTime = 0x7466_6474  // tfdt
+        case run = 0x7472_756E  // trun
+        case data = 0x6D64_6174  // mdat
+    }
+
     /// Longest box, in bytes: a picture and its overhead.
-    private static let maximumBox = 32 << 20
+    private static let maximumBox: UInt32 = 32 << 20
     private static let boxHeader = 8
     /// Latest PTS, µs: far from where times overflow.
     private static let latest: Int64 = 1 << 62
@@ -34,55 +43,58 @@ package struct FragmentReader: Sendable {
 
     /// The access units that are whole with these bytes. Their stamps other than the PTS, and their size, are 0.
     package mutating func append(_ more: some Sequence<UInt8>) throws(Failure) -> [AccessUnit] {
-        bytes += more
-        var units: [AccessUnit] = []
-        var place = 0
-        while bytes.count - place >= Self.boxHeader {
-            let size = Int(number(at: place, as: UInt32.self))
-            guard size >= Self.boxHeader else { throw .malformed }
-            guard size <= Self.maximumBox else { throw .tooLong }
-            guard bytes.count - place >= size else { break }
-            let payload = (place + Self.boxHeader)..<(place + size)
-            switch type(at: place) {
-            case "moof": head = try readHead(payload)
-            case "mdat":
-                guard let head else { throw .malformed }
-                units.append(try accessUnit(head, payload))
-                self.head = nil
-            default: break
+        bytes.append(contentsOf: more)
+        var (head, units) = (head, [AccessUnit]())
+        let left = try bytes.span.bytes.withUnsafeBytes { bytes throws(Failure) in
+            var reader = ByteReader(bytes)
+            while let box = try Self.nextBox(of: &reader) {
+                switch box.type {
+                case .movieFragment: head = try Self.readHead(box.payload)
+                case .data:
+                    guard let known = head else { throw .malformed }
+                    units.append(try Self.accessUnit(known, box.payload))
+                    head = nil
+                case .track, .decodeTime, .run, nil: break
+                }
             }
-            place += size
+            return reader.count
         }
-        bytes.removeFirst(place)
+        self.head = head
+        bytes.removeLeading(bytes.count &- left)
         return units
     }
 
+    /// The next box, or `nil` if it is not whole yet; nothing of it is taken then.
+    private static func nextBox(of reader: inout ByteReader) throws(Failure) -> (type: BoxType?, payload: ByteReader)? {
+        var ahead = reader
+        guard let size = ahead.u32(), let type = ahead.u32() else { return nil }
+        guard size >= boxHeader else { throw .malformed }
+        guard size <= maximumBox else { throw .tooLong }
+        guard let payload = ahead.take(Int(clamping: size) &- boxHeader) else { return nil }
+        reader = ahead
+        return (BoxType(rawValue: type), payload)
+    }
+
     /// The decode time, and the flags of the only sample.
-    private func readHead(_ payload: Range<Int>) throws(Failure) -> Head {
-        let track = try box("traf", in: payload)
-        let time = try box("tfdt", in: track)
-        let run = try box("trun", in: track)
+    private static func readHead(_ payload: ByteReader) throws(Failure) -> Head {
+        let track = try box(.track, in: payload)
+        var time = try box(.decodeTime, in: track)
+        var run = try box(.run, in: track)
         // Version and flags; then 8 bytes of decode time; count, offset, duration, size and flags.
-        guard time.count >= 12, bytes[time.lowerBound] == 1, run.count >= 24,
-            let pts = Int64(exactly: number(at: time.lowerBound + 4, as: UInt64.self)), pts <= Self.latest
+        guard time.u8() == 1, time.skip(3), let pts = time.u64().flatMap({ Int64(exactly: $0) }), pts <= latest,
+            run.skip(20), let flags = run.u32()
         else { throw .malformed }
-        let flags = number(at: run.lowerBound + 20, as: UInt32.self)
         return Head(pts: pts, isKey: flags & 1 << 16 == 0)
     }
 
     /// NAL units with start codes in place of their lengths.
-    private func accessUnit(_ head: Head, _ payload: Range<Int>) throws(Failure) -> AccessUnit {
-        var annexB: [UInt8] = []
+    private static func accessUnit(_ head: Head, _ payload: ByteReader) throws(Failure) -> AccessUnit {
+        var (rest, annexB) = (payload, [UInt8]())
         annexB.reserveCapacity(payload.count)
-        var place = payload.lowerBound
-        while place < payload.upperBound {
-            guard payload.upperBound - place >= 4 else { throw .malformed }
-            let size = Int(number(at: place, as: UInt32.self))
-            place += 4
-            guard size > 0, size <= payload.upperBound - place else { throw .malformed }
-            annexB += [0, 0, 0, 1]
-            annexB += bytes[place..<(place + size)]
-            place += size
+        while rest.count > 0 {
+            guard let size = rest.u32(), size > 0, let unit = rest.take(Int(clamping: size)) else { throw .malformed }
+            annexB.append(contentsOf: [0, 0, 0, 1])
+            annexB.append(contentsOf: unit.remaining)
         }
         return AccessUnit(
             pts: head.pts,
@@ -96,20 +108,12 @@ package struct FragmentReader: Sendable {
     }
 
     /// The payload of the first box of that type.
-    private func box(_ wanted: String, in range: Range<Int>) throws(Failure) -> Range<Int> {
-        var place = range.lowerBound
-        while range.upperBound - place >= Self.boxHeader {
-            let size = Int(number(at: place, as: UInt32.self))
-            guard size >= Self.boxHeader, size <= range.upperBound - place else { throw .malformed }
-            if type(at: place) == wanted { return (place + Self.boxHeader)..<(place + size) }
-            place += size
+    private static func box(_ wanted: BoxType, in payload: ByteReader) throws(Failure) -> ByteReader {
+        var rest = payload
+        while let size = rest.u32(), let type = rest.u32() {
+            guard size >= boxHeader, let payload = rest.take(Int(clamping: size) &- boxHeader) else { throw .malformed }
+            if type == wanted.rawValue { return payload }
         }
         throw .malformed
-    }
-
-    private func type(at place: Int) -> String { String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self) }
-
-    private func number<Number: FixedWidthInteger>(at place: Int, as: Number.Type) -> Number {
-        bytes[place..<(place + Number.bitWidth / 8)].reduce(0) { $0 << 8 | Number($1) }
     }
 }

@@ -15,17 +15,17 @@ enum HEVCConfiguration {
             box.put(profile.level)
             box.put(UInt16(0xF000))  // min_spatial_segmentation_idc 0: unknown
             box.put(UInt8(0xFC))  // parallelismType 0: unknown
-            box.put(UInt8(0xFC | sequence.chromaFormat))
-            box.put(UInt8(0xF8 | (sequence.lumaDepth - 8)))
-            box.put(UInt8(0xF8 | (sequence.chromaDepth - 8)))
+            box.put(0xFC | UInt8(clamping: sequence.chromaFormat))
+            box.put(0xF8 | UInt8(clamping: sequence.lumaDepth &- 8))
+            box.put(0xF8 | UInt8(clamping: sequence.chromaDepth &- 8))
             box.put(UInt16(0))  // avgFrameRate: unspecified
-            box.put(UInt8(sequence.subLayers << 3 | (sequence.isTemporallyNested ? 4 : 0) | 3))
+            box.put(UInt8(clamping: sequence.subLayers) << 3 | (sequence.isTemporallyNested ? 4 : 0) | 3)
             box.put(UInt8(3))  // numOfArrays
-            for (type, units) in [(32, sets.video), (33, sets.sequence), (34, sets.picture)] {
-                box.put(UInt8((isComplete ? 0x80 : 0) | type))
-                box.put(UInt16(units.count))
+            for (type, units) in [(32 as UInt8, sets.video), (33, sets.sequence), (34, sets.picture)] {
+                box.put((isComplete ? 0x80 : 0) | type)
+                box.put(UInt16(clamping: units.count))
                 for unit in units {
-                    box.put(UInt16(unit.count))
+                    box.put(UInt16(clamping: unit.count))
                     box.put(unit)
                 }
             }

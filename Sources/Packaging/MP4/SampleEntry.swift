@@ -22,8 +22,8 @@ struct SampleEntry {
         guard let set = sets.sequence.first, !sets.picture.isEmpty, codec == .h264 || !sets.video.isEmpty else {
             throw .noParameterSets
         }
-        let all = sets.video + sets.sequence + sets.picture
-        guard all.allSatisfy({ $0.count <= UInt16.max }) else { throw .tooLarge }
+        let all = [sets.video, sets.sequence, sets.picture].joined()
+        guard !sets.isTooLong, all.allSatisfy({ $0.count <= UInt16.max }) else { throw .tooLarge }
         let signal: VideoSignal?
         do {
             switch codec {
@@ -41,7 +41,6 @@ struct SampleEntry {
                 )
                 configuration = AVCConfiguration.box(sequence, sets)
             case .h265:
-                guard all.count <= UInt16.max else { throw PackagingError.tooLarge }
                 let sequence = try H265SequenceParameterSet(unit: set[...])
                 (size, signal) = (sequence.croppedSize, sequence.signal)
                 type = place == .inBand ? "hev1" : "hvc1"
@@ -63,8 +62,8 @@ struct SampleEntry {
 
     /// Width and height of the track, which `tkhd` has in square pixels, as 16.16 numbers.
     var trackSize: (width: UInt32, height: UInt32) {
-        let width = (size.width << 16) * aspectRatio.width / aspectRatio.height
-        return (UInt32(clamping: width), UInt32(size.height) << 16)
+        let width = ((size.width << 16) &* aspectRatio.width).dividedReportingOverflow(by: aspectRatio.height)
+        return (UInt32(clamping: width.partialValue), UInt32(clamping: size.height) << 16)
     }
 
     func write(to writer: inout BoxWriter) {
@@ -72,8 +71,8 @@ struct SampleEntry {
             entry.zeros(6)
             entry.put(UInt16(1))  // data_reference_index
             entry.zeros(16)
-            entry.put(UInt16(size.width))
-            entry.put(UInt16(size.height))
+            entry.put(UInt16(clamping: size.width))
+            entry.put(UInt16(clamping: size.height))
             entry.put(Self.resolution)
             entry.put(Self.resolution)
             entry.zeros(4)
@@ -84,14 +83,14 @@ struct SampleEntry {
             entry.put(configuration.bytes)
             entry.box("colr") { box in
                 box.put("nclx")
-                box.put(UInt16(colour.primaries))
-                box.put(UInt16(colour.transfer))
-                box.put(UInt16(colour.matrix))
-                box.put(UInt8(colour.isFullRange ? 0x80 : 0))
+                box.put(UInt16(clamping: colour.primaries))
+                box.put(UInt16(clamping: colour.transfer))
+                box.put(UInt16(clamping: colour.matrix))
+                box.put((colour.isFullRange ? 0x80 : 0) as UInt8)
             }
             entry.box("pasp") { box in
-                box.put(UInt32(aspectRatio.width))
-                box.put(UInt32(aspectRatio.height))
+                box.put(UInt32(clamping: aspectRatio.width))
+                box.put(UInt32(clamping: aspectRatio.height))
             }
         }
     }

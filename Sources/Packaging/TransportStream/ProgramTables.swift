@@ -29,13 +29,13 @@ struct ProgramTables {
     private static func body(table: UInt8, number: UInt16, _ content: [UInt8]) -> [UInt8] {
         var section: [UInt8] = [table]
         // What follows the length: five bytes, the content, the checksum.
-        section.append(bigEndian: 0xB000 | UInt16(5 + content.count + 4))
+        section.append(bigEndian: 0xB000 | UInt16(clamping: 5 + content.count + 4))
         section.append(bigEndian: number)
         section += [0xC1, 0, 0]  // version 0, in force; section 0 of 0
         section += content
         section.append(bigEndian: CRC32.checksum(section))
         let filling = TransportPacket.bodySize - 1 - section.count
-        return [0] + section + [UInt8](repeating: TransportPacket.padding, count: filling)
+        return [0] + section + repeatElement(TransportPacket.padding, count: max(0, filling))
     }
 }
 

@@ -17,22 +17,22 @@ struct TransportTime {
     /// - Parameter pts: In µs; the clocks turn over every 26.5 hours of it.
     init(pts: Int64) {
         let remainder = pts % Self.period
-        let time = UInt64(remainder < 0 ? remainder + Self.period : remainder)
+        let time = UInt64(clamping: remainder < 0 ? remainder + Self.period : remainder)
         clockBase = time * 27 / 300 & Self.mask
-        clockExtension = UInt16(time * 27 % 300)
+        clockExtension = UInt16(clamping: time * 27 % 300)
         presentation = ((time * 9 + 50) / 100 + Self.delay) & Self.mask
     }
 
     /// `program_clock_reference` with its reserved bits: six bytes.
     func appendClock(to bytes: inout [UInt8]) {
-        bytes.append(bigEndian: UInt32(clockBase >> 1))
-        bytes.append(bigEndian: UInt16(clockBase & 1) << 15 | 0x7E00 | clockExtension)
+        bytes.append(bigEndian: UInt32(truncatingIfNeeded: clockBase >> 1))
+        bytes.append(bigEndian: UInt16(truncatingIfNeeded: clockBase & 1) << 15 | 0x7E00 | clockExtension)
     }
 
     /// `PTS` with its prefix and marker bits: five bytes.
     func appendPresentation(to bytes: inout [UInt8]) {
-        bytes.append(0x21 | UInt8(presentation >> 29 & 0x0E))
-        bytes.append(bigEndian: UInt16(presentation >> 14 & 0xFFFE) | 1)
-        bytes.append(bigEndian: UInt16(presentation << 1 & 0xFFFE) | 1)
+        bytes.append(0x21 | UInt8(truncatingIfNeeded: presentation >> 29 & 0x0E))
+        bytes.append(bigEndian: UInt16(truncatingIfNeeded: presentation >> 14 & 0xFFFE) | 1)
+        bytes.append(bigEndian: UInt16(truncatingIfNeeded: presentation << 1 & 0xFFFE) | 1)
     }
 }

@@ -1,4 +1,5 @@
 import Access
+import Media
 
 /// What a caller shows to be let in, not looked into yet.
 enum Credential: Sendable {
@@ -17,8 +18,8 @@ enum Credential: Sendable {
     init(authorization: [String], cookies: [String], authority: String?) {
         if let value = authorization.first {
             let parts = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-            guard authorization.count == 1, parts.count == 2, parts[0].lowercased() == "bearer",
-                let key = APIKey(parts[1])
+            guard authorization.count == 1, parts.first?.lowercased() == "bearer",
+                let key = parts[at: 1].flatMap({ APIKey($0) })
             else {
                 self = .malformed
                 return

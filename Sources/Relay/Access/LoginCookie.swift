@@ -1,6 +1,7 @@
 package import Access
 import Crypto
 import FoundationEssentials
+import Media
 
 /// The cookie by which a web page shows that its user had a key: the elements of a page cannot send headers, and its scripts are not to hold the key.
 ///
@@ -20,7 +21,7 @@ package struct LoginCookie: Sendable {
     ///
     /// - Parameter now: s since 1970.
     package func value(for key: KeyRing.Entry, now: Int) -> String {
-        let end = now + Self.lifetime
+        let end = now &+ Self.lifetime
         let code = HMAC<SHA256>.authenticationCode(for: Self.message(key, end: end), using: secret)
         return "\(key.name).\(end).\(Hexadecimal.text(of: code))"
     }
@@ -31,15 +32,19 @@ package struct LoginCookie: Sendable {
     package func key(of value: String, in ring: KeyRing, now: Int) -> KeyRing.Entry? {
         guard value.utf8.count <= Self.maximumLength else { return nil }
         let parts = value.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let end = Int(parts[1]), end > now, let code = Hexadecimal.bytes(in: parts[2]),
-            let key = ring.keys.first(where: { $0.name == parts[0] })
+        guard parts.count == 3, let name = parts.first, let end = parts[at: 1].flatMap({ Int($0, radix: 10) }),
+            end > now,
+            let code = parts.last.flatMap({ Hexadecimal.bytes(in: $0) }),
+            let key = ring.keys.first(where: { $0.name == name })
         else { return nil }
         let message = Self.message(key, end: end)
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: secret) ? key : nil
     }
 
     private static func message(_ key: KeyRing.Entry, end: Int) -> [UInt8] {
-        Array("\(key.name).\(end).".utf8) + key.sha256.bytes
+        var message = Array("\(key.name).\(end).".utf8)
+        message.append(contentsOf: key.sha256.bytes)
+        return message
     }
 
     /// The cookie's name. Browsers do not tell a host's ports apart, and several relays may be on one.
@@ -54,7 +59,7 @@ package struct LoginCookie: Sendable {
         let name = name(authority: authority)
         for pair in cookies.flatMap({ $0.split(separator: ";") }) {
             let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, parts[0] == name { return String(parts[1]) }
+            if parts.first == name[...], let value = parts[at: 1] { return String(value) }
         }
         return nil
     }

@@ -54,7 +54,7 @@ enum AgentProcess {
 
     private static func environment(_ values: [String: String]) -> Environment {
         let pairs = values.map { (Environment.Key(stringLiteral: $0.key), Optional($0.value)) }
-        return .inherit.updating(Dictionary(uniqueKeysWithValues: pairs))
+        return .inherit.updating(Dictionary(pairs) { $1 })
     }
 
     /// Logs the lines of `output` until it ends, and returns the last one.

@@ -21,12 +21,13 @@ package struct HeartbeatHistory: Sendable {
     {
         var heartbeat = told.completed(heartbeat)
         for place in heartbeat.sessions.indices {
-            if let tally = tally(heartbeat.sessions[place].session) { heartbeat.sessions[place].counters.add(tally) }
+            guard let tally = heartbeat.sessions[at: place].flatMap({ tally($0.session) }) else { continue }
+            heartbeat.sessions[at: place]?.counters.add(tally)
         }
         // An agent may say anything.
         heartbeat.linkQueuedBytes = max(0, heartbeat.linkQueuedBytes)
         let numbered = heartbeat.sessions.enumerated().map { ($1.session, $0) }
-        places = (Dictionary(uniqueKeysWithValues: numbered), places.latest)
+        places = (Dictionary(numbered) { $1 }, places.latest)
         previous = latest
         latest = heartbeat
         received = now
@@ -39,15 +40,14 @@ package struct HeartbeatHistory: Sendable {
     }
 
     package func figures(of session: SessionID) -> SessionFigures? {
-        places.latest[session].flatMap { latest?.sessions[$0] }
+        places.latest[session].flatMap { latest?.sessions[at: $0] }
     }
 
     /// The session's rates between the last two heartbeats; nil until it stood in both.
     package func rates(of session: SessionID) -> SessionRates? {
         guard let (previous, _, seconds) = interval, let place = places.previous[session],
-            let after = figures(of: session)?.counters
+            let before = previous.sessions[at: place]?.counters, let after = figures(of: session)?.counters
         else { return nil }
-        let before = previous.sessions[place].counters
         let pictures = difference(after.pictures, before.pictures)
         let encoded = difference(after.encoded, before.encoded)
         let encodeTime = Double(difference(after.encodeTimes.sum, before.encodeTimes.sum)) / 1e6
@@ -55,18 +55,18 @@ package struct HeartbeatHistory: Sendable {
             encodedLive: Double(difference(after.encodedLive, before.encodedLive)) / seconds,
             repeats: Double(difference(after.repeats, before.repeats)) / seconds,
             pictures: Double(pictures) / seconds,
-            bitrate: Double(difference(after.bytes, before.bytes)) * 8 / seconds,
+            bitrate: 8 * Double(difference(after.bytes, before.bytes)) / seconds,
             encodeMilliseconds: encoded == 0 ? nil : encodeTime / Double(encoded)
         )
     }
 
     private var interval: (previous: Heartbeat, latest: Heartbeat, seconds: Double)? {
         guard let previous, let latest, latest.clock > previous.clock else { return nil }
-        return (previous, latest, Double(latest.clock - previous.clock) / 1e9)
+        return (previous, latest, Double(difference(latest.clock, previous.clock)) / 1e9)
     }
 
     /// An agent's counters only grow; a smaller one is not worth a trap.
-    private func difference(_ later: UInt64, _ earlier: UInt64) -> UInt64 { later > earlier ? later - earlier : 0 }
+    private func difference(_ later: UInt64, _ earlier: UInt64) -> UInt64 { later - min(later, earlier) }
 }
 
 /// What one session did between two heartbeats.

@@ -22,7 +22,7 @@ package struct LineAssembler: Sendable {
     /// The line that no line end follows, nil when there is none.
     package mutating func finish() -> String? {
         defer { line.removeAll(keepingCapacity: true) }
-        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        if line.last == UInt8(ascii: "\r") { _ = line.popLast() }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 }

@@ -22,7 +22,10 @@ package struct ObjectReader {
         var reader = ObjectReader(members: members, path: [])
         let value = read(&reader)
         guard reader.issues.isEmpty else { throw FieldIssues(all: reader.issues) }
-        guard let value else { preconditionFailure("an object was refused without a reason") }
+        // A mistake of `read`, whose caller is told so instead of ending the relay.
+        guard let value else {
+            throw FieldIssues(all: [FieldIssue(kind: .missing, path: [], statement: "it is incomplete")])
+        }
         return value
     }
 
@@ -172,7 +175,7 @@ package struct ObjectReader {
         case nil: return nil
         case .object(let members):
             var reader = ObjectReader(members: members, path: path + [name])
-            defer { issues += reader.issues }
+            defer { issues.append(contentsOf: reader.issues) }
             return read(&reader)
         case let value?: return wrongType(name, "an object", is: value.kind)
         }
@@ -180,10 +183,8 @@ package struct ObjectReader {
 
     /// Takes the field `name` if it is null. For fields that null takes away; to all others it is of the wrong type.
     package mutating func takeNull(_ name: String) -> Bool {
-        guard let index = members.firstIndex(where: { $0.name == name }), members[index].value == .null else {
-            return false
-        }
-        members.remove(at: index)
+        guard members.first(where: { $0.name == name })?.value == .null else { return false }
+        removeFirst(name)
         return true
     }
 
@@ -191,8 +192,13 @@ package struct ObjectReader {
 
     private mutating func take(_ name: String) -> JSONValue? {
         known.append(name)
-        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
-        return members.remove(at: index).value
+        defer { removeFirst(name) }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// Of a name that stands twice the second one stays, and is an issue in the end.
+    private mutating func removeFirst(_ name: String) {
+        if let place = members.firstIndex(where: { $0.name == name }) { members.remove(at: place) }
     }
 
     private mutating func wrongType<Value>(_ name: String, _ expected: String, is actual: String) -> Value? {

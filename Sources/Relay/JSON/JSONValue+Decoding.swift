@@ -16,7 +16,7 @@ extension JSONValue: Decodable {
             self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
         } catch DecodingError.dataCorrupted(let context) {
             let cause = context.underlyingError.map { ": \($0)" } ?? ""
-            throw JSONError(description: context.debugDescription + cause)
+            throw JSONError(description: "\(context.debugDescription)\(cause)")
         } catch {
             throw JSONError(description: "\(error)")
         }
@@ -38,8 +38,8 @@ extension JSONValue: Decodable {
             } else {
                 switch byte {
                 case UInt8(ascii: "\""): isInString = true
-                case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                case UInt8(ascii: "["), UInt8(ascii: "{"): depth &+= 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth &-= 1
                 default: break
                 }
                 guard depth <= maximumDepth else {

@@ -9,9 +9,9 @@ extension JSONValue {
     private func write(to text: inout String) {
         switch self {
         case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .integer(let value): text += String(value)
-        case .number(let value): text += Self.text(of: value)
+        case .bool(let value): text.append(value ? "true" : "false")
+        case .integer(let value): text.append(String(value))
+        case .number(let value): text.append(Self.text(of: value))
         case .string(let value): Self.write(value, to: &text)
         case .array(let values):
             text += "["
@@ -49,8 +49,8 @@ extension JSONValue {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case ..<" ":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                // It has one or two digits.
+                text += "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))"
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -11,17 +11,16 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses `HOST:PORT` or `[IPv6]:PORT`; nil when it is neither, or the port is above 65535.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count > 1, let port = parts.last.flatMap({ UInt16($0, radix: 10) }) else { return nil }
+        var host = parts.dropLast().joined(separator: ":")
         if host.hasPrefix("["), host.hasSuffix("]") {
-            host = host.dropFirst().dropLast()
+            host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
             return nil
         }
         guard !host.isEmpty, !host.contains(where: { "[]".contains($0) }) else { return nil }
-        self.init(host: String(host), port: Int(port))
+        self.init(host: host, port: Int(clamping: port))
     }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
@@ -32,6 +31,6 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     package static func isLoopback(host: String) -> Bool {
         if host.lowercased() == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0, radix: 10) != nil }
     }
 }

@@ -26,9 +26,9 @@ package struct CaptureLatency: Sendable {
         // Stamps come in this order; an agent's that do not count as no time for their stage.
         let begun = min(max(accessUnit.encodeStart, newest), arrived)
         let ended = min(max(accessUnit.encodeEnd, begun), arrived)
-        total.add(arrived - newest, now: now)
-        wait.add(begun - newest, now: now)
-        encode.add(ended - begun, now: now)
-        link.add(arrived - ended, now: now)
+        total.add(arrived &- newest, now: now)
+        wait.add(begun &- newest, now: now)
+        encode.add(ended &- begun, now: now)
+        link.add(arrived &- ended, now: now)
     }
 }

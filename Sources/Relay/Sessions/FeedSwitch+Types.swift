@@ -54,7 +54,9 @@ extension FeedSwitch {
             self.fps = fps
         }
 
-        var silence: TimeAmount { .nanoseconds(Int64(missingPictures) * 1_000_000_000 / Int64(max(1, fps))) + patience }
+        var silence: TimeAmount {
+            .nanoseconds(Int64(clamping: missingPictures) * 1_000_000_000 / Int64(clamping: max(1, fps))) + patience
+        }
     }
 
     /// The switches so far.

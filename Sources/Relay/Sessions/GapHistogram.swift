@@ -1,3 +1,4 @@
+import Media
 package import NIOCore
 
 /// How often viewers had no picture for how long, when another agent took over.
@@ -14,7 +15,7 @@ package struct GapHistogram: Sendable, Equatable {
     package init() {}
 
     package mutating func add(_ gap: TimeAmount) {
-        counts[Self.bounds.firstIndex { gap <= $0 } ?? Self.bounds.count] += 1
+        counts[at: Self.bounds.firstIndex { gap <= $0 } ?? Self.bounds.count]? += 1
         sum = sum + gap
     }
 

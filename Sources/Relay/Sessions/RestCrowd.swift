@@ -36,6 +36,6 @@ package struct RestCrowd: Sendable {
     }
 
     private static func part(of session: SessionID, in range: UInt64) -> UInt64 {
-        range * (UInt64(session) * ratio % 65_536) / 65_536
+        range * (UInt64(clamping: session) * ratio % 65_536) / 65_536
     }
 }

@@ -126,8 +126,8 @@ package struct RestingSession: Sendable {
             return nil
         }
         tally.skipped += 1
-        tally.bytes += UInt64(picture.bytes.count)
-        picture.pts = (Int64(slot) - Int64(epoch)) / 1000
+        tally.bytes += UInt64(clamping: picture.bytes.count)
+        picture.pts = (Int64(clamping: slot) &- Int64(clamping: epoch)) / 1000
         picture.keyframeRequest = 0
         (picture.encodeStart, picture.encodeEnd) = (now, now)
         return picture

@@ -1,4 +1,5 @@
 import Logging
+import Media
 import NIOCore
 import Wire
 
@@ -64,6 +65,7 @@ final class SessionTable {
         guard count < device.maximumSessions else {
             throw .tooMany(device: device.name, limit: device.maximumSessions)
         }
+        guard lastID < .max else { throw .cannotListen(reason: "no session id is left: restart the relay") }
         opening[device.name, default: 0] += 1
         defer { opening[device.name, default: 0] -= 1 }
         lastID += 1
@@ -88,6 +90,12 @@ final class SessionTable {
         of device: DeviceConfiguration,
         send: @escaping @MediaLoop (Packet, AgentRole) -> Void
     ) async {
+        guard kept.id >= 1, kept.id <= lastID, entries[kept.id] == nil else {
+            logger.warning(
+                "session \(kept.id) is left out: the state file has its id twice, or as one that was never used"
+            )
+            return
+        }
         let session = Session(
             id: kept.id,
             device: device,
@@ -107,8 +115,8 @@ final class SessionTable {
         }
     }
 
-    /// Ids up to this one were used.
-    func skipIDs(to id: SessionID) { lastID = max(lastID, id) }
+    /// Takes note that ids up to this one were used. Half of all ids stay for new sessions, whatever a damaged state file says.
+    func skipIDs(to id: SessionID) { lastID = max(lastID, min(id, .max / 2)) }
 
     private func open(_ session: Session, port: Int) async throws(SessionError) {
         let listener = try await listen(session, wanted: port)
@@ -118,7 +126,7 @@ final class SessionTable {
         }
         session.port = listener.port
         entries[session.id] = Entry(session: session, listener: listener)
-        all.insert(session, at: all.lastIndex { $0.id < session.id }.map { $0 + 1 } ?? 0)
+        all.insert([session], before: all.firstIndex { $0.id > session.id } ?? all.count)
     }
 
     /// Ends a session: its viewers' streams end and its port closes.

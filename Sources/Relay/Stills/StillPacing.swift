@@ -24,7 +24,7 @@ package struct StillPacing: Sendable {
     private var hasFailed = false
 
     /// - Parameter fps: Stills per second, at least 1.
-    package init(fps: Int) { interval = .nanoseconds(1_000_000_000 / Int64(fps)) }
+    package init(fps: Int) { interval = .nanoseconds(1_000_000_000 / Int64(clamping: fps)) }
 
     /// The screen has changed.
     ///
@@ -59,7 +59,7 @@ package struct StillPacing: Sendable {
 
     /// The first multiple of the interval after `instant`.
     private func slot(after instant: NIODeadline) -> NIODeadline {
-        let interval = UInt64(interval.nanoseconds)
+        let interval = UInt64(clamping: interval.nanoseconds)
         return .uptimeNanoseconds((instant.uptimeNanoseconds / interval + 1) * interval)
     }
 }

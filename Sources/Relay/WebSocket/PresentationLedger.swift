@@ -23,7 +23,8 @@ package struct PresentationLedger: Sendable {
         let sent: UInt64
     }
 
-    private static let (longest, clockError) = (TimeAmount.seconds(10), TimeAmount.milliseconds(100))
+    /// ns.
+    private static let (longest, clockError) = (10_000_000_000 as UInt64, 100_000_000 as UInt64)
     /// Beyond this many the oldest are forgotten: 10 s at 60 pictures a second.
     private static let capacity = 600
 
@@ -41,19 +42,20 @@ package struct PresentationLedger: Sendable {
         guard !stamps.flags.contains(.repeat), stamps.captured >= begin, stamps.captured > newest else { return }
         // A stamp ahead of the clock must not outrank all that follow.
         newest = min(stamps.captured, now.uptimeNanoseconds)
-        if sent.count == Self.capacity { sent.removeFirst() }
+        if sent.count == Self.capacity { _ = sent.popFirst() }
         sent.append(Entry(pts: pts, captured: stamps.captured, sent: now.uptimeNanoseconds))
     }
 
     /// The viewer says that it presented the picture of this PTS, at an instant of the relay's clock in monotonic ns.
     package mutating func presented(_ pts: Int64, at instant: UInt64, now: NIODeadline) -> Verdict {
-        while let first = sent.first, first.pts < pts { sent.removeFirst() }
+        while let first = sent.first, first.pts < pts { _ = sent.popFirst() }
         guard let entry = sent.first, entry.pts == pts else { return .passedOver }
-        sent.removeFirst()
+        _ = sent.popFirst()
         let (earliest, latest) = (entry.sent, now.uptimeNanoseconds)
-        guard latest - earliest <= UInt64(Self.longest.nanoseconds) else { return .passedOver }
-        let error = UInt64(Self.clockError.nanoseconds)
-        guard instant >= earliest - min(error, earliest), instant <= latest + error else { return .refused }
+        guard latest &- earliest <= Self.longest else { return .passedOver }
+        guard instant >= earliest - min(Self.clockError, earliest), instant <= latest &+ Self.clockError else {
+            return .refused
+        }
         guard budget.take(now: now) else { return .passedOver }
         let presented = min(max(instant, earliest), latest)
         return .counts(presented - min(entry.captured, presented))

@@ -30,9 +30,9 @@ package struct StreamConfiguration: Sendable, Equatable {
         buffer.writeInteger(UInt8(0))
         buffer.writeInteger(orientation)
         buffer.writeInteger(UInt8(0))
-        buffer.writeInteger(UInt32(size.width))
-        buffer.writeInteger(UInt32(size.height))
-        buffer.writeInteger(UInt16(codec.utf8.count))
+        buffer.writeInteger(UInt32(clamping: size.width))
+        buffer.writeInteger(UInt32(clamping: size.height))
+        buffer.writeInteger(UInt16(clamping: codec.utf8.count))
         buffer.writeString(codec)
         buffer.writeBytes(preamble)
         return buffer

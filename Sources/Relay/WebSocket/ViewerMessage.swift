@@ -32,9 +32,9 @@ package enum ViewerMessage: Sendable, Equatable {
                 throw Malformed(description: "ack without pts")
             }
             switch value["presented"] {
-            case nil, .null?: self = .acknowledgement(Int64(pts), presented: nil)
+            case nil, .null?: self = .acknowledgement(Int64(clamping: pts), presented: nil)
             case .integer(let instant)? where instant >= 0:
-                self = .acknowledgement(Int64(pts), presented: UInt64(instant))
+                self = .acknowledgement(Int64(clamping: pts), presented: UInt64(clamping: instant))
             default: throw Malformed(description: "presented is no instant")
             }
         case "clock":

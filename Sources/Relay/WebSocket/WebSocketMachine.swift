@@ -1,3 +1,4 @@
+import Media
 package import NIOCore
 package import NIOWebSocket
 
@@ -114,7 +115,8 @@ package struct WebSocketMachine: Sendable {
     }
 
     private mutating func part(_ payload: [UInt8], isLast: Bool, now: NIODeadline) -> [Action] {
-        let message = (fragments ?? []) + payload
+        var message = fragments ?? []
+        message.append(contentsOf: payload)
         guard message.count <= policy.maximumMessage else { return tooLong(now: now) }
         guard isLast else {
             fragments = message
@@ -130,17 +132,17 @@ package struct WebSocketMachine: Sendable {
     private mutating func pong(_ payload: [UInt8], now: NIODeadline) -> [Action] {
         // Only who has read a ping knows what stands in it.
         guard let place = pings.firstIndex(of: payload) else { return [] }
-        pings.removeSubrange(...place)
+        pings.removeLeading(place &+ 1)
         lastPong = now
         return []
     }
 
     private mutating func peerCloses(_ payload: [UInt8], now: NIODeadline) -> [Action] {
-        guard payload.count != 1 else { return violation("bad Close", now: now) }
-        guard payload.count >= 2 else { return close(.init(.normalClosure), now: now) + [.finish] }
-        let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+        guard let high = payload.first else { return close(.init(.normalClosure), now: now) + [.finish] }
+        guard let low = payload[at: 1] else { return violation("bad Close", now: now) }
+        let code = UInt16(clamping: high) << 8 | UInt16(clamping: low)
         guard Self.mayBeSent(code) else { return violation("bad Close", now: now) }
-        guard String(validating: payload[2...], as: UTF8.self) != nil else {
+        guard String(validating: payload.dropFirst(2), as: UTF8.self) != nil else {
             return close(.init(.dataInconsistentWithMessage, "not UTF-8"), now: now)
         }
         return close(.init(.unknown(code)), now: now) + [.finish]

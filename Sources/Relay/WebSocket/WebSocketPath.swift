@@ -1,4 +1,5 @@
 import HummingbirdCore
+import Media
 import Wire
 
 /// What a request for a WebSocket names: `/screencapture/{id}/ws`, in a container with `?container=mp4`.
@@ -15,12 +16,12 @@ package struct WebSocketPath {
     /// Nil for other paths, for another container and another way to join, and for what else a query may have.
     package init?(_ uri: String) {
         let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-        guard path.count == 4, path[0].isEmpty, path[1] == "screencapture", path[3] == "ws",
-            let session = SessionID(path[2])
+        let path = parts.first?.split(separator: "/", omittingEmptySubsequences: false) ?? []
+        guard path.count == 4, path.first == "", path[at: 1] == "screencapture", path.last == "ws",
+            let session = path[at: 2].flatMap({ SessionID($0, radix: 10) })
         else { return nil }
         self.session = session
-        let arguments = parts.count == 2 ? parts[1].split(separator: "&") : []
+        let arguments = parts[at: 1]?.split(separator: "&") ?? []
         guard arguments.allSatisfy({ $0.hasPrefix("container=") || $0.hasPrefix("join=") }) else { return nil }
         let named = arguments.filter { $0.hasPrefix("container=") }.map { $0.dropFirst("container=".count) }
         guard named.allSatisfy({ $0 == Self.container.rawValue }) else { return nil }

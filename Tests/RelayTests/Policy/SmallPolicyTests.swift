@@ -197,6 +197,22 @@ struct SmallPolicyTests {
         )
     }
 
+    @Test("Seconds that no amount of time holds are as much as it holds, and what is no number is none")
+    func anySeconds() {
+        #expect(TimeAmount(seconds: 1.5) == .milliseconds(1500))
+        #expect(TimeAmount(seconds: -1e-9) == .nanoseconds(-1))
+        #expect(
+            TimeAmount(seconds: 1e300) == .nanoseconds(.max) && TimeAmount(seconds: .infinity) == .nanoseconds(.max)
+        )
+        #expect(TimeAmount(seconds: -1e300) == .nanoseconds(.min))
+        #expect(TimeAmount(seconds: .nan) == .zero)
+    }
+
+    @Test("An object that is refused without a reason is refused all the same")
+    func refusalWithoutReason() {
+        #expect(throws: FieldIssues.self) { try ObjectReader.read([]) { _ in Int?.none } }
+    }
+
     @Test("A token bucket lets a burst through, then a steady rate, and never more than a burst at once")
     func aTokenBucket() {
         var bucket = TokenBucket(capacity: 3, perSecond: 10)

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Media
 import Relay
+import RelayTestSupport
 import TestSupport
 import Testing
 
@@ -89,6 +90,34 @@ struct StateFileTests {
             var session = kept
             fault(&session)
             #expect(!session.isSound(now: now), "fault \(number)")
+        }
+    }
+
+    @Test("with the largest id, an id of before the first one and an id twice leaves the relay running and ids free")
+    func anyIDs() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var state = state()
+        state.linkToken = String(repeating: "0", count: 64)
+        state.lastSession = .max
+        state.broadcasts = []
+        var kept = state.sessions[0]
+        (kept.device, kept.port) = ("default", 21_900)
+        let ids: [UInt32] = [3, 3, 0, .max]
+        state.sessions = ids.map { id in
+            kept.id = id
+            kept.port += 1
+            return kept
+        }
+        try StateFile(path: path).write(state)
+        let path = path
+        try await RunningRelay.run {
+            $0.stateFile = path
+        } _: { relay in
+            #expect(try await relay.get("/screencapture/3").json["port"] == 21_901)
+            for id in [0, UInt32.max] { #expect(try await relay.get("/screencapture/\(id)").status == 404) }
+            let (first, _) = try await relay.startSession()
+            let (second, _) = try await relay.startSession()
+            #expect(first > 3 && second == first + 1)
         }
     }
 
