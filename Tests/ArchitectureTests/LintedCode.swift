@@ -1,0 +1,106 @@
+import Foundation
+
+/// A part of the sources that ``TrapTests`` holds to rules.
+struct LintedCode: Sendable, CustomStringConvertible {
+    /// What it is, for a failure's message.
+    let name: String
+    let rules: Set<TrapScanner.Rule>
+    /// Folders and files below Sources.
+    let paths: [String]
+    /// Folders and files of those that are left out, each with the reason.
+    var apart: [String: String] = [:]
+
+    var description: String { name }
+
+    static let sources = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Sources")
+
+    /// Swift files at or below `path`, from Sources on.
+    static func files(at path: String) throws -> [String] {
+        guard !path.hasSuffix(".swift") else { return [path] }
+        return try FileManager.default.subpathsOfDirectory(atPath: sources.appendingPathComponent(path).path)
+            .filter { $0.hasSuffix(".swift") }.sorted().map { "\(path)/\($0)" }
+    }
+
+    static func source(of file: String) throws -> String {
+        try String(contentsOf: sources.appendingPathComponent(file), encoding: .utf8)
+    }
+
+    var files: [String] {
+        get throws {
+            let left = Set(try apart.keys.flatMap(Self.files(at:)))
+            return try paths.flatMap(Self.files(at:)).filter { !left.contains($0) }
+        }
+    }
+
+    static let all = [relay, readers, carriers]
+
+    /// All code of the relay's process.
+    private static let relay = LintedCode(
+        name: "the relay",
+        rules: [.forced, .asserted],
+        paths: ["Access", "Media", "Packaging", "Pacing", "Relay", "RelayCommand", "Wire"]
+    )
+
+    /// Code that takes apart what an agent, a viewer, a caller or a file of theirs says.
+    private static let readers = LintedCode(
+        name: "a reader",
+        rules: Set(TrapScanner.Rule.allCases),
+        paths: [
+            // The agent link.
+            "Wire",
+            // An agent's pictures.
+            "Media/AnnexB.swift", "Media/Bitstream", "Media/DisplayOrientation.swift", "Media/H264", "Media/H265",
+            "Media/NALUnitKind.swift", "Media/Repeats", "Media/VideoSignal.swift",
+            "Packaging/CodecString.swift", "Packaging/MP4/AVCConfiguration.swift",
+            "Packaging/MP4/FragmentReader.swift", "Packaging/MP4/HEVCConfiguration.swift",
+            "Packaging/MP4/ParameterSetList.swift", "Packaging/MP4/SampleEntry.swift",
+            // An agent's figures and times.
+            "Media/LatencyHistogram.swift", "Media/SessionCounters.swift", "Relay/Broadcast/HeartbeatHistory.swift",
+            "Relay/Metrics/CaptureLatency.swift", "Relay/Stills/KeptStill.swift",
+            // What agents write to their standard error.
+            "Relay/Broadcast/LineAssembler.swift",
+            // Calls: bodies, queries, keys, addresses.
+            "Relay/Access/Credential.swift", "Relay/Access/LoginCookie.swift", "Relay/Fields",
+            "Relay/HTTP/API+Query.swift", "Relay/JSON", "Relay/Launch/Endpoint.swift",
+            "Relay/Sessions/SessionRequest+Fields.swift",
+            "Access/APIKey.swift", "Access/Fingerprint.swift", "Access/Hexadecimal.swift", "Access/KeyDigest.swift",
+            // Viewers' messages, and their keys on sessions' ports.
+            "Relay/Viewers/KeyLineHandler.swift", "Relay/WebSocket/PictureStamps.swift",
+            "Relay/WebSocket/PresentationLedger.swift", "Relay/WebSocket/StreamConfiguration.swift",
+            "Relay/WebSocket/ViewerMessage.swift", "Relay/WebSocket/WebSocketPath.swift",
+            // The files of keys and of the relay's state.
+            "Access/KeyRing.swift", "Relay/State/RelayState.swift",
+        ],
+        apart: [
+            "Media/AnnexB.swift": "a checked reader: it looks for start codes in an array",
+            "Media/Bitstream/BitReader.swift": "a checked reader: of bits",
+            "Media/Bitstream/ByteReader.swift": "a checked reader: of bytes",
+            "Media/Bitstream/CheckedAccess.swift": "a checked reader: of collections",
+            "Media/Bitstream/BitWriter.swift": "writes what the readers have bounded",
+            "Media/H264/H264SkipPicture.swift": "writes what the readers have bounded",
+            "Media/H265/CABACEncoder.swift": "writes what the readers have bounded",
+            "Media/H265/H265SkipPicture.swift": "writes what the readers have bounded",
+            "Wire/PacketEncoder.swift": "writes the relay's own packets",
+        ]
+    )
+
+    /// Code that carries what was read to viewers. It counts bytes and pictures, and no memory holds so many that a sum overflows.
+    private static let carriers = LintedCode(
+        name: "a carrier",
+        rules: Set(TrapScanner.Rule.allCases).subtracting([.arithmetic]),
+        paths: ["Packaging", "Relay/AgentLink", "Relay/Sessions", "Relay/Stills", "Relay/Viewers", "Relay/WebSocket"],
+        apart: [
+            "Packaging/MP4/FragmentedMP4.swift":
+                "cuts a picture at the units found in it; the target packaging drives it",
+            "Packaging/MP4/MP4Recording.swift": "runs in the command `heliograph` alone",
+            "Packaging/TransportStream/TransportStream.swift":
+                "cuts a picture at multiples of a packet; the target packaging drives it",
+            "Relay/AgentLink/LinkToken.swift": "reads the operator's file",
+            "Relay/AgentLink/PeerUser.swift": "asks the kernel",
+            "Relay/AgentLink/UserName.swift": "reads the operator's configuration",
+            "Relay/Viewers/ScrcpyFraming.swift": "cuts a picture at the units found in it; the target scrcpy drives it",
+        ]
+    )
+}
