@@ -12,6 +12,20 @@ struct Choices {
     /// Big-endian.
     mutating func short() -> Int { Int(byte()) << 8 | Int(byte()) }
 
+    /// A number at an end of its type, near `centre`, or any.
+    mutating func number<Number: FixedWidthInteger>(near centre: Number = 0) -> Number {
+        switch byte() & 7 {
+        case 0: .min
+        case 1: .max
+        case 2: centre
+        case 3: centre &+ Number(truncatingIfNeeded: short())
+        case 4: centre &- Number(truncatingIfNeeded: short())
+        case 5: centre &+ Number(truncatingIfNeeded: short() * 1_000_000)
+        case 6: centre &- Number(truncatingIfNeeded: short() * 1_000_000)
+        default: (0..<8).reduce(0) { number, _ in number << 8 | Number(truncatingIfNeeded: byte()) }
+        }
+    }
+
     /// As many bytes as the next two say and are there.
     mutating func piece() -> [UInt8] {
         let count = min(short(), bytes.count)

@@ -16,8 +16,8 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     }
 
     package static let all: [FuzzTarget] = [
-        .wire, .scrcpy, .webSocket, .json, .query, .credentials, .annexB, .h264, .h265, .packaging, .fragments,
-        .configuration, .environment, .keys, .state, .stills,
+        .wire, .heartbeats, .feed, .rest, .scrcpy, .webSocket, .json, .query, .credentials, .annexB, .h264, .h265,
+        .packaging, .fragments, .configuration, .environment, .keys, .state, .stills,
     ]
 }
 

@@ -1,12 +1,16 @@
 import Media
-import Wire
+package import Wire
 
 extension RelayMetrics {
     /// A linked agent's last heartbeat.
-    struct AgentReading: Sendable {
+    package struct AgentReading: Sendable {
         let device: String
         let role: AgentRole
         let heartbeat: Heartbeat
+
+        package init(device: String, role: AgentRole, heartbeat: Heartbeat) {
+            (self.device, self.role, self.heartbeat) = (device, role, heartbeat)
+        }
 
         fileprivate var labels: MetricFamily.Labels { [("device", device), ("role", role.rawValue)] }
 
@@ -16,7 +20,7 @@ extension RelayMetrics {
     }
 
     /// What the linked agents' last heartbeats say.
-    static func agent(_ readings: [AgentReading]) -> [MetricFamily] {
+    package static func agent(_ readings: [AgentReading]) -> [MetricFamily] {
         func perDevice(
             _ name: String,
             _ kind: MetricFamily.Kind,

@@ -6,7 +6,7 @@ import Wire
 /// The relay's and the agents' figures for /metrics, as they are at one moment. docs/api.md lists them.
 ///
 /// They are read on the media loop and made a text of elsewhere: for hundreds of sessions that takes longer than pictures may wait.
-struct RelayMetrics: Sendable {
+package struct RelayMetrics: Sendable {
     /// What has no sample for each session.
     private let relay: [MetricFamily]
     private let heartbeats: [AgentReading]

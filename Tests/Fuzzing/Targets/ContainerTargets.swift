@@ -40,11 +40,23 @@ extension FuzzTarget {
             if let packets = try refusable({ try transport.packets(unit) }) {
                 let isWhole = stride(from: 0, to: packets.count, by: 188).allSatisfy { packets[$0] == 0x47 }
                 try require(packets.count.isMultiple(of: 188) && isWhole, "\(packets.count) bytes of packets")
+                try checkDiscontinuity(before: packets)
             }
+            try checkDiscontinuity(before: unit.bytes)
         }
         for patch in recording.ending(at: clock.end(now: Int64(head) << 8))?.patches ?? [] {
             try require(patch.offset >= 0 && patch.offset + patch.bytes.count <= recorded, "a patch at \(patch.offset)")
         }
+    }
+
+    /// Those that a viewer lost may be followed by the packets of any picture.
+    private static func checkDiscontinuity(before bytes: [UInt8]) throws {
+        let told = TransportStream.discontinuity(before: bytes)
+        let isWhole = stride(from: 0, to: told.count, by: 188).allSatisfy { told[$0] == 0x47 }
+        try require(
+            told.count.isMultiple(of: 188) && told.count <= 3 * 188 && isWhole,
+            "\(told.count) bytes tell a gap"
+        )
     }
 
     /// The access unit with start codes of four bytes, and without zeros behind its units.
