@@ -92,15 +92,10 @@ struct LintedCode: Sendable, CustomStringConvertible {
         rules: Set(TrapScanner.Rule.allCases).subtracting([.arithmetic]),
         paths: ["Packaging", "Relay/AgentLink", "Relay/Sessions", "Relay/Stills", "Relay/Viewers", "Relay/WebSocket"],
         apart: [
-            "Packaging/MP4/FragmentedMP4.swift":
-                "cuts a picture at the units found in it; the target packaging drives it",
             "Packaging/MP4/MP4Recording.swift": "runs in the command `heliograph` alone",
-            "Packaging/TransportStream/TransportStream.swift":
-                "cuts a picture at multiples of a packet; the target packaging drives it",
             "Relay/AgentLink/LinkToken.swift": "reads the operator's file",
             "Relay/AgentLink/PeerUser.swift": "asks the kernel",
             "Relay/AgentLink/UserName.swift": "reads the operator's configuration",
-            "Relay/Viewers/ScrcpyFraming.swift": "cuts a picture at the units found in it; the target scrcpy drives it",
         ]
     )
 }

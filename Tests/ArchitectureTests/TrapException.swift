@@ -49,11 +49,6 @@ struct TrapException: Sendable {
             "[unowned self]",
             "What calls them is the session's own, and calls nothing after the session's end."
         ),
-        TrapException(
-            "Relay/Viewers/Picture.swift",
-            "preconditionFailure(",
-            "All pictures of a session and all its viewers on TCP have the session's framing, which never changes."
-        ),
         TrapException("Relay/HTTP/API+Page.swift", "HTTPField.Name(\"", "The name is a literal that is allowed."),
         TrapException("Relay/HTTP/OriginGuard.swift", "HTTPField.Name(\"", "The name is a literal that is allowed."),
         // Readers.

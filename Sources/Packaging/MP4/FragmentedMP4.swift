@@ -101,7 +101,7 @@ package struct FragmentedMP4: Sendable {
         let size = units.reduce(0) { $0 + Self.lengthSize + $1.range.count }
         guard size <= Int(UInt32.max) - Self.dataHeaderSize else { throw .tooLarge }
         needsKeyframe = false
-        let head = Head(time: UInt64(pts - origin), size: UInt32(size), isKey: isKey)
+        let head = Head(time: UInt64(clamping: pts - origin), size: UInt32(clamping: size), isKey: isKey)
         return Fragment(bytes: write(head, units, of: picture), changesInitialization: changes)
     }
 
@@ -110,11 +110,11 @@ package struct FragmentedMP4: Sendable {
         var units: [Unit] = []
         for unit in AnnexB.Units(bytes) {
             // trailing_zero_8bits belong to the byte stream, not to the unit, which never ends in zero.
-            var end = unit.range.upperBound
-            while end > unit.header, bytes[end - 1] == 0 { end -= 1 }
-            guard unit.header < end else { continue }
+            let padded = bytes[in: unit.contents]
+            let contents = padded.dropLast(padded.reversed().prefix { $0 == 0 }.count)
+            guard let header = contents.first else { continue }
             guard units.count < Self.maximumUnits else { return nil }
-            units.append(Unit(range: unit.header..<end, kind: NALUnitKind(header: bytes[unit.header], codec: codec)))
+            units.append(Unit(range: contents.indices, kind: NALUnitKind(header: header, codec: codec)))
         }
         return units
     }
@@ -122,7 +122,7 @@ package struct FragmentedMP4: Sendable {
     /// - Returns: Whether the initialization segment is another now.
     private mutating func takeParameterSets(_ units: [Unit], of bytes: [UInt8]) throws(PackagingError) -> Bool {
         var found = ParameterSetList()
-        for unit in units { found.append(bytes[unit.range], kind: unit.kind) }
+        for unit in units { found.append(bytes[in: unit.range], kind: unit.kind) }
         guard found != sets || initialization == nil else { return false }
         let entry = try SampleEntry(found, codec: codec, place: place)
         initialization = InitializationSegment(entry, reservesDuration: reservesDuration)
@@ -132,13 +132,13 @@ package struct FragmentedMP4: Sendable {
 
     /// Whether the unit is no parameter set, or one of those in the sample entry.
     private func isKnown(_ unit: Unit, of bytes: [UInt8]) -> Bool {
-        !unit.kind.isParameterSet || sets.contains(bytes[unit.range], kind: unit.kind)
+        !unit.kind.isParameterSet || sets.contains(bytes[in: unit.range], kind: unit.kind)
     }
 
     private mutating func write(_ head: Head, _ units: [Unit], of picture: [UInt8]) -> [UInt8] {
         sequenceNumber &+= 1
-        let duration = (Self.timescale + UInt32(fps) / 2) / UInt32(fps)
-        var writer = BoxWriter(capacity: Self.headSize + Int(head.size))
+        let duration = (Self.timescale + UInt32(clamping: fps) / 2) / UInt32(clamping: fps)
+        var writer = BoxWriter(capacity: Self.headSize + Int(clamping: head.size))
         writer.box("moof") { fragment in
             fragment.fullBox("mfhd") { $0.put(sequenceNumber) }
             fragment.box("traf") { track in
@@ -148,7 +148,7 @@ package struct FragmentedMP4: Sendable {
                 // Flags: data offset, then duration, size and flags of each sample.
                 track.fullBox("trun", flags: 0x701) { run in
                     run.put(UInt32(1))
-                    run.put(UInt32(Self.headSize))
+                    run.put(UInt32(clamping: Self.headSize))
                     run.put(duration)
                     run.put(head.size)
                     run.put(Self.sampleFlags(isKey: head.isKey))
@@ -157,8 +157,8 @@ package struct FragmentedMP4: Sendable {
         }
         writer.box("mdat") { data in
             for unit in units {
-                data.put(UInt32(unit.range.count))
-                data.put(picture[unit.range])
+                data.put(UInt32(clamping: unit.range.count))
+                data.put(picture[in: unit.range])
             }
         }
         return writer.bytes

@@ -44,21 +44,19 @@ package struct TransportStream: Sendable {
         }
 
         // The first packet has the clock, the headers, and what fits of the picture.
-        var taken = min(picture.count, firstRoom - Self.elementaryHeaderSize - delimiter.count)
-        let filling = firstRoom - Self.elementaryHeaderSize - delimiter.count - taken
+        let room = firstRoom - Self.elementaryHeaderSize - delimiter.count
+        var rest = picture[...]
+        let first = rest.takeFirst(room)
+        let filling = room - first.count
         appendVideoHeader(startsUnit: true, content: .both, to: &bytes)
-        bytes.append(UInt8(Self.clockFieldSize - 1 + filling))
+        bytes.append(UInt8(clamping: Self.clockFieldSize - 1 + filling))
         bytes.append(0x10 | (isKey ? 0x40 : 0))  // PCR_flag, random_access_indicator
         time.appendClock(to: &bytes)
-        bytes += repeatElement(TransportPacket.padding, count: filling)
+        bytes += repeatElement(TransportPacket.padding, count: max(0, filling))
         Self.appendElementaryHeader(size: size, time, to: &bytes)
         bytes += delimiter
-        bytes += picture[..<taken]
-        while taken < picture.count {
-            let count = min(picture.count - taken, TransportPacket.bodySize)
-            appendVideoPacket(picture[taken..<(taken + count)], to: &bytes)
-            taken += count
-        }
+        bytes += first
+        while !rest.isEmpty { appendVideoPacket(rest.takeFirst(TransportPacket.bodySize), to: &bytes) }
         return bytes
     }
 
@@ -72,10 +70,11 @@ package struct TransportStream: Sendable {
         while rest.count >= TransportPacket.size, seen.count < 3 {
             let header = Array(rest.prefix(TransportPacket.headerSize))
             rest = rest.dropFirst(TransportPacket.size)
-            let pid = (UInt16(header[1]) << 8 | UInt16(header[2])) & 0x1FFF
+            let (high, low) = (header[at: 1] ?? 0, header[at: 2] ?? 0)
+            let pid = (UInt16(clamping: high) << 8 | UInt16(clamping: low)) & 0x1FFF
             guard seen.insert(pid).inserted else { continue }
             // A packet without payload repeats the counter of the one before it.
-            let next = header[3]
+            let next = header[at: 3] ?? 0
             TransportPacket.appendHeader(
                 pid: pid,
                 startsUnit: false,
@@ -83,8 +82,8 @@ package struct TransportStream: Sendable {
                 continuity: (next &- 1) & 0x0F,
                 to: &bytes
             )
-            bytes += [UInt8(TransportPacket.bodySize - 1), 0x80]  // discontinuity_indicator
-            bytes += repeatElement(TransportPacket.padding, count: TransportPacket.bodySize - 2)
+            bytes += [UInt8(clamping: TransportPacket.bodySize - 1), 0x80]  // discontinuity_indicator
+            bytes += repeatElement(TransportPacket.padding, count: max(0, TransportPacket.bodySize - 2))
         }
         return bytes
     }
@@ -135,7 +134,7 @@ package struct TransportStream: Sendable {
     private mutating func appendVideoPacket(_ payload: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
         let filling = TransportPacket.bodySize - payload.count
         appendVideoHeader(startsUnit: false, content: filling > 0 ? .both : .payload, to: &bytes)
-        if filling > 0 { bytes.append(UInt8(filling - 1)) }
+        if filling > 0 { bytes.append(UInt8(clamping: filling - 1)) }
         // No flags. A field of one byte is its length alone.
         if filling > 1 { bytes.append(0) }
         bytes += repeatElement(TransportPacket.padding, count: max(0, filling - 2))
@@ -154,10 +153,8 @@ package struct TransportStream: Sendable {
 
     /// The header byte of the NAL unit that an Annex B stream begins with.
     private static func leadingHeader(of bytes: [UInt8]) -> UInt8? {
-        guard let one = bytes.firstIndex(where: { $0 != 0 }), one >= 2, bytes[one] == 1, one + 1 < bytes.count else {
-            return nil
-        }
-        return bytes[one + 1]
+        var rest = bytes.drop { $0 == 0 }
+        return bytes.count - rest.count >= 2 && rest.popFirst() == 1 ? rest.first : nil
     }
 }
 

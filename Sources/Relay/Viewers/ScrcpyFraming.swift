@@ -31,7 +31,7 @@ enum ScrcpyFraming {
 
     private static func append(_ bytes: ArraySlice<UInt8>, head: UInt64, to buffer: inout ByteBuffer) {
         buffer.writeInteger(head)
-        buffer.writeInteger(UInt32(bytes.count))
+        buffer.writeInteger(UInt32(clamping: bytes.count))
         buffer.writeBytes(bytes)
     }
 
@@ -41,11 +41,9 @@ enum ScrcpyFraming {
         var rest: [UInt8] = []
         var units = AnnexB.Units(bytes)
         while let unit = units.next() {
-            let kind = bytes[unit.range].dropFirst(unit.header - unit.range.lowerBound).first.map {
-                NALUnitKind(header: $0, codec: codec)
-            }
-            if kind == .slice { return rest + bytes[unit.range.lowerBound...] }
-            if kind?.isParameterSet != true { rest += bytes[unit.range] }
+            let kind = bytes[in: unit.contents].first.map { NALUnitKind(header: $0, codec: codec) }
+            if kind == .slice { return rest + bytes[from: unit.range.lowerBound] }
+            if kind?.isParameterSet != true { rest += bytes[in: unit.range] }
         }
         return rest[...]
     }
