@@ -30,7 +30,7 @@ final class AgentLink {
     /// Most heartbeats that wait to be read: an agent sends a few a second.
     private static let mostUnread = 64
     /// Reads all links' heartbeats, one after the other: nothing else runs there.
-    private static let reader = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    nonisolated static let reader: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     /// How long a refused peer is given to read why.
     private static let lingerTime = TimeAmount.seconds(1)
 

@@ -23,6 +23,8 @@ struct AgentListener: Sendable {
         pauses: AcceptPauses
     ) async throws {
         let strangers = AgentStrangers()
+        // Made now: it takes descriptors, of which there may be none left when an agent comes.
+        _ = AgentLink.reader
         let bootstrap = ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
