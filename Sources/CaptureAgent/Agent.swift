@@ -27,11 +27,12 @@ package final class Agent: Sendable {
 
     private let configuration: AgentConfiguration
     private let logger: Logger
-    private let stopEvent = Event()
+    private let stopEvent: Event
     private let screen: Screen
     private let catalogue: EncoderCatalogue
 
-    package init(configuration: AgentConfiguration, logger: Logger) {
+    package init(configuration: AgentConfiguration, logger: Logger) throws(ResourceShortage) {
+        stopEvent = try Event()
         self.configuration = configuration
         self.logger = logger
         let screen = Screen()
@@ -53,19 +54,22 @@ package final class Agent: Sendable {
         stopEvent.wait()
     }
 
-    /// Serves the relay until it is done.
-    package func run() -> Ending {
+    /// Serves the relay until it is done. Throws if the system refuses what the agent takes to start.
+    package func run() throws(ResourceShortage) -> Ending {
         let source = makeSource()
         // In a thread of its own: some drivers take seconds to say that they have no device.
-        let probing = WorkerThread(name: "encoder-probe") { [catalogue, stopEvent] in
+        let probing = try WorkerThread(name: "encoder-probe") { [catalogue, stopEvent] in
             catalogue.probeAll(stop: stopEvent)
         }
-        defer { probing.join() }
-        let supervisor = SourceSupervisor(source: source, demand: screen.demand, sink: screen, logger: logger)
+        defer {
+            stopEvent.set()
+            probing.join()
+        }
+        let supervisor = try SourceSupervisor(source: source, demand: screen.demand, sink: screen, logger: logger)
         defer { supervisor.shutDown() }
         // Their frames are the source's.
         defer { screen.waitForEnds() }
-        let slate = configuration.role == .standby ? startSlate() : nil
+        let slate = configuration.role == .standby ? try startSlate() : nil
         defer {
             stopEvent.set()
             slate?.join()
@@ -100,9 +104,9 @@ package final class Agent: Sendable {
         }
     }
 
-    private func startSlate() -> WorkerThread {
+    private func startSlate() throws(ResourceShortage) -> WorkerThread {
         let loop = SlateLoop(screen: screen, delay: UInt64(configuration.slateDelay * 1e9))
-        return WorkerThread(name: "slate") { [stopEvent] in loop.run(until: stopEvent) }
+        return try WorkerThread(name: "slate") { [stopEvent] in loop.run(until: stopEvent) }
     }
 
     // MARK: - Link
@@ -129,17 +133,28 @@ package final class Agent: Sendable {
     private func serve(_ link: RelayLink, decoder: inout PacketDecoder) -> LinkError {
         let stills = StillDesk { link.send(.still($0, $1)) }
         screen.attach(link, stills: stills)
-        let stillThread = WorkerThread(name: "stills") { [screen] in stills.run(screen.stillSubject(of:)) }
-        let writer = WorkerThread(name: "link-writer") { [screen] in
-            link.writeLoop { screen.heartbeat(linkQueuedBytes: $0, linkDrops: $1) }
+        defer { screen.detach() }
+        do throws(ResourceShortage) {
+            let stillThread = try WorkerThread(name: "stills") { [screen] in stills.run(screen.stillSubject(of:)) }
+            defer {
+                stills.close()
+                stillThread.join()
+            }
+            let writer = try WorkerThread(name: "link-writer") { [screen] in
+                link.writeLoop { screen.heartbeat(linkQueuedBytes: $0, linkDrops: $1) }
+            }
+            defer {
+                link.close()
+                writer.join()
+            }
+            return followOrders(link, stills, &decoder)
+        } catch {
+            return .shortage(error)
         }
-        defer {
-            link.close()
-            stills.close()
-            stillThread.join()
-            writer.join()
-            screen.detach()
-        }
+    }
+
+    /// Does what the relay says until the link ends.
+    private func followOrders(_ link: RelayLink, _ stills: StillDesk, _ decoder: inout PacketDecoder) -> LinkError {
         do {
             while true {
                 switch try link.nextPacket(&decoder) {

@@ -4,45 +4,8 @@ package import Wire
 
 /// Where the source's thread meets the sessions: the newest frame, the source's state, the sessions and the link.
 package final class Screen: FrameSink {
-    private struct State {
-        /// Those that are active.
-        var sessions: [SessionPipeline] = []
-        var dormant: [SessionID: DormantSession] = [:]
-        /// Those that have been told to end, and may be at their last picture still: what is set when they are done.
-        var ending: [(id: SessionID, ended: Event)] = []
-        /// Sessions that are added to a still screen start from it.
-        var newest: CapturedFrame?
-        /// Of the newest frame, monotonic ns.
-        var arrival: UInt64 = 0
-        /// What sessions were last offered in place of the source's frames; nil once it delivers again.
-        var slate: CapturedFrame?
-        var status = SourceStatus(state: .opening)
-        /// Since when the source does not deliver; nil while it does. Monotonic ns.
-        var lostSince: UInt64? = MonotonicClock.now
-        var encoders: [EncoderReport] = []
-        var link: RelayLink?
-        var stills: StillDesk?
-        var framesReceived: UInt64 = 0
-        var buffersSkipped: UInt64 = 0
-        var framesCopied: UInt64 = 0
-
-        /// Of a session, active or not.
-        func parameters(of id: SessionID) -> SessionParameters? {
-            sessions.first { $0.id == id }?.parameters ?? dormant[id]?.parameters
-        }
-
-        /// Reports the picture's size and orientation where they are new.
-        mutating func follow(_ frame: CapturedFrame) {
-            let (size, orientation) = (frame.description.size, frame.orientation)
-            guard status.state == .streaming, status.size != size || status.orientation != orientation else { return }
-            status.size = size
-            status.orientation = orientation
-            link?.send(.status(status))
-        }
-    }
-
     package let demand = SourceDemand(.none)
-    private let state = Mutex(State())
+    private let state = Mutex(ScreenState())
 
     package init() {}
 
@@ -134,16 +97,13 @@ package final class Screen: FrameSink {
 
     /// Waits until the threads of all sessions that have been told to end are done.
     func waitForEnds() {
-        for session in state.withLock({ $0.ending }) { session.ended.wait() }
+        for ended in state.withLock({ $0.ending.ends }) { ended.wait() }
     }
 
     /// Ends a session's pipeline without waiting for it: its encoder may hang, and the link's thread is not to.
     private func end(_ session: SessionPipeline) {
         session.stop()
-        state.withLock { state in
-            state.ending.removeAll { $0.ended.isSet }
-            state.ending.append((session.id, session.ended))
-        }
+        state.withLock { $0.ending.add(session) }
     }
 
     package func heartbeat(linkQueuedBytes: Int, linkDrops: [SessionID: UInt64]) -> Heartbeat {
@@ -217,13 +177,15 @@ package final class Screen: FrameSink {
         case ends(SessionPipeline)
     }
 
-    /// Asks for a keyframe that carries `request`; the first one of a session that is not active yet.
+    /// Asks for a keyframe that carries `request`; the first one of a session that is not active yet. One that the system has refused is started again.
     package func requestKeyframe(_ id: SessionID, _ request: UInt32) {
-        let session = state.withLock { state in
+        let (session, refused) = state.withLock { state in
             state.dormant[id]?.request = request
-            return state.sessions.first { $0.id == id }
+            let refused = state.dormant[id].flatMap { $0.isRefused && $0.parameters.isActive ? $0 : nil }
+            return (state.sessions.first { $0.id == id }, refused)
         }
         session?.requestKeyframe(request)
+        if let refused { start(refused) }
     }
 
     /// Takes note that the relay has given a session back whose repeats it made.
@@ -233,8 +195,13 @@ package final class Screen: FrameSink {
     }
 
     private func start(_ dormant: DormantSession) {
-        let former = state.withLock { state in state.ending.last { $0.id == dormant.id }?.ended }
-        let session = dormant.started(after: former) { [weak self] in self?.followSessions() }
+        let former = state.withLock { $0.ending.last(dormant.id) }
+        let session: SessionPipeline
+        do throws(ResourceShortage) {
+            session = try dormant.started(after: former) { [weak self] in self?.followSessions() }
+        } catch {
+            return refuse(dormant, because: error)
+        }
         // Offered under the lock, or a newer frame could come first and be displaced by this one.
         state.withLock { state in
             state.dormant[session.id] = nil
@@ -242,6 +209,17 @@ package final class Screen: FrameSink {
             if let newest = state.newest { session.offer(newest, arrival: state.arrival) }
         }
         followSessions()
+    }
+
+    /// Says, once, that the system refuses what a session takes. It stays as one that is not encoded.
+    private func refuse(_ dormant: DormantSession, because shortage: ResourceShortage) {
+        let isNews = state.withLock { state in
+            defer { state.dormant[dormant.id]?.isRefused = true }
+            return state.dormant[dormant.id]?.isRefused == false
+        }
+        guard isNews else { return }
+        let failure = SessionFailure(code: .outOfResources, reason: shortage.description)
+        dormant.output.sessionFailed(dormant.id, failure)
     }
 
     private func putToSleep(_ session: SessionPipeline) {

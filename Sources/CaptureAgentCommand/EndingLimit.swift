@@ -6,8 +6,8 @@ enum EndingLimit {
     /// How long the agent may take, s.
     private static let time: UInt32 = 5
 
-    static func watch(_ agent: Agent) {
-        WorkerThread(name: "ending-limit") {
+    static func watch(_ agent: Agent) throws(ResourceShortage) {
+        try WorkerThread(name: "ending-limit") {
             agent.waitForStop()
             sleep(time)
             _exit(EX_SOFTWARE)

@@ -15,8 +15,8 @@ struct CaptureAgentCommand: ParsableCommand {
             Usually the relay starts it. Started by hand or by a service manager, it needs the token that the relay is \
             configured with in the environment variable HELIOGRAPH_LINK_TOKEN.
 
-            Exit status: 0 ended by the relay or by SIGTERM, 64 wrong arguments, 75 the relay stayed away, 77 the relay \
-            refused the agent.
+            Exit status: 0 ended by the relay or by SIGTERM, 64 wrong arguments, 71 the system refused a thread or a file \
+            descriptor at the start, 75 the relay stayed away, 77 the relay refused the agent.
             """,
         version: Release.current
     )
@@ -110,10 +110,7 @@ struct CaptureAgentCommand: ParsableCommand {
             throw ValidationError("--log-level \(logLevel) is not a level.")
         }
         logger.logLevel = level
-        let agent = Agent(configuration: configuration, logger: logger)
-        TerminationSignals.handle { agent.stop() }
-        EndingLimit.watch(agent)
-        switch agent.run() {
+        switch try Self.run(configuration, logger: logger) {
         case .stopped:
             logger.info("ended")
         case .refused(let reason):
@@ -122,6 +119,18 @@ struct CaptureAgentCommand: ParsableCommand {
         case .relayAway(let reason):
             logger.error("the relay at \(relay) stayed away: \(reason)")
             throw ExitCode(EX_TEMPFAIL)
+        }
+    }
+
+    private static func run(_ configuration: AgentConfiguration, logger: Logger) throws -> Agent.Ending {
+        do throws(ResourceShortage) {
+            let agent = try Agent(configuration: configuration, logger: logger)
+            try TerminationSignals.handle { agent.stop() }
+            try EndingLimit.watch(agent)
+            return try agent.run()
+        } catch {
+            logger.error("\(error)")
+            throw ExitCode(EX_OSERR)
         }
     }
 

@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// The body of an ACCESS_UNIT packet, big-endian:
 ///
@@ -53,4 +53,9 @@ enum AccessUnitBody {
             bytes: rest.bytes
         )
     }
+}
+
+extension AccessUnit {
+    /// The longest Annex B bytes that a packet has room for.
+    package static let maximumByteCount = PacketHeader.maximumLength - AccessUnitBody.fixedByteCount
 }

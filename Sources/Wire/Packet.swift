@@ -144,6 +144,8 @@ package struct SessionFailure: Sendable, Equatable, Codable {
         case encoderRefused = "encoder_refused"
         /// The encoder failed again and again.
         case encoderFailed = "encoder_failed"
+        /// The system refuses the agent what the session takes, such as a thread.
+        case outOfResources = "out_of_resources"
     }
 
     package var code: Code
@@ -212,7 +214,7 @@ package struct Heartbeat: Sendable, Equatable, Codable {
     package var buffersSkipped: UInt64
     /// Frames copied because the source had too few free buffers to lease one.
     package var framesCopied: UInt64
-    /// Bytes that wait in the agent for the link.
+    /// Bytes that wait in the agent for the link, the rest of a packet that is half written included.
     package var linkQueuedBytes: Int
     package var sessions: [SessionFigures]
     /// Sessions whose figures are those of the link's last heartbeat; absent: none.
@@ -249,7 +251,7 @@ package struct SessionFigures: Sendable, Equatable, Codable {
     /// The encoded picture's size, once known.
     package var size: PictureSize?
     package var counters: SessionCounters
-    /// Access units dropped because the link was more than `Welcome.maximumQueuedMedia` behind.
+    /// Access units dropped because the link was more than `Welcome.maximumQueuedMedia` behind, or no packet had room for them.
     package var linkDrops: UInt64
 
     package init(

@@ -14,7 +14,7 @@ struct AgentTests {
         _ body: (LinkServer) async throws -> Void
     ) async throws {
         let server = try server ?? LinkServer()
-        let agent = Agent(
+        let agent = try Agent(
             configuration: AgentConfiguration(
                 relayHost: "127.0.0.1",
                 relayPort: server.port,
@@ -27,7 +27,7 @@ struct AgentTests {
             ),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
-        let thread = WorkerThread(name: "agent") { _ = agent.run() }
+        let thread = try WorkerThread(name: "agent") { _ = try? agent.run() }
         defer {
             agent.stop()
             thread.join()

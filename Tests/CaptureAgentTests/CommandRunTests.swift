@@ -10,11 +10,11 @@ struct CommandRunTests {
         _ script: String,
         seconds: Double = 30,
         limit: Int = CommandRun.largestOutput,
-        stop: Event = Event()
+        stop: Event? = nil
     ) throws -> [UInt8]? {
         let output = CommandOutput(limit: limit)
         let command = ScreenshotCommand(words: ["sh", "-c", script], timeout: UInt64(seconds * 1e9))
-        return try CommandRun.run(command, into: output, stop: stop) ? [UInt8](output.bytes) : nil
+        return try CommandRun.run(command, into: output, stop: try stop ?? Event()) ? [UInt8](output.bytes) : nil
     }
 
     @Test("what they write is gathered, beside what they say")
@@ -30,7 +30,11 @@ struct CommandRunTests {
         let output = CommandOutput(limit: 1000)
         let words = ["printf", "%s|", "a b", "$HOME", "", "*", "--"]
         #expect(
-            try CommandRun.run(ScreenshotCommand(words: words, timeout: 30_000_000_000), into: output, stop: Event())
+            try CommandRun.run(
+                ScreenshotCommand(words: words, timeout: 30_000_000_000),
+                into: output,
+                stop: try Event()
+            )
         )
         #expect(String(decoding: output.bytes, as: UTF8.self) == "a b|$HOME||*|--|")
     }
@@ -40,7 +44,7 @@ struct CommandRunTests {
         let output = CommandOutput(limit: 1000)
         for text in ["a longer text", "short"] {
             let command = ScreenshotCommand(words: ["printf", text], timeout: 30_000_000_000)
-            #expect(try CommandRun.run(command, into: output, stop: Event()))
+            #expect(try CommandRun.run(command, into: output, stop: try Event()))
             #expect(String(decoding: output.bytes, as: UTF8.self) == text)
         }
     }
@@ -61,7 +65,7 @@ struct CommandRunTests {
     func missing() {
         let command = ScreenshotCommand(words: ["/nonexistent/program"], timeout: 1_000_000_000)
         let error = #expect(throws: CommandError.self) {
-            try CommandRun.run(command, into: CommandOutput(limit: 1), stop: Event())
+            try CommandRun.run(command, into: CommandOutput(limit: 1), stop: try Event())
         }
         #expect(error?.cause == "command_not_started" && error?.reason.contains("No such file") == true)
     }
@@ -87,7 +91,7 @@ struct CommandRunTests {
 
     @Test("they are ended when the source is")
     func stop() throws {
-        let stop = Event()
+        let stop = try Event()
         stop.set()
         #expect(try Self.run("sleep 1000", stop: stop) == nil)
     }

@@ -33,9 +33,9 @@ struct EncoderCatalogueTests {
     }
 
     @Test("has a sentence for every listed encoder that does not work here")
-    func listed() {
+    func listed() throws {
         let catalogue = EncoderCatalogue(entries: EncoderEntry.listed)
-        catalogue.probeAll(stop: Event())
+        catalogue.probeAll(stop: try Event())
         let reports = catalogue.reports
         #expect(reports.count == EncoderEntry.listed.count)
         for report in reports {
@@ -61,16 +61,17 @@ struct EncoderCatalogueTests {
     }
 
     @Test("probes an encoder once, whoever asks, and tells its owner after each")
-    func once() async {
+    func once() async throws {
         let plan = FailurePlan()
         let told = Mutex<[[String]]>([])
         let catalogue = EncoderCatalogue(
             entries: [plan.entry(name: "gpu", kind: .hardware), .x264],
             changed: { reports in told.withLock { $0.append(reports.map(\.name)) } }
         )
+        let stop = try Event()
         await withTaskGroup { group in
             for _ in 0..<4 {
-                group.addTask { catalogue.probeAll(stop: Event()) }
+                group.addTask { catalogue.probeAll(stop: stop) }
             }
         }
         #expect(plan.openings == 1)
@@ -79,8 +80,8 @@ struct EncoderCatalogueTests {
     }
 
     @Test("stops probing when it is told to")
-    func stopped() {
-        let stop = Event()
+    func stopped() throws {
+        let stop = try Event()
         stop.set()
         let catalogue = EncoderCatalogue(entries: [.x264])
         catalogue.probeAll(stop: stop)

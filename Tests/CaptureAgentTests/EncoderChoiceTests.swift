@@ -65,6 +65,44 @@ struct EncoderChoiceTests {
         #expect(step(&choice, ["gpu"], at: now) == .use("gpu"))
     }
 
+    @Test("what may pass by itself is tried for as long as it takes, after pauses that have grown, and is told")
+    func passing() {
+        for error in [EncoderError.tooLong(encoder: "x264"), .shortage(encoder: "x264", .threads("none"))] {
+            var choice = EncoderChoice()
+            var now: UInt64 = 0
+            var pauses: [UInt64] = []
+            for _ in 0..<20 {
+                if case .pause(let until) = step(&choice, ["x264"], at: now) {
+                    #expect(choice.trouble == error)
+                    pauses.append((until - now) / 1_000_000)
+                    now = until
+                }
+                #expect(step(&choice, ["x264"], at: now) == .use("x264"))
+                // Either is how it shows.
+                if case .tooLong = error {
+                    choice.opened(at: now)
+                    choice.failed(error, at: now)
+                } else {
+                    choice.refused(error, at: now)
+                }
+            }
+            #expect(pauses == [250, 500, 1000] + [UInt64](repeating: 2000, count: 15))
+        }
+    }
+
+    @Test("what may pass by itself makes way for another choice, if there is one")
+    func passingOver() {
+        var choice = EncoderChoice()
+        let error = EncoderError.tooLong(encoder: "gpu")
+        for now in UInt64(0)..<2 {
+            #expect(step(&choice, ["gpu", "x264"], at: now) == .use("gpu"))
+            choice.opened(at: now)
+            choice.failed(error, at: now)
+        }
+        #expect(step(&choice, ["gpu", "x264"], at: 2) == .use("x264"))
+        #expect(choice.dismissals == [error])
+    }
+
     @Test("hardware that turns out to work is preferred, hardware that failed is not")
     func preference() {
         var choice = EncoderChoice()

@@ -11,7 +11,7 @@ struct HungSessionTests {
 
     @Test("is ended without anybody waiting for it, and another of its id waits for its end")
     func isEnded() async throws {
-        let gate = Gate()
+        let gate = try Gate()
         let catalogue = EncoderCatalogue(entries: [HangingEncoder.entry(gate)])
         let screen = Screen()
         let recorder = SessionRecorder()
@@ -44,8 +44,10 @@ struct HungSessionTests {
 
 /// Lets pictures be encoded once it is open, or after a time that no test takes.
 private final class Gate: Sendable {
-    let open = Event()
+    let open: Event
     private let count = Mutex(0)
+
+    init() throws { open = try Event() }
 
     /// Pictures that wait now.
     var hanging: Int { count.withLock { $0 } }

@@ -23,6 +23,10 @@ struct SendQueueTests {
         queue.append(unit, session: session)
     }
 
+    private static func lets(_ unit: AccessUnit, of session: SessionID, pass queue: inout SendQueue) -> Bool {
+        queue.lets(unit, of: session)
+    }
+
     private static func packets(_ queue: inout SendQueue) throws -> [Packet] {
         var decoder = PacketDecoder(accepting: .agentToRelay)
         for bytes in queue.takeAll() { decoder.append(bytes) }
@@ -67,6 +71,35 @@ struct SendQueueTests {
                 .accessUnit(2, Self.unit(pts: 0, key: true)), status, .accessUnit(1, Self.unit(pts: 1067, key: true)),
             ]
         )
+    }
+
+    @Test("what is left of a half written packet leaves first, counts, and outlives the drop of its session")
+    func rest() throws {
+        var queue = SendQueue(maximumMedia: 1000)
+        let first = Packet.accessUnit(1, Self.unit(pts: 0, key: true)).encoded()
+        queue.putBack(Array(first[20...]))
+        #expect(!queue.isEmpty && queue.byteCount == first.count - 20)
+        let status = Packet.status(SourceStatus(state: .paused)).encoded()
+        queue.append(control: status)
+        #expect(Self.append(Self.unit(pts: 10), session: 1, to: &queue))
+        #expect(!Self.append(Self.unit(pts: 1011), session: 1, to: &queue))
+        #expect(queue.byteCount == first.count - 20 + status.count)
+        #expect(queue.takeAll() == [Array(first[20...]), status])
+        #expect(queue.isEmpty && queue.byteCount == 0)
+    }
+
+    @Test("an access unit that no packet has room for is dropped, and its session goes on with a keyframe")
+    func tooLong() throws {
+        var queue = SendQueue(maximumMedia: 1000)
+        let long = Self.unit(pts: 0, key: true, byteCount: AccessUnit.maximumByteCount + 1)
+        #expect(!Self.lets(long, of: 1, pass: &queue))
+        #expect(!Self.append(long, session: 1, to: &queue))
+        #expect(!Self.lets(Self.unit(pts: 10), of: 1, pass: &queue))
+        #expect(Self.append(Self.unit(pts: 10), session: 1, to: &queue))
+        #expect(queue.isEmpty && queue.drops == [1: 2])
+        #expect(Self.lets(Self.unit(pts: 10), of: 2, pass: &queue))
+        #expect(Self.lets(Self.unit(pts: 20, key: true, byteCount: AccessUnit.maximumByteCount), of: 1, pass: &queue))
+        #expect(Self.lets(Self.unit(pts: 30), of: 1, pass: &queue))
     }
 
     @Test("no viewer is ever sent a picture whose reference was dropped", arguments: 0..<50)

@@ -16,7 +16,7 @@ struct SessionPipelineTests {
     @Test("one frame of a still screen becomes a stream of pictures that decode to it")
     func stillScreen() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(output: recorder)
+        let pipeline = try SessionPipeline.started(output: recorder)
         let frame = Self.frame(4711)
         pipeline.offer(frame)
         try await recorder.wait("twenty pictures") { $0.count >= 20 }
@@ -38,7 +38,7 @@ struct SessionPipelineTests {
     func namedEncoder(name: String, codec: Codec) async throws {
         let recorder = SessionRecorder()
         let catalogue = EncoderCatalogue(entries: [.x264, .x265], resolve: EncoderEntry.libav(named:))
-        let pipeline = SessionPipeline.started(codec: codec, encoder: name, catalogue: catalogue, output: recorder)
+        let pipeline = try SessionPipeline.started(codec: codec, encoder: name, catalogue: catalogue, output: recorder)
         pipeline.offer(Self.frame(7))
         try await recorder.wait("five pictures") { $0.count >= 5 }
         pipeline.shutDown()
@@ -52,7 +52,7 @@ struct SessionPipelineTests {
     func sizeChange() async throws {
         for requested in [RequestedSize(), RequestedSize(width: 320, height: 240)] {
             let recorder = SessionRecorder()
-            let pipeline = SessionPipeline.started(size: requested, output: recorder)
+            let pipeline = try SessionPipeline.started(size: requested, output: recorder)
             pipeline.offer(Self.frame(1))
             try await recorder.wait("the first size") { $0.count >= 3 }
             let other = PictureSize(width: 853, height: 481)
@@ -72,7 +72,7 @@ struct SessionPipelineTests {
     @Test("a requested keyframe carries the request's id")
     func keyframeRequest() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(output: recorder)
+        let pipeline = try SessionPipeline.started(output: recorder)
         pipeline.offer(Self.frame(1))
         try await recorder.wait("the first picture") { !$0.isEmpty }
         pipeline.requestKeyframe(99)
@@ -94,7 +94,7 @@ struct SessionPipelineTests {
             func sessionFailed(_ session: SessionID, _ failure: SessionFailure) {}
         }
         let output = Dropping()
-        let pipeline = SessionPipeline.started(output: output)
+        let pipeline = try SessionPipeline.started(output: output)
         pipeline.offer(Self.frame(1))
         _ = try await eventually("the picture after the drop") { output.units.withLock { $0.count >= 5 ? true : nil } }
         pipeline.shutDown()

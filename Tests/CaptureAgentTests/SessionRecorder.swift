@@ -66,7 +66,7 @@ extension SessionPipeline {
         keyframeInterval: Int = 3_600_000,
         catalogue: EncoderCatalogue = .software,
         output: any SessionOutput
-    ) -> SessionPipeline {
+    ) throws -> SessionPipeline {
         let parameters = SessionParameters(
             codec: codec,
             encoder: encoder,
@@ -77,6 +77,6 @@ extension SessionPipeline {
             keyframeInterval: keyframeInterval,
             epoch: MonotonicClock.now
         )
-        return SessionPipeline(id: 1, parameters: parameters, catalogue: catalogue, output: output)
+        return try SessionPipeline(id: 1, parameters: parameters, catalogue: catalogue, output: output)
     }
 }

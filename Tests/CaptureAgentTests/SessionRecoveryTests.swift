@@ -33,7 +33,7 @@ struct SessionRecoveryTests {
         let plan = FailurePlan(fails: { $0 == 5 })
         let recorder = SessionRecorder()
         let catalogue = EncoderCatalogue(entries: [plan.entry(name: "flaky", kind: .software, base: base)])
-        let pipeline = SessionPipeline.started(codec: base.codec, catalogue: catalogue, output: recorder)
+        let pipeline = try SessionPipeline.started(codec: base.codec, catalogue: catalogue, output: recorder)
         pipeline.offer(Self.frame(3))
         try await recorder.wait("twelve pictures") { $0.count >= 12 }
         pipeline.shutDown()
@@ -55,7 +55,7 @@ struct SessionRecoveryTests {
         })
         let catalogue = EncoderCatalogue(entries: [plan.entry(name: "flaky", kind: .software)])
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(repeats: repeats, catalogue: catalogue, output: recorder)
+        let pipeline = try SessionPipeline.started(repeats: repeats, catalogue: catalogue, output: recorder)
         pipeline.offer(Self.frame(3))
         try await recorder.wait("the first picture") { !$0.isEmpty }
         // The second failure is followed by a pause.
@@ -73,7 +73,7 @@ struct SessionRecoveryTests {
         let plan = FailurePlan(fails: { $0 < 2 })
         let catalogue = EncoderCatalogue(entries: [plan.entry(name: "flaky", kind: .software)])
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(repeats: repeats, catalogue: catalogue, output: recorder)
+        let pipeline = try SessionPipeline.started(repeats: repeats, catalogue: catalogue, output: recorder)
         pipeline.offer(Self.frame(3))
         try await recorder.wait("a picture") { !$0.isEmpty }
         pipeline.shutDown()
@@ -83,12 +83,12 @@ struct SessionRecoveryTests {
 
     @Test("falls back from hardware that keeps failing to software, and says so")
     func fallback() async throws {
-        let breaks = Event()
+        let breaks = try Event()
         let plan = FailurePlan(fails: { _ in breaks.isSet })
         let catalogue = EncoderCatalogue(entries: [plan.entry(name: "gpu", kind: .hardware), .x264])
-        catalogue.probeAll(stop: Event())
+        catalogue.probeAll(stop: try Event())
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(catalogue: catalogue, output: recorder)
+        let pipeline = try SessionPipeline.started(catalogue: catalogue, output: recorder)
         pipeline.offer(Self.frame(4))
         try await recorder.wait("two pictures") { $0.count >= 2 }
         #expect(pipeline.figures.encoder == "gpu")
@@ -114,12 +114,12 @@ struct SessionRecoveryTests {
     func lateHardware() async throws {
         let catalogue = EncoderCatalogue(entries: [FailurePlan().entry(name: "gpu", kind: .hardware), .x264])
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(catalogue: catalogue, output: recorder)
+        let pipeline = try SessionPipeline.started(catalogue: catalogue, output: recorder)
         pipeline.offer(Self.frame(1))
         try await recorder.wait("two pictures") { $0.count >= 2 }
         #expect(pipeline.figures.encoder == "x264")
         #expect(pipeline.figures.encoderReason == "hardware encoders are still being tried")
-        catalogue.probeAll(stop: Event())
+        catalogue.probeAll(stop: try Event())
         pipeline.requestKeyframe(1)
         try await recorder.wait("the keyframe") { $0.contains { $0.keyframeRequest == 1 } }
         pipeline.shutDown()
@@ -136,7 +136,7 @@ struct SessionRecoveryTests {
             ("gpu", "gpu cannot be opened"), ("x265", "it makes h265, not h264"), ("none", "neither this agent"),
         ] {
             let recorder = SessionRecorder()
-            let pipeline = SessionPipeline.started(encoder: name, catalogue: catalogue, output: recorder)
+            let pipeline = try SessionPipeline.started(encoder: name, catalogue: catalogue, output: recorder)
             let failure = try await eventually("the error") { recorder.failures.first }
             pipeline.offer(Self.frame(1))
             _ = try await eventually("the frame's end") { pipeline.figures.counters.errors == 1 ? true : nil }
@@ -155,7 +155,7 @@ struct SessionRecoveryTests {
         let plan = FailurePlan(fails: { $0 >= 3 })
         let catalogue = EncoderCatalogue(entries: [plan.entry(name: "gpu", kind: .hardware), .x264])
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(encoder: "gpu", catalogue: catalogue, output: recorder)
+        let pipeline = try SessionPipeline.started(encoder: "gpu", catalogue: catalogue, output: recorder)
         var number: UInt32 = 0
         let failure = try await eventually("the error") {
             pipeline.offer(Self.frame(number))

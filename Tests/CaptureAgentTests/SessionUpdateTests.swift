@@ -19,7 +19,7 @@ struct SessionUpdateTests {
     @Test("takes another bit rate and another rate of pictures without a keyframe, in order")
     func rates() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(fps: 20, output: recorder)
+        let pipeline = try SessionPipeline.started(fps: 20, output: recorder)
         pipeline.offer(Self.frame(1))
         try await recorder.wait("five pictures") { $0.count >= 5 }
         #expect(pipeline.update(SessionUpdate(bitrate: 500_000, fps: 100)) == nil)
@@ -40,7 +40,7 @@ struct SessionUpdateTests {
     @Test("says its new rate in its parameter sets with the next keyframe")
     func timing() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(fps: 20, output: recorder)
+        let pipeline = try SessionPipeline.started(fps: 20, output: recorder)
         pipeline.offer(Self.frame(1))
         try await recorder.wait("a picture") { !$0.isEmpty }
         #expect(pipeline.update(SessionUpdate(fps: 50)) == nil)
@@ -54,7 +54,7 @@ struct SessionUpdateTests {
     @Test("makes a keyframe of its own accord where the encoder cannot change while it is open")
     func reopened() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(codec: .h265, fps: 20, output: recorder)
+        let pipeline = try SessionPipeline.started(codec: .h265, fps: 20, output: recorder)
         pipeline.offer(Self.frame(1))
         try await recorder.wait("a picture") { !$0.isEmpty }
         #expect(pipeline.update(SessionUpdate(fps: 50)) == nil)
@@ -75,7 +75,7 @@ struct SessionUpdateTests {
     @Test("takes another size with a keyframe")
     func size() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(output: recorder)
+        let pipeline = try SessionPipeline.started(output: recorder)
         pipeline.offer(Self.frame(1))
         try await recorder.wait("three pictures") { $0.count >= 3 }
         #expect(pipeline.update(SessionUpdate(size: RequestedSize(width: 320))) == nil)
@@ -89,8 +89,8 @@ struct SessionUpdateTests {
     }
 
     @Test("stays as it is when the change is out of range")
-    func outOfRange() {
-        let pipeline = SessionPipeline.started(output: SessionRecorder())
+    func outOfRange() throws {
+        let pipeline = try SessionPipeline.started(output: SessionRecorder())
         let before = pipeline.parameters
         #expect(pipeline.update(SessionUpdate(bitrate: 1_000, fps: 0))?.contains("fps") == true)
         #expect(pipeline.parameters == before)

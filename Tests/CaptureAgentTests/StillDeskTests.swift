@@ -24,7 +24,7 @@ struct StillDeskTests {
         let answers = AnswerBox()
         let shown = FrameBox()
         let desk = StillDesk { _, still in answers.stills.withLock { $0.append(still) } }
-        let thread = WorkerThread(name: "stills") {
+        let thread = try WorkerThread(name: "stills") {
             desk.run { _ in
                 guard let frame = shown.frame.withLock({ $0 }) else { return .failure(StillRefusal(.noFrame)) }
                 return .success(StillSubject(frame: frame, size: RequestedSize()))

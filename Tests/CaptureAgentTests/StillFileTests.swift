@@ -179,4 +179,25 @@ struct StillFileTests {
             }
         }
     }
+
+    @Test("that no packet has room for is refused, one in a format that takes less is made")
+    func tooLarge() throws {
+        let side = 2600
+        let description = FrameDescription(
+            size: PictureSize(width: side, height: side),
+            stride: side * PixelFormat.bytesPerPixel,
+            format: .bgrx
+        )
+        var generator = SeededGenerator(seed: 1)
+        let noise = FramePixels(description: description) { memory in
+            for word in memory.bindMemory(to: UInt64.self).indices {
+                memory.storeBytes(of: generator.next(), toByteOffset: word * 8, as: UInt64.self)
+            }
+        }
+        let subject = StillSubject(frame: CapturedFrame(noise, captured: 1), size: RequestedSize())
+        #expect(try subject.drawn().get().file(format: .png, quality: 85) == .refusal(.tooLarge))
+        guard case .picture = try subject.drawn().get().file(format: .jpeg, quality: 50) else {
+            throw NeverCame(description: "a picture")
+        }
+    }
 }

@@ -27,7 +27,7 @@ struct StillScreenTests {
     )
     func settled(codec: Codec) async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(codec: codec, output: recorder)
+        let pipeline = try SessionPipeline.started(codec: codec, output: recorder)
         pipeline.offer(Self.frame(5))
         try await wait(recorder, skips: 20)
         for request in [7, 8, 9] as [UInt32] {
@@ -96,7 +96,7 @@ struct StillScreenTests {
     /// What becomes of a settled picture that is twice asked for a keyframe: the access units, and their luma PSNR.
     private func keyframesUnderTightCap(codec: Codec) async throws -> (units: [AccessUnit], quality: [Double]) {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(codec: codec, bitrate: 400_000, output: recorder)
+        let pipeline = try SessionPipeline.started(codec: codec, bitrate: 400_000, output: recorder)
         pipeline.offer(Self.frame(5))
         try await wait(recorder, skips: 10)
         for request in [7, 8] as [UInt32] {
@@ -114,7 +114,7 @@ struct StillScreenTests {
     func capAfterKeyframe() async throws {
         let bitrate = 1_000_000
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(bitrate: bitrate, output: recorder)
+        let pipeline = try SessionPipeline.started(bitrate: bitrate, output: recorder)
         pipeline.offer(Self.frame(5))
         try await wait(recorder, skips: 10)
         pipeline.requestKeyframe(7)
@@ -137,7 +137,7 @@ struct StillScreenTests {
     @Test("settles though keyframes are due more often than it takes to refine it")
     func frequentKeyframes() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(fps: 30, keyframeInterval: 100, output: recorder)
+        let pipeline = try SessionPipeline.started(fps: 30, keyframeInterval: 100, output: recorder)
         pipeline.offer(Self.frame(5))
         try await wait(recorder, skips: 10)
         pipeline.shutDown()
@@ -149,7 +149,7 @@ struct StillScreenTests {
     )
     func rests(codec: Codec) async throws {
         let recorder = SessionRecorder(takesRest: true)
-        let pipeline = SessionPipeline.started(codec: codec, keyframeInterval: 1000, output: recorder)
+        let pipeline = try SessionPipeline.started(codec: codec, keyframeInterval: 1000, output: recorder)
         pipeline.offer(Self.frame(5))
         let rest = try await eventually("a rest") { recorder.rests.last }
         let count = recorder.units.count
@@ -190,7 +190,7 @@ struct StillScreenTests {
     @Test("a keyframe that is asked for, and a change of the session, wake it")
     func wakes() async throws {
         let recorder = SessionRecorder(takesRest: true)
-        let pipeline = SessionPipeline.started(keyframeInterval: 200, output: recorder)
+        let pipeline = try SessionPipeline.started(keyframeInterval: 200, output: recorder)
         pipeline.offer(Self.frame(5))
         _ = try await eventually("a rest") { recorder.rests.last }
         pipeline.requestKeyframe(7)
@@ -212,7 +212,7 @@ struct StillScreenTests {
     @Test("a change of its rate counts from the rest on, whose slots are those of the former rate")
     func rateChangesWhileItRests() async throws {
         let recorder = SessionRecorder(takesRest: true)
-        let pipeline = SessionPipeline.started(keyframeInterval: 200, output: recorder)
+        let pipeline = try SessionPipeline.started(keyframeInterval: 200, output: recorder)
         pipeline.offer(Self.frame(5))
         let rest = try await eventually("a rest") { recorder.rests.last }
         let count = recorder.units.count
@@ -233,7 +233,7 @@ struct StillScreenTests {
     @Test("goes on though what it is told of its rest cannot be")
     func impossibleRest() async throws {
         let recorder = SessionRecorder(takesRest: true)
-        let pipeline = SessionPipeline.started(keyframeInterval: 200, output: recorder)
+        let pipeline = try SessionPipeline.started(keyframeInterval: 200, output: recorder)
         pipeline.offer(Self.frame(5))
         for count in 1...3 {
             _ = try await eventually("a rest") { recorder.rests.count == count ? true : nil }
@@ -247,7 +247,7 @@ struct StillScreenTests {
     @Test("no keyframe stands right behind its like, however slow the session")
     func slowKeyframes() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(fps: 2, output: recorder)
+        let pipeline = try SessionPipeline.started(fps: 2, output: recorder)
         pipeline.offer(Self.frame(5))
         try await wait(recorder, skips: 1)
         for request in [7, 8] as [UInt32] {
@@ -262,7 +262,7 @@ struct StillScreenTests {
     @Test("is repeated by the encoder where its stream takes no other pictures, and the figures say why")
     func refused() async throws {
         let recorder = SessionRecorder()
-        let pipeline = SessionPipeline.started(
+        let pipeline = try SessionPipeline.started(
             encoder: "counting",
             catalogue: EncoderCatalogue(entries: [CountingEncoder.entry, .x264, .x265]),
             output: recorder

@@ -41,7 +41,7 @@ private final class CapturedNode {
     let screen = Screen()
     let log: ImportLog
     private let desktop: Desktop
-    private let stop = Event()
+    private let stop: Event
     private let thread: WorkerThread
     private let catalogue: EncoderCatalogue
 
@@ -53,7 +53,9 @@ private final class CapturedNode {
         try desktop.startNode("screen", size: Self.size.description, holdAt: value, buffers: buffers)
         let runtime = try #require(try desktop.environment()["XDG_RUNTIME_DIR"])
         let source = NodeSource(node: "screen", remote: .descriptor(try Self.connect(to: runtime + "/pipewire-0")))
-        thread = WorkerThread(name: "source") { [screen, stop] in
+        let stop = try Event()
+        self.stop = stop
+        thread = try WorkerThread(name: "source") { [screen] in
             try? source.run(into: screen, demand: screen.demand, stop: stop)
         }
     }

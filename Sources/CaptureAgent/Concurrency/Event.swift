@@ -6,13 +6,13 @@ package final class Event: Sendable {
     /// Readable once the event is set; for `poll` only.
     package let descriptor: Int32
 
-    package init() {
+    package init() throws(ResourceShortage) {
         descriptor = clinux_eventfd()
-        precondition(descriptor >= 0, "the system refuses an event descriptor: \(String(cString: strerror(errno)))")
+        guard descriptor >= 0 else { throw .descriptors(String(cString: strerror(errno))) }
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Sets the event. Safe in any thread.

@@ -13,7 +13,7 @@ package final class WorkerThread: @unchecked Sendable {
     private var handle = pthread_t()
 
     /// - Parameter name: Shown by `top -H` and debuggers; at most 15 characters.
-    package init(name: String, _ body: @escaping @Sendable () -> Void) {
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         let start = Unmanaged.passRetained(Start(body))
         let result = pthread_create(
             &handle,
@@ -25,8 +25,16 @@ package final class WorkerThread: @unchecked Sendable {
             },
             start.toOpaque()
         )
-        precondition(result == 0, "the system refuses a thread: \(String(cString: strerror(result)))")
+        guard result == 0 else {
+            start.release()
+            throw .threads(String(cString: strerror(result)))
+        }
         clinux_set_thread_name(handle, String(name.prefix(15)))
+    }
+
+    /// Throws if the system would refuse another thread: for libraries that cannot do without and do not check.
+    package static func requireSupply() throws(ResourceShortage) {
+        try WorkerThread(name: "trial") {}.join()
     }
 
     /// Lets the thread go: nobody joins it.

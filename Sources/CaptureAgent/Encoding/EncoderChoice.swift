@@ -3,7 +3,7 @@
 /// A session that names its encoder has that one or an error. `auto` goes through its choices, best first; the last one is
 /// never given up for another. An encoder that fails is opened again at once. Failing again before it has worked for
 /// ``settlingTime``, it makes way for the next choice, or is opened again after growing pauses, at most
-/// ``failureLimit`` times.
+/// ``failureLimit`` times; what may pass by itself has no such limit.
 package struct EncoderChoice {
     package enum Step: Equatable {
         /// Use the encoder of that name.
@@ -30,6 +30,8 @@ package struct EncoderChoice {
     private var opened: UInt64?
     private var nextTry: UInt64 = 0
     private var verdict: EncoderError?
+    /// What the pause waits for to pass by itself; nil for an encoder that is merely tried again.
+    package private(set) var trouble: EncoderError?
 
     package init() {}
 
@@ -73,7 +75,7 @@ package struct EncoderChoice {
 
     /// The current encoder could not be opened.
     package mutating func refused(_ error: EncoderError, at now: UInt64) {
-        if failures > 0 {
+        if failures > 0 || error.isPassing {
             failedAgain(error, at: now)
         } else if isLastChoice {
             verdict = error
@@ -93,10 +95,11 @@ package struct EncoderChoice {
 
     private mutating func failedAgain(_ error: EncoderError, at now: UInt64) {
         opened = nil
-        failures += 1
+        failures = min(failures + 1, Self.failureLimit + 1)
+        trouble = error.isPassing ? error : nil
         if failures == 1 { return }
         if !isLastChoice { return dismiss(error) }
-        if failures > Self.failureLimit {
+        if failures > Self.failureLimit, trouble == nil {
             verdict = error
         } else {
             nextTry = now + min(Self.firstPause << UInt64(failures - 2), Self.longestPause)

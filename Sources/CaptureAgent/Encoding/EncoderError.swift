@@ -11,6 +11,18 @@ package enum EncoderError: Error, Equatable, CustomStringConvertible {
     case failed(encoder: String, reason: String? = nil)
     /// It kept the picture back, which the low-delay settings rule out.
     case delayed(encoder: String)
+    /// It made a keyframe that no packet has room for.
+    case tooLong(encoder: String)
+    /// The system refuses what it takes.
+    case shortage(encoder: String, ResourceShortage)
+
+    /// Whether it may pass by itself, with another picture or with time.
+    var isPassing: Bool {
+        switch self {
+        case .tooLong, .shortage: true
+        case .unavailable, .cannotOpen, .failed, .delayed: false
+        }
+    }
 
     package var description: String {
         switch self {
@@ -23,6 +35,11 @@ package enum EncoderError: Error, Equatable, CustomStringConvertible {
             "\(encoder) failed to encode a picture" + (reason.map { ": \($0)" } ?? "")
         case .delayed(let encoder):
             "\(encoder) returned no picture for the one that it was given"
+        case .tooLong(let encoder):
+            "\(encoder) made a keyframe of more than \(AccessUnit.maximumByteCount) bytes, which the relay does not take: "
+                + "lower the session's size or bitrate"
+        case .shortage(let encoder, let shortage):
+            "\(encoder) cannot be opened. \(shortage)"
         }
     }
 
@@ -32,7 +49,8 @@ package enum EncoderError: Error, Equatable, CustomStringConvertible {
             switch self {
             case .unavailable: .encoderUnavailable
             case .cannotOpen: .encoderRefused
-            case .failed, .delayed: .encoderFailed
+            case .failed, .delayed, .tooLong: .encoderFailed
+            case .shortage: .outOfResources
             }
         return SessionFailure(code: code, reason: description)
     }

@@ -8,9 +8,12 @@ struct RecoveringEncoder: ~Copyable {
     enum Failure: Error {
         /// There will be no encoder until the settings change.
         case stopped(EncoderError)
-        /// An encoder that failed is tried again later.
-        case pausing
+        /// An encoder that failed is tried again later; with what stands in its way until it passes by itself, if that is known.
+        case pausing(EncoderError?)
     }
+
+    /// What a packet has room for, but for a message that is put into turned pictures afterwards, some ten bytes.
+    private static let longestPicture = AccessUnit.maximumByteCount - 64
 
     private let catalogue: EncoderCatalogue
     private let codec: Codec
@@ -133,11 +136,20 @@ struct RecoveringEncoder: ~Copyable {
         }
     }
 
-    /// Encodes a picture that has settled as a keyframe that can be sent again.
-    mutating func encodeStillKeyframe(_ picture: I420Picture) throws(Failure) -> EncodedPicture {
-        try encode(forceKeyframe: true) { encoder, _ throws(EncoderError) in
-            try encoder.encodeStillKeyframe(picture)
+    /// Encodes a picture that has settled as a keyframe that can be sent again. If no packet has room for it, the cap of the bitrate holds for it too.
+    mutating func encodeStillKeyframe(
+        _ picture: I420Picture
+    ) throws(Failure) -> (encoded: EncodedPicture, isHeldToCap: Bool) {
+        var isHeldToCap = false
+        let encoded = try encode(forceKeyframe: true) { encoder, _ throws(EncoderError) in
+            if !isHeldToCap {
+                let encoded = try encoder.encodeStillKeyframe(picture)
+                if encoded.bytes.count <= Self.longestPicture { return encoded }
+                isHeldToCap = true
+            }
+            return try encoder.encode(picture, forceKeyframe: true)
         }
+        return (encoded, isHeldToCap)
     }
 
     private mutating func encode(
@@ -159,24 +171,27 @@ struct RecoveringEncoder: ~Copyable {
             }
             forceKeyframe = true
         }
-        throw .pausing
+        throw .pausing(nil)
     }
 
-    /// Encodes a picture so that it can follow what was put between: where it cannot, as a keyframe. Nil where `encode` gives none.
+    /// Encodes a picture so that it can follow what was put between and a packet has room for it: if not, as a keyframe. Nil where `encode` gives none.
     private mutating func follow(
         forceKeyframe: Bool,
         _ encode: (Bool) throws(EncoderError) -> EncodedPicture?
     ) throws(EncoderError) -> EncodedPicture? {
+        var isTooLong = false
         for isKeyframe in forceKeyframe ? [true] : [false, true] {
             guard var encoded = try encode(isKeyframe) else { return nil }
             // Given away, so that it is changed in place.
             let bytes = encoded.bytes
             encoded.bytes = []
             if let bytes = try? stream.live(consume bytes) {
+                isTooLong = bytes.count > Self.longestPicture
                 encoded.bytes = bytes
-                return encoded
+                if !isTooLong { return encoded }
             }
         }
+        if isTooLong { throw .tooLong(encoder: encoder?.name ?? "") }
         throw .failed(encoder: encoder?.name ?? "", reason: "it made no keyframe when told to")
     }
 
@@ -209,7 +224,7 @@ struct RecoveringEncoder: ~Copyable {
             encoder = nil
             isBroken = true
             choice.failed(error, at: MonotonicClock.now)
-            throw .pausing
+            throw .pausing(nil)
         }
     }
 
@@ -223,9 +238,9 @@ struct RecoveringEncoder: ~Copyable {
         while encoder == nil {
             switch choice.next(among: choices.map(\.name), at: MonotonicClock.now) {
             case .stop(let error): throw .stopped(error)
-            case .pause: throw .pausing
+            case .pause: throw .pausing(choice.trouble)
             case .use(let name):
-                guard let entry = choices.first(where: { $0.name == name }) else { throw .pausing }
+                guard let entry = choices.first(where: { $0.name == name }) else { throw .pausing(nil) }
                 do {
                     encoder = try entry.open(settings)
                     stream = RepeatableStream(codec: codec)

@@ -22,6 +22,12 @@ package final class X265Encoder: VideoEncoder {
 
     package init(_ settings: EncoderSettings) throws(EncoderError) {
         self.settings = settings
+        do throws(ResourceShortage) {
+            // Its frame encoder has one, and libx265 3.5 waits for ever for one that it could not start.
+            try WorkerThread.requireSupply()
+        } catch {
+            throw .shortage(encoder: "x265", error)
+        }
         guard let library = cx265_api(), let parameters = library.pointee.param_alloc() else {
             throw .cannotOpen(encoder: "x265", settings: settings)
         }

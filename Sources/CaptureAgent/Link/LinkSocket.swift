@@ -1,9 +1,9 @@
 import Glibc
 
 /// A TCP connection to the relay. Reading and writing may go on in two threads at once.
-final class LinkSocket: Sendable {
+package final class LinkSocket: Sendable {
     /// Why the connection does not work.
-    enum Failure: Error, CustomStringConvertible {
+    package enum Failure: Error, CustomStringConvertible {
         case unreachable(String)
         case closed
         case broken(String)
@@ -11,7 +11,7 @@ final class LinkSocket: Sendable {
         /// The event that ends the wait was set.
         case stopped
 
-        var description: String {
+        package var description: String {
             switch self {
             case .unreachable(let reason): "cannot connect: \(reason)"
             case .closed: "the relay closed the link"
@@ -37,7 +37,11 @@ final class LinkSocket: Sendable {
         // Not blocking: a full backlog would hold a blocking connect for minutes.
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         descriptor = socket(AF_INET, Int32(type), 0)
-        guard descriptor >= 0 else { throw .unreachable(String(cString: strerror(errno))) }
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            let isShortage = errno == EMFILE || errno == ENFILE
+            throw .unreachable(isShortage ? ResourceShortage.descriptors(reason).description : reason)
+        }
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

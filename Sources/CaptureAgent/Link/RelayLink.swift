@@ -1,16 +1,14 @@
-import Media
-import Wire
+package import Media
+package import Wire
 
 /// One established connection to the relay: HELLO was accepted.
 ///
 /// The caller's thread reads. Access units are written by the thread that sends them, as far as the connection takes them at once:
 /// waking another thread for each would cost more than the writing. A thread of the link writes the rest, control packets, and a
 /// heartbeat at the relay's interval.
-final class RelayLink: Sendable {
+package final class RelayLink: Sendable {
     private struct State: Sendable {
         var queue: SendQueue
-        /// What a sender could not write at once, from the byte on that is next. Goes before the queue.
-        var unsent: [UInt8] = []
         /// For the next picture's packet: memory that is used again. Its writer has it meanwhile.
         var packet: [UInt8] = []
         var nextHeartbeat: UInt64
@@ -19,13 +17,6 @@ final class RelayLink: Sendable {
         /// Whether the link's thread waits for a sender to end its writing.
         var isThreadWaiting = false
         var isClosing = false
-
-        /// Everything that waits, for the caller to write. No other thread may be writing.
-        mutating func beginWriting() -> [[UInt8]] {
-            isWriting = true
-            defer { unsent = [] }
-            return (unsent.isEmpty ? [] : [unsent]) + queue.takeAll()
-        }
     }
 
     private static let readSize = 64 << 10
@@ -39,7 +30,7 @@ final class RelayLink: Sendable {
     /// - Parameters:
     ///   - timeout: How long the relay may take to answer, ns.
     ///   - stop: Ends every wait.
-    init(
+    package init(
         host: String,
         port: UInt16,
         hello: Hello,
@@ -91,10 +82,10 @@ final class RelayLink: Sendable {
     }
 
     /// Sends an access unit, or queues it. Returns false when the session lost pictures and needs a keyframe.
-    func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
+    package func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
         let memory = state.withLock { state -> [UInt8]? in
             // A connection that took no more is the link's thread's to wait for.
-            guard !state.isWriting, state.unsent.isEmpty, state.queue.lets(accessUnit, of: session) else { return nil }
+            guard !state.isWriting, state.queue.lets(accessUnit, of: session) else { return nil }
             state.isWriting = true
             return exchange(&state.packet, with: [])
         }
@@ -117,9 +108,9 @@ final class RelayLink: Sendable {
         let sent = (try? socket.writeAvailable(packet[...])) ?? 0
         let isThreadNeeded = state.withLock { state in
             state.isWriting = false
-            state.unsent = Array(packet[sent...])
+            if sent < packet.count { state.queue.putBack(Array(packet[sent...])) }
             state.packet = packet
-            return !state.unsent.isEmpty || !state.queue.isEmpty || state.isThreadWaiting
+            return !state.queue.isEmpty || state.isThreadWaiting
         }
         if isThreadNeeded { state.wake() }
     }
@@ -130,7 +121,7 @@ final class RelayLink: Sendable {
     }
 
     /// Writes what is queued until the link is closed or breaks; calls `heartbeat` when one is due.
-    func writeLoop(heartbeat: (_ queuedBytes: Int, _ drops: [SessionID: UInt64]) -> Heartbeat) {
+    package func writeLoop(heartbeat: (_ queuedBytes: Int, _ drops: [SessionID: UInt64]) -> Heartbeat) {
         var told = ToldFigures()
         while let work = nextWork() {
             var pieces = work.pieces
@@ -149,7 +140,7 @@ final class RelayLink: Sendable {
     }
 
     /// Ends the link; both loops return.
-    func close() {
+    package func close() {
         state.update { $0.isClosing = true }
         socket.shutDown()
     }
@@ -167,12 +158,12 @@ final class RelayLink: Sendable {
             if state.isWriting { return .wait(until: nil) }
             let now = MonotonicClock.now
             let isHeartbeatDue = now >= state.nextHeartbeat
-            if !isHeartbeatDue, state.unsent.isEmpty, state.queue.isEmpty { return .wait(until: state.nextHeartbeat) }
+            if !isHeartbeatDue, state.queue.isEmpty { return .wait(until: state.nextHeartbeat) }
+            // Before anything is taken out: nobody is writing, so this is all that waits.
             let figures = (state.queue.byteCount, state.queue.drops)
             if isHeartbeatDue { state.nextHeartbeat = now + heartbeatInterval }
-            return .done(
-                Work(pieces: state.beginWriting(), heartbeatDue: isHeartbeatDue ? figures : nil)
-            )
+            state.isWriting = true
+            return .done(Work(pieces: state.queue.takeAll(), heartbeatDue: isHeartbeatDue ? figures : nil))
         }
     }
 
@@ -198,18 +189,21 @@ final class RelayLink: Sendable {
 }
 
 /// Why there is no link to the relay, or no more.
-enum LinkError: Error, CustomStringConvertible {
+package enum LinkError: Error, CustomStringConvertible {
     case connection(LinkSocket.Failure)
     case protocolError(WireError)
     case rejected(Reject)
     case unexpected(PacketType)
+    /// The system refuses what the link takes.
+    case shortage(ResourceShortage)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .connection(let failure): failure.description
         case .protocolError(let error): error.description
         case .rejected(let reject): "the relay refused the agent: \(reject.reason) (\(reject.code.rawValue))"
         case .unexpected(let type): "the relay answered HELLO with \(type)"
+        case .shortage(let shortage): shortage.description
         }
     }
 }

@@ -15,8 +15,11 @@ package struct SendQueue: Sendable {
     /// µs of media that may wait for one session.
     private let maximumMedia: Int64
     private var entries: [Entry] = []
+    /// What is left of a packet that is half written. Leaves first.
+    private var rest: [UInt8] = []
     private var waitingForKeyframe: Set<SessionID> = []
 
+    /// Everything that waits, in bytes.
     package private(set) var byteCount = 0
     package private(set) var drops: [SessionID: UInt64] = [:]
 
@@ -25,14 +28,14 @@ package struct SendQueue: Sendable {
         self.maximumMedia = Int64(maximumMedia) * 1000
     }
 
-    package var isEmpty: Bool { entries.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty && rest.isEmpty }
 
     /// Appends a control packet's bytes.
     package mutating func append(control bytes: [UInt8]) { append(Entry(bytes: bytes, media: nil)) }
 
     /// Whether an access unit may pass the queue because nothing waits in it; what does not may have to be dropped.
     package mutating func lets(_ accessUnit: AccessUnit, of session: SessionID) -> Bool {
-        guard entries.isEmpty else { return false }
+        guard isEmpty, accessUnit.bytes.count <= AccessUnit.maximumByteCount else { return false }
         if waitingForKeyframe.isEmpty { return true }
         if accessUnit.isKey { waitingForKeyframe.remove(session) }
         return !waitingForKeyframe.contains(session)
@@ -40,6 +43,12 @@ package struct SendQueue: Sendable {
 
     /// Appends an access unit. Returns false when the session lost pictures and needs a keyframe.
     package mutating func append(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
+        // The relay would end the link, for all sessions.
+        guard accessUnit.bytes.count <= AccessUnit.maximumByteCount else {
+            drops[session, default: 0] += 1
+            waitingForKeyframe.insert(session)
+            return false
+        }
         if accessUnit.isKey {
             waitingForKeyframe.remove(session)
         } else if waitingForKeyframe.contains(session) {
@@ -59,13 +68,20 @@ package struct SendQueue: Sendable {
         return true
     }
 
+    /// Puts back what could not be written of a packet that was let pass. The queue is empty or has what came meanwhile.
+    package mutating func putBack(_ rest: [UInt8]) {
+        self.rest = rest
+        byteCount += rest.count
+    }
+
     /// Takes everything that waits, in order.
     package mutating func takeAll() -> [[UInt8]] {
         defer {
+            rest = []
             entries.removeAll(keepingCapacity: true)
             byteCount = 0
         }
-        return entries.map(\.bytes)
+        return (rest.isEmpty ? [] : [rest]) + entries.map(\.bytes)
     }
 
     /// Drops what waits of a session that was removed, and forgets it.
@@ -84,6 +100,6 @@ package struct SendQueue: Sendable {
         let before = entries.count
         entries.removeAll { $0.media?.session == session }
         drops[session, default: 0] += UInt64(before - entries.count)
-        byteCount = entries.reduce(0) { $0 + $1.bytes.count }
+        byteCount = entries.reduce(rest.count) { $0 + $1.bytes.count }
     }
 }

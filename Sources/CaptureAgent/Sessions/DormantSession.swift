@@ -9,20 +9,26 @@ struct DormantSession: Sendable {
     let output: any SessionOutput
     /// The keyframe request that its first picture is to answer; nil for none.
     var request: UInt32?
+    /// Whether the system has refused its pipeline, and the relay knows.
+    var isRefused = false
 
     /// Takes the change over. Returns what is out of range; then nothing changes.
     mutating func update(_ update: SessionUpdate) -> String? {
         let changed = update.applied(to: parameters)
         if let problem = changed.problem { return problem }
         parameters = changed
+        isRefused = false
         return nil
     }
 
     /// Its pipeline, which begins with a keyframe that answers the request.
     ///
     /// The parameters are as in `SessionPipeline`.
-    func started(after former: Event?, abilityChanged: @escaping @Sendable () -> Void) -> SessionPipeline {
-        let pipeline = SessionPipeline(
+    func started(
+        after former: Completion?,
+        abilityChanged: @escaping @Sendable () -> Void
+    ) throws(ResourceShortage) -> SessionPipeline {
+        let pipeline = try SessionPipeline(
             id: id,
             parameters: parameters,
             catalogue: catalogue,

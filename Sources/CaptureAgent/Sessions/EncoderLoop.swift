@@ -206,7 +206,8 @@ struct EncoderLoop: ~Copyable {
             return .poolDrop
         case .nothingToRepeat, .unreadable:
             return .failed
-        case .encoder(.pausing):
+        case .encoder(.pausing(let trouble)):
+            if let trouble { reportOnce(trouble) }
             // The picture is wanted as soon as it can be encoded, whether or not the session repeats.
             state.withLock { $0.keyframes.restart() }
             return .failed

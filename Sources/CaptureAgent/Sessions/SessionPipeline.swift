@@ -28,7 +28,7 @@ package final class SessionPipeline: Sendable {
     private let state: Monitor<SessionState>
     private let ability: ImportAbility
     /// Set when its thread is done.
-    package let ended = Event()
+    package let ended = Completion()
 
     /// - Parameters:
     ///   - former: Set when the last pipeline of the session is done: its last picture comes before the first one of this; nil for none.
@@ -38,9 +38,9 @@ package final class SessionPipeline: Sendable {
         parameters: SessionParameters,
         catalogue: EncoderCatalogue,
         output: any SessionOutput,
-        after former: Event? = nil,
+        after former: Completion? = nil,
         abilityChanged: @escaping @Sendable () -> Void = {}
-    ) {
+    ) throws(ResourceShortage) {
         let ability = ImportAbility(changed: abilityChanged)
         self.ability = ability
         self.id = id
@@ -58,7 +58,7 @@ package final class SessionPipeline: Sendable {
             )
         )
         self.state = state
-        WorkerThread(name: "encoder-\(id)") { [ended] in
+        try WorkerThread(name: "encoder-\(id)") { [ended] in
             former?.wait()
             let encoder = SessionEncoder(parameters: parameters, catalogue: catalogue, ability: ability)
             EncoderLoop(

@@ -8,11 +8,18 @@ final class SourceSupervisor: Sendable {
     /// Whoever has just closed a dialog does not want the next one.
     private static let pauseAfterNo: UInt64 = .milliseconds(60_000)
 
-    private let stop = Event()
+    private let stop: Event
     private let thread: WorkerThread
 
-    init(source: any FrameSource, demand: SourceDemand, sink: any FrameSink, logger: Logger) {
-        thread = WorkerThread(name: "source") { [stop] in
+    init(
+        source: any FrameSource,
+        demand: SourceDemand,
+        sink: any FrameSink,
+        logger: Logger
+    ) throws(ResourceShortage) {
+        let stop = try Event()
+        self.stop = stop
+        thread = try WorkerThread(name: "source") {
             var pause = Self.firstPause
             var lastError: SourceError?
             while !stop.isSet {

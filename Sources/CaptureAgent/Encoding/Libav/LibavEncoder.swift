@@ -40,6 +40,12 @@ package final class LibavEncoder: VideoEncoder {
         guard !forms.isEmpty else {
             throw .unavailable(encoder: name, reason: "it takes no 8-bit 4:2:0 pictures that this agent can make")
         }
+        do throws(ResourceShortage) {
+            // Its libx265 waits for ever for a thread that it could not start.
+            try WorkerThread.requireSupply()
+        } catch {
+            throw .shortage(encoder: name, error)
+        }
         var reasons: [String] = []
         for form in forms {
             do throws(LibavInput.Failure) {

@@ -7,13 +7,15 @@ struct LoopTimer {
     private var isSet = false
 
     /// - Parameter callback: Called with `data` in the loop's thread.
-    init(
+    /// - Returns: nil where the system has no timer.
+    init?(
         loop: UnsafeMutablePointer<pw_loop>,
         callback: spa_source_timer_func_t,
         data: UnsafeMutableRawPointer
     ) {
         self.loop = loop
-        source = cpw_loop_add_timer(loop, callback, data)
+        guard let source = cpw_loop_add_timer(loop, callback, data) else { return nil }
+        self.source = source
     }
 
     /// - Parameter delay: ns; nil stops it.

@@ -14,8 +14,13 @@ final class LoopWakeSource: @unchecked Sendable {
     }
 
     /// From now on, a wake-up calls `callback` with `data` in the loop's thread. Called under the loop's lock.
-    func attach(callback: spa_source_event_func_t, data: UnsafeMutableRawPointer) {
-        lock.withLock { _ in source = cpw_loop_add_event(loop, callback, data) }
+    ///
+    /// - Returns: false where the system has no event for it.
+    func attach(callback: spa_source_event_func_t, data: UnsafeMutableRawPointer) -> Bool {
+        lock.withLock { _ in
+            source = cpw_loop_add_event(loop, callback, data)
+            return source != nil
+        }
     }
 
     func wake() {

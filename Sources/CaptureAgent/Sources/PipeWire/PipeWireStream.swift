@@ -36,9 +36,9 @@ final class PipeWireStream: @unchecked Sendable {
     private static let maximumBuffers: Int32 = 16
 
     /// Set when the stream cannot deliver any more; `ending` says why.
-    let ended = Event()
+    let ended: Event
     /// Set when the stream has run for the first time.
-    private let started = Event()
+    private let started: Event
     private let endingState = Mutex<SourceError?>(nil)
 
     private let sink: any FrameSink
@@ -55,7 +55,7 @@ final class PipeWireStream: @unchecked Sendable {
 
     /// How many more of the producer's pictures take a buffer along; nil as long as the stream delivers.
     private var buffersToReturn: Int?
-    private let allReturned = Event()
+    private let allReturned: Event
 
     /// Runs while the stream owes a sign of life: a first frame, or the end of a pause.
     private var signTimer: LoopTimer?
@@ -76,6 +76,15 @@ final class PipeWireStream: @unchecked Sendable {
         demand: SourceDemand.Value,
         sink: any FrameSink
     ) throws(SourceError) {
+        do throws(SourceError) {
+            (ended, started, allReturned) = try SourceError.explainingShortage { () throws(ResourceShortage) in
+                (try Event(), try Event(), try Event())
+            }
+        } catch {
+            hook.deallocate()
+            connection.shutDown()
+            throw error
+        }
         self.connection = connection
         self.target = target
         self.sink = sink
@@ -178,8 +187,11 @@ final class PipeWireStream: @unchecked Sendable {
     /// Returns what failed.
     private func connect(for demand: SourceDemand.Value) -> String? {
         let own = Unmanaged.passUnretained(self).toOpaque()
-        wakeSource.attach(callback: pipeWireStreamWoken, data: own)
+        guard wakeSource.attach(callback: pipeWireStreamWoken, data: own) else {
+            return "no event (\(String(cString: strerror(errno))))"
+        }
         signTimer = LoopTimer(loop: connection.loop, callback: pipeWireSignMissing, data: own)
+        guard signTimer != nil else { return "no timer (\(String(cString: strerror(errno))))" }
         let listing = PipeWireListing { [weak self] in self?.globalRemoved($0) }
         guard listing.begin(on: connection.core) else {
             return "no list of objects (\(String(cString: strerror(errno))))"

@@ -13,6 +13,7 @@ struct PortalSource: FrameSource {
 
     func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
         let began = MonotonicClock.now
+        let still = try SourceError.explainingShortage { () throws(ResourceShortage) in try StillScreenSink(sink) }
         let portal = try ScreenCastPortal(stop: stop)
         defer { portal.close() }
         let request = ScreenCastPortal.Request(
@@ -29,7 +30,6 @@ struct PortalSource: FrameSource {
         let timings = ["portal": Double(granted - began) / 1e6]
         sink.sourceChanged(SourceStatus(state: .opening, timings: timings))
         let openingDemand = demand.value
-        let still = StillScreenSink(sink)
         let stream = try PipeWireStream(
             PipeWireConnection(to: .descriptor(descriptor)),
             target: PipeWireTarget(node: grant.node, drawsPointer: cursor == .embedded),

@@ -10,11 +10,12 @@ final class StillScreenSink: FrameSink {
     }
 
     /// Set when the screencast has delivered a frame.
-    let firstFrame = Event()
+    let firstFrame: Event
     private let sink: any FrameSink
     private let state = Mutex(State())
 
-    init(_ sink: any FrameSink) {
+    init(_ sink: any FrameSink) throws(ResourceShortage) {
+        firstFrame = try Event()
         self.sink = sink
     }
 

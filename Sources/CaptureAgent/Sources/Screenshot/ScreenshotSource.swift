@@ -7,10 +7,10 @@ struct ScreenshotSource: FrameSource {
     let target: ScreenshotTarget
 
     func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
+        let demandChanged = try SourceError.explainingShortage { () throws(ResourceShortage) in try Event() }
         let backend = try target.open()
         defer { backend.close() }
         sink.sourceChanged(SourceStatus(state: .opening, kind: backend.kind))
-        let demandChanged = Event()
         demand.observe { _ in demandChanged.set() }
         defer { demand.observe(nil) }
         var loop = ShotLoop(backend: backend, sink: sink)

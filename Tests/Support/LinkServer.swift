@@ -1,21 +1,20 @@
 import Glibc
-import TestSupport
-import Wire
+package import Wire
 
-/// The relay's end of one link, on a loopback port of its own.
-final class LinkServer {
+/// The relay's end of an agent's link, on a loopback port of its own. Used in one thread.
+package final class LinkServer {
     private let listener: Int32
     private var connection: Int32 = -1
     private var decoder = PacketDecoder(accepting: .agentToRelay)
-    let port: UInt16
+    package let port: UInt16
 
-    struct Failure: Error {
-        var call: String
-        var code = errno
+    package struct Failure: Error {
+        package var call: String
+        package var code = errno
     }
 
     /// - Parameter receiveBuffer: How many bytes the system takes in before they are read; nil for its own choice.
-    init(receiveBuffer: Int32? = nil) throws {
+    package init(receiveBuffer: Int32? = nil) throws {
         let (listener, port) = try Connection.listen(receiveBuffer: receiveBuffer)
         self.listener = listener
         self.port = UInt16(port)
@@ -27,11 +26,28 @@ final class LinkServer {
         close(listener)
     }
 
-    /// Waits for the agent.
-    func accept() throws {
+    /// Waits until an agent waits to be accepted, for as long as `condition` holds. Returns whether one does.
+    package func waitForCaller(while condition: () -> Bool) -> Bool {
+        var interest = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        while poll(&interest, 1, 20) == 0 {
+            if !condition() { return false }
+        }
+        return true
+    }
+
+    /// Waits for the agent. Hangs up on the former one, if there is one.
+    package func accept() throws {
+        hangUp()
         connection = Glibc.accept(listener, nil, nil)
         guard connection >= 0 else { throw Failure(call: "accept") }
         Self.limitWaiting(on: connection)
+    }
+
+    /// Closes the link.
+    package func hangUp() {
+        if connection >= 0 { close(connection) }
+        connection = -1
+        decoder = PacketDecoder(accepting: .agentToRelay)
     }
 
     /// Bounds a failing test.
@@ -40,14 +56,14 @@ final class LinkServer {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    func send(_ packet: Packet) {
+    package func send(_ packet: Packet) {
         let bytes = packet.encoded()
         // What cannot be sent is missed by the test.
         _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     /// The first value that `find` sees in a packet from now on; passes over the others.
-    func next<Value>(_ what: String, _ find: (Packet) -> Value?) throws -> Value {
+    package func next<Value>(_ what: String, _ find: (Packet) -> Value?) throws -> Value {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             while let packet = try decoder.next() {
@@ -56,6 +72,17 @@ final class LinkServer {
             let count = recv(connection, &buffer, buffer.count, 0)
             guard count > 0 else { throw NeverCame(description: what) }
             decoder.append(Array(buffer[..<count]))
+        }
+    }
+
+    /// Reads to the end of the link, and returns how many bytes came. What ``next(_:_:)`` has read does not count.
+    package func countBytesToEnd() -> Int {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var total = 0
+        while true {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return total }
+            total += count
         }
     }
 }
