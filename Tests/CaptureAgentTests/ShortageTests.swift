@@ -74,6 +74,30 @@ struct ShortageTests {
         }
     }
 
+    @Test("a thread for an encoder fails its session, which goes on by itself once there is one")
+    func threadsOfEncoders() async throws {
+        try #require(AgentProcess.canLimitThreads)
+        try await Self.withAgent { server, agent in
+            let _: Bool = try server.next("all encoders") { packet in
+                guard case .encoders(let reports) = packet else { return nil }
+                return reports.encoders.count == EncoderEntry.listed.count ? true : nil
+            }
+            let threads = try await eventually("the end of the thread that tries them") {
+                let names = try agent.threadNames()
+                return names.contains("encoder-probe") ? nil : names.count
+            }
+            // The session's own thread can be had, and not the one that libx265 starts.
+            try await agent.limiting(.threads, to: threads + 1) {
+                server.send(.sessionAdd(1, Self.parameters(codec: .h265)))
+                let failure: SessionFailure = try server.next("the error") { $0.failure(of: 1) }
+                #expect(failure.code == .outOfResources)
+                #expect(failure.reason.hasPrefix("x265") && failure.reason.contains("limit"), "\(failure.reason)")
+            }
+            let unit: AccessUnit = try server.next("a picture") { $0.accessUnit(of: 1) }
+            #expect(unit.isKey)
+        }
+    }
+
     @Test("threads for a link loses the link and tries again")
     func threadsOfLinks() async throws {
         try #require(AgentProcess.canLimitThreads)
@@ -155,6 +179,8 @@ struct ShortageTests {
         case .status(0): #expect(isLinked)
         // No program could be loaded, or the relay could not be reached.
         case .status(127), .status(75): #expect(!isLinked, "\(said)")
+        // libx265 waits for ever for a thread that somebody else has taken just before it.
+        case .status(70): #expect(limit == .threads)
         case .status(71): #expect(!isLinked && said.contains("limit"), "\(said)")
         default: Issue.record("\(end), \(served.map { "served: \($0)" } ?? "no link"), \(said)")
         }

@@ -65,6 +65,13 @@ package final class AgentProcess {
         }
     }
 
+    package func threadNames() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").compactMap { thread in
+            let name = try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/comm", encoding: .utf8)
+            return name?.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+
     /// Has the system refuse what is above a limit while `body` runs.
     package func limiting<Value>(_ limit: Limit, to value: Int, _ body: () async throws -> Value) async throws -> Value
     {
