@@ -2,6 +2,15 @@ import Foundation
 
 /// What is done to other processes.
 package enum Victim {
+    /// Signals a process.
+    ///
+    /// - Throws: If `pid` names no process. An agent that is not linked has the pid 0, which stands for this process's own group: the signal
+    ///   would end the run without a word.
+    package static func signal(_ pid: Int32, _ signal: Int32) throws {
+        guard pid > 1 else { throw NeverCame(description: "no process to signal") }
+        kill(pid, signal)
+    }
+
     /// Resets a TCP connection of `pid` to `port` behind its back: the kernel answers with a reset, as after a broken path.
     ///
     /// Connecting a socket to no address resets it (connect(2), AF_UNSPEC); a copy of the process's descriptor is the same socket (pidfd_getfd(2)).

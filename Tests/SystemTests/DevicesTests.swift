@@ -68,7 +68,7 @@ extension SystemTests {
                 let before = try await counters(of: sessions.1, relay)
 
                 let agent = try await agent(of: "left", relay)
-                kill(agent, SIGKILL)
+                try Victim.signal(agent, SIGKILL)
                 _ = try await eventually("the next agent") {
                     let next = try await self.agent(of: "left", relay)
                     return next != 0 && next != agent ? true : nil

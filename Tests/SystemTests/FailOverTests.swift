@@ -11,7 +11,7 @@ extension SystemTests {
         func killed(signal: Int32) async throws {
             try await StandbyScene.with { scene in
                 for round in 1...Effort.choose(2, whole: 25) {
-                    kill(try await scene.agent(), signal)
+                    try Victim.signal(try await scene.agent(), signal)
                     try await scene.waitForSource("screenshot", switches: 2 * round - 1)
                     try await SystemTests.waitForPictures(5, at: scene.viewer)
                     try await scene.waitForSource("pipewire", switches: 2 * round)
@@ -35,7 +35,7 @@ extension SystemTests {
         func stopped() async throws {
             try await StandbyScene.with(arguments: ["--watchdog", "1"]) { scene in
                 let pid = try await scene.agent()
-                kill(pid, SIGSTOP)
+                try Victim.signal(pid, SIGSTOP)
                 defer { kill(pid, SIGCONT) }
                 try await scene.waitForSource("screenshot", switches: 1)
                 let session = try await scene.relay.get("/screencapture/1")
@@ -52,7 +52,7 @@ extension SystemTests {
         func standbyKilled() async throws {
             try await StandbyScene.with { scene in
                 let pid = try await scene.standby().object("agent").integer("pid")
-                kill(Int32(pid), SIGKILL)
+                try Victim.signal(Int32(pid), SIGKILL)
                 _ = try await eventually("another standby") {
                     let standby = try await scene.standby()
                     return standby.string("state") == "live" && standby.object("agent").integer("pid") != pid
@@ -60,7 +60,7 @@ extension SystemTests {
                 }
                 #expect(try await scene.standby().integer("restarts") == 1)
                 #expect(try await scene.relay.get("/screencapture/1").integer("switches") == 0)
-                kill(try await scene.agent(), SIGKILL)
+                try Victim.signal(try await scene.agent(), SIGKILL)
                 try await scene.waitForSource("screenshot", switches: 1)
                 try await SystemTests.waitForPictures(5, at: scene.viewer)
                 try scene.expectUnbroken()
@@ -126,7 +126,7 @@ extension SystemTests {
             try StandbyScene.expectUnbroken(again)
             #expect(try await second.startSession([:]).integer("id") == 3, "no id is used twice")
             // The relay restarts the agents that it adopted.
-            kill(pids[0], SIGKILL)
+            try Victim.signal(pids[0], SIGKILL)
             _ = try await eventually("another agent") {
                 let pid = try await StandbyScene.agent(of: second)
                 return pid != 0 && pid != pids[0] ? true : nil

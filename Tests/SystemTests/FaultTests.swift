@@ -79,7 +79,7 @@ extension SystemTests {
                     _ = try await eventually("the last descriptors but those") {
                         try Victim.highestDescriptor(of: pid) >= limit - 49 ? true : nil
                     }
-                    kill(agent, SIGKILL)
+                    try Victim.signal(agent, SIGKILL)
                     _ = try await eventually("another agent") {
                         let now = Set(scene.desktop.processes(running: "capture-agent"))
                         return now.count == 2 && now != agents ? true : nil
@@ -113,7 +113,7 @@ extension SystemTests {
                 try await scene.desktop.limiting(.descriptors, to: limit, of: pid) {
                     let strangers = try (0..<10).map { _ in try Connection(port: scene.relay.agentPort) }
                     defer { for connection in strangers { connection.close() } }
-                    kill(agent, SIGKILL)
+                    try Victim.signal(agent, SIGKILL)
                     _ = try await eventually("its end") {
                         scene.desktop.processes(running: "capture-agent") == agents.filter { $0 != agent } ? true : nil
                     }
@@ -149,7 +149,7 @@ extension SystemTests {
                     let id = try await scene.relay.startSession(["width": 160, "height": 120]).integer("id")
                     #expect(id == 2)
                     #expect(try kept().integer("lastSession") == 1, "the old state is whole")
-                    kill(try await scene.agent(), SIGKILL)
+                    try Victim.signal(try await scene.agent(), SIGKILL)
                     try await scene.waitForSource("screenshot", switches: 1)
                     try await scene.waitForSource("pipewire", switches: 2)
                     try await scene.relay.post("/screencapture/2/stop")
@@ -178,7 +178,7 @@ extension SystemTests {
                     #expect(abs(try await WallClock.offset(of: scene.relay) - seconds) < 600)
                     try await SystemTests.waitForPictures(45, at: scene.viewer)
                     #expect(try await scene.relay.get("/screencapture/1").integer("switches") == 2 * round)
-                    kill(try await scene.agent(), SIGKILL)
+                    try Victim.signal(try await scene.agent(), SIGKILL)
                     try await scene.waitForSource("screenshot", switches: 2 * round + 1)
                     try await scene.waitForSource("pipewire", switches: 2 * round + 2)
                 }

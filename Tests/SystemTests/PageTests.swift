@@ -247,7 +247,7 @@ extension SystemTests {
                 }).observe(badge, { attributes: true, childList: true });
                 """
             )
-            kill(Int32(agent), SIGSTOP)
+            try Victim.signal(Int32(agent), SIGSTOP)
             try browser.wait(
                 until: "badges.some((text) => /^Screenshot mode badge: There is no screencast/.test(text))"
             )

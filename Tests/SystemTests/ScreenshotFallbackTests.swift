@@ -42,7 +42,7 @@ extension SystemTests {
                 let standby = try await relay.get("/screencapture/broadcast").object("standby")
                 return standby.object("source").string("state") == "streaming" ? true : nil
             }
-            kill(Int32(started.object("agent").integer("pid")), SIGKILL)
+            try Victim.signal(Int32(started.object("agent").integer("pid")), SIGKILL)
             try await waitForSource("screenshot", relay)
             try await SystemTests.waitForPictures(20, at: viewer)
             try await waitForSource("pipewire", relay)
