@@ -25,11 +25,13 @@ final class Course {
         do {
             episode = try await Episode.of(fault, on: rig)
         } catch {
-            episode = .broken(fault, "\(error)")
+            let end = rig.relay.status.map { "the relay has ended, status or signal \($0); " } ?? ""
+            episode = .broken(fault, end + "\(error)")
         }
         add(episode)
         guard episode.failure != nil else { return }
         do {
+            guard rig.relay.status == nil else { throw NeverCame(description: "there is no relay") }
             try await rig.steady()
         } catch {
             tell("it does not recover, and another desktop and relay take its place: \(error)")

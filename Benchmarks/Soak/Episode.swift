@@ -36,7 +36,7 @@ struct Episode: Sendable {
         let before = try await rig.steady()
         let held = try Held(rig)
         let state = rig.viewer.current
-        let witness = Witness(rig)
+        let witness = fault.isLong ? nil : Witness(rig)
         try await Task.sleep(for: .milliseconds(60))
         let begin = monotonicNow()
         var (note, failure): (String, String?) = ("", nil)
@@ -47,16 +47,14 @@ struct Episode: Sendable {
             failure = "\(error)"
         }
         let end = monotonicNow()
-        let sights = await witness.end()
+        let sights = await witness?.end() ?? []
         let after = try await rig.status()
         let now = rig.viewer.current
         let view = View(now.pictures, from: begin, to: end)
-        let isSameRelay = held.relay == rig.relay.pid
-        let change =
-            isSameRelay ? try await held.change(rig) : Held.Change(processes: try Held(rig).processes - held.processes)
+        let change = try await held.change(rig)
         let returns = Self.returns(sights)
         let noticed = sights.first { $0.time > begin && $0.status.map(Self.health) != Self.health(before) }
-        let earlier = isSameRelay ? before.switchCauses : [:]
+        let earlier = held.relay == rig.relay.pid ? before.switchCauses : [:]
         let causes = after.switchCauses.merging(earlier) { $0 - $1 }.filter { $0.value > 0 }
         let decodeErrors = now.complaints.count - state.complaints.count + view.undecoded
         let missed = returns.reduce(0) { $0 + view.missedSlots(before: $1) }
@@ -76,7 +74,7 @@ struct Episode: Sendable {
             descriptors: change.descriptors,
             threads: change.threads,
             memory: change.memory,
-            note: note,
+            note: [note, change.leftOver].filter { !$0.isEmpty }.joined(separator: "; "),
             failure: failure ?? now.complaints.dropFirst(state.complaints.count).first
         )
     }
@@ -94,44 +92,6 @@ struct Episode: Sendable {
         zip(sights, sights.dropFirst()).filter {
             ($1.status?.switchCauses["returned"] ?? 0) > ($0.status?.switchCauses["returned"] ?? 0)
         }.map(\.1.time)
-    }
-}
-
-/// What the relay and its agents hold of the machine.
-struct Held {
-    let relay: Int32
-    let processes: Int
-    private let footprint: Footprint
-
-    init(_ rig: Rig) throws {
-        relay = rig.relay.pid
-        processes = rig.desktop.processes(running: "capture-agent").count
-        footprint = try Footprint(of: relay)
-    }
-
-    struct Change {
-        var processes = 0
-        var descriptors = 0
-        var threads = 0
-        /// KiB
-        var memory = 0
-    }
-
-    /// What there is more of than then, as soon as it is as little, or after some seconds.
-    func change(_ rig: Rig) async throws -> Change {
-        var change = Change()
-        for _ in 0..<30 {
-            let now = try Held(rig)
-            change = Change(
-                processes: now.processes - processes,
-                descriptors: now.footprint.descriptors - footprint.descriptors,
-                threads: now.footprint.threads - footprint.threads,
-                memory: now.footprint.memory - footprint.memory
-            )
-            if change.processes <= 0, change.descriptors <= 0, change.threads <= 0 { break }
-            try await Task.sleep(for: .milliseconds(100))
-        }
-        return change
     }
 }
 

@@ -8,25 +8,29 @@ struct Fault: Sendable {
     var repetitions = 5
     /// How often the relay is killed, and viewers have to connect again.
     var relayKills = 0
+    /// Whether it takes minutes: random faults leave it out, and nobody asks for the status all the time meanwhile.
+    var isLong = false
     /// Lets it happen, and returns what there is to tell of it beside the figures. Mends what does not mend itself.
     var happen: @Sendable (Rig) async throws -> String
 }
 
 extension Fault {
-    /// Those that may happen at any moment of a long run.
-    static let all: [Fault] = processes + links + desktop + resources + clock + viewers
+    static let all: [Fault] =
+        processes + encoders + links + units + desktop + resources + clock + viewers + [
+            crowd(400, every: 4, minutes: 5)
+        ]
 
     // MARK: - Agents and relay
 
     private static func signal(_ name: String, _ signal: Int32, repetitions: Int = 5) -> Fault {
         Fault(name: name, repetitions: repetitions) { rig in
-            try send(signal, to: try await rig.status().agent)
+            try Victim.signal(try await rig.status().agent, signal)
             return try await away(rig)
         }
     }
 
     /// Waits until the broadcast's agent is no longer what feeds the session.
-    private static func away(_ rig: Rig) async throws -> String {
+    static func away(_ rig: Rig) async throws -> String {
         _ = try await eventually("another feed than the agent's", limit: .seconds(15)) {
             try await rig.status().feed == "pipewire" ? nil : true
         }
@@ -44,14 +48,14 @@ extension Fault {
         signal("agent SIGSTOP, for good", SIGSTOP, repetitions: 20),
         Fault(name: "agent SIGSTOP, SIGCONT after 3 s") { rig in
             let pid = try await rig.status().agent
-            try send(SIGSTOP, to: pid)
+            try Victim.signal(pid, SIGSTOP)
             try await Task.sleep(for: .seconds(3))
-            try send(SIGCONT, to: pid)
+            try Victim.signal(pid, SIGCONT)
             return ""
         },
         Fault(name: "standby SIGKILL") { rig in
             let pid = try await rig.status().standby
-            try send(SIGKILL, to: pid)
+            try Victim.signal(pid, SIGKILL)
             _ = try await eventually("the standby's end", limit: .seconds(15)) {
                 try await rig.status().standby == pid ? nil : true
             }
@@ -59,8 +63,8 @@ extension Fault {
         },
         Fault(name: "agent and standby SIGKILL") { rig in
             let status = try await rig.status()
-            try send(SIGKILL, to: status.agent)
-            try send(SIGKILL, to: status.standby)
+            try Victim.signal(status.agent, SIGKILL)
+            try Victim.signal(status.standby, SIGKILL)
             return try await away(rig)
         },
         Fault(name: "relay SIGKILL, started again", relayKills: 1) { rig in
@@ -125,7 +129,7 @@ extension Fault {
 
     static let desktop: [Fault] = [
         Fault(name: "PipeWire SIGKILL, started again after 2 s", repetitions: 3) { rig in
-            for pid in rig.desktop.processes(running: "pipewire") { try send(SIGKILL, to: pid) }
+            for pid in rig.desktop.processes(running: "pipewire") { try Victim.signal(pid, SIGKILL) }
             try await Task.sleep(for: .seconds(2))
             for part in ["pipewire", "wireplumber", "portal-wlr", "portal"] { try rig.desktop.restart(part) }
             return ""
@@ -145,7 +149,7 @@ extension Fault {
                 let id = try await rig.relay.startSession(["width": 320, "height": 180]).integer("id")
                 let outcome: Result<String, any Error>
                 do {
-                    try send(SIGKILL, to: agent)
+                    try Victim.signal(agent, SIGKILL)
                     let note = try await away(rig)
                     try await rig.steady()
                     outcome = .success(note)
@@ -172,7 +176,7 @@ extension Fault {
             let agent = try await rig.status().agent
             let limit = try Victim.highestDescriptor(of: rig.relay.pid) + 5
             return try await rig.desktop.limiting(.descriptors, to: limit, of: rig.relay.pid) {
-                try send(SIGKILL, to: agent)
+                try Victim.signal(agent, SIGKILL)
                 try await Task.sleep(for: .seconds(3))
                 return ""
             }
@@ -180,7 +184,7 @@ extension Fault {
         Fault(name: "no descriptors left, agent SIGKILL", repetitions: 3) { rig in
             let agent = try await rig.status().agent
             return try await withoutDescriptors(rig) {
-                try send(SIGKILL, to: agent)
+                try Victim.signal(agent, SIGKILL)
                 try await Task.sleep(for: .seconds(3))
             }
         },
@@ -269,10 +273,4 @@ extension Fault {
             return ""
         }
     }
-}
-
-/// Signals a process. There may be none any more; where there was none at all the number would stand for the soak's own process group.
-private func send(_ signal: Int32, to process: Int32) throws {
-    guard process > 1 else { throw NeverCame(description: "no process to signal") }
-    kill(process, signal)
 }

@@ -92,7 +92,9 @@ struct Soak: AsyncParsableCommand {
     /// How many sessions are started and stopped at the end.
     private var sessions: Int { quick || only != nil && only != "sessions" ? 0 : 1_000 }
 
-    private var chosen: [Fault] { Fault.all.filter { fault in only.map { fault.name.contains($0) } ?? true } }
+    private var chosen: [Fault] {
+        Fault.all.filter { fault in only.map { fault.name.contains($0) } ?? (minutes == nil || !fault.isLong) }
+    }
 }
 
 /// Tells on standard error how far a run is.

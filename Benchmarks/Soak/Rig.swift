@@ -9,7 +9,7 @@ final class Rig: @unchecked Sendable {
 
     static let token = "the soak's own link token"
     static let fps = 30
-    private static let size = PictureSize(width: 1280, height: 720)
+    static let size = PictureSize(width: 1280, height: 720)
 
     let desktop: Desktop
     let viewer: SteadyViewer
@@ -60,7 +60,7 @@ final class Rig: @unchecked Sendable {
         try await RelayProcess(
             in: desktop,
             arguments: [
-                "--watchdog", "1", "--agent-return-grace", "1", "--log-level", "warning",
+                "--watchdog", "1", "--agent-return-grace", "1", "--max-sessions", "1000", "--log-level", "warning",
                 "--state-file", desktop.directory.appendingPathComponent("home/.local/state/relay.json").path,
                 "--http", "127.0.0.1:\(ports.http)", "--agent-link", "127.0.0.1:\(ports.agentLink)",
             ],
@@ -131,7 +131,7 @@ final class Rig: @unchecked Sendable {
         guard geteuid() == 0 else { return false }
         let outcome = try Programs.run(
             URL(fileURLWithPath: "/bin/mount"),
-            ["-t", "tmpfs", "-o", "size=64k,mode=700,uid=\(owner)", "tmpfs", folder.path]
+            ["-t", "tmpfs", "-o", "size=1m,mode=700,uid=\(owner)", "tmpfs", folder.path]
         )
         return outcome.status == 0
     }

@@ -1,9 +1,10 @@
 // A fullscreen Wayland client that shows the counter pattern, one step on with each frame it draws.
 //
-//     counter-client [--scene NAME] [--fps N] [--stop-at N] [--turns MS] [--state FILE] [--dump FILE] [--stamps FILE]
+//     counter-client [--scene NAME] [--fps N | --every MS] [--stop-at N] [--turns MS] [--state FILE] [--dump FILE] [--stamps FILE]
 //
 // --scene NAME what moves, as in counter_scenes.h; by default band
 // --fps N      at most N frames a second, by default 60; 0: with every frame callback
+// --every MS   draws one frame each so many milliseconds
 // --stop-at N  draws no more once the counter has reached N
 // --turns MS   moves for that long and stands still for as long, in turns; --state says running all the while
 // --state FILE holds one line, STATE VALUE, replaced whenever the state changes, when the value
@@ -363,6 +364,7 @@ static int64_t parse(const char *text, int64_t highest) {
 static void parse_arguments(int argc, char **argv) {
     static const struct option options[] = {
         {"fps", required_argument, NULL, 'f'},
+        {"every", required_argument, NULL, 'e'},
         {"stop-at", required_argument, NULL, 's'},
         {"turns", required_argument, NULL, 'm'},
         {"state", required_argument, NULL, 't'},
@@ -380,6 +382,7 @@ static void parse_arguments(int argc, char **argv) {
             fps = parse(optarg, 1000);
             client.interval = fps > 0 ? 1000000000 / fps : 0;
             break;
+        case 'e': client.interval = parse(optarg, 60000) * 1000000; break;
         case 's': client.stop_at = parse(optarg, COUNTER_PATTERN_MASK); break;
         case 'm': client.turn = parse(optarg, 60000) * 1000000; break;
         case 't': client.state_file = optarg; break;

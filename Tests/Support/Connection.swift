@@ -63,6 +63,13 @@ package final class Connection: Sendable {
 
     package func send(_ bytes: [UInt8]) { _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
+    /// Whether the other side has not ended it, or what it sent before is not read yet.
+    package var isOpen: Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR)
+    }
+
     /// Exactly that many bytes; nil at the end.
     package func read(exactly count: Int) -> [UInt8]? {
         var filled = 0

@@ -4,14 +4,20 @@ import Wire
 package enum FakeAgent {
     /// Connects to the agents' port and says HELLO, by which it takes the place of the broadcast's agent.
     ///
-    /// - Returns: Once the relay has answered.
+    /// - Returns: Once the relay has answered. What it said is lost.
     package static func takeOver(port: Int, token: String) throws -> Connection {
+        let connection = try greet(port: port, token: token)
+        _ = connection.read(upTo: 64 << 10, milliseconds: 2_000)
+        return connection
+    }
+
+    /// The same, but the caller reads the relay's answer.
+    package static func greet(port: Int, token: String) throws -> Connection {
         let connection = try Connection(port: port)
         let packet = Packet.hello(
             Hello(token: token, device: "default", source: "test-pattern", pid: .max, release: "fake")
         )
         connection.send(packet.encoded())
-        _ = connection.read(upTo: 64 << 10, milliseconds: 2_000)
         return connection
     }
 
