@@ -1,15 +1,15 @@
 /// One packet of a transport stream, parsed without any code of the writer's.
-struct ParsedPacket {
-    let pid: UInt16
-    let startsUnit: Bool
-    let continuity: UInt8
+package struct ParsedPacket {
+    package let pid: UInt16
+    package let startsUnit: Bool
+    package let continuity: UInt8
     /// The adaptation field behind its length byte, nil where there is none.
-    let adaptation: [UInt8]?
+    package let adaptation: [UInt8]?
     /// Nil where there is none, as opposed to empty.
-    let payload: [UInt8]?
+    package let payload: [UInt8]?
 
     /// Nil when the packet is not well formed.
-    init?(_ bytes: ArraySlice<UInt8>) {
+    package init?(_ bytes: ArraySlice<UInt8>) {
         let bytes = Array(bytes)
         // Synchronization byte; neither error, priority nor scrambling.
         guard bytes.count == 188, bytes[0] == 0x47, bytes[1] & 0xA0 == 0, bytes[3] & 0xC0 == 0 else { return nil }
@@ -36,24 +36,24 @@ struct ParsedPacket {
     }
 
     /// The packets that `bytes` consist of, nil when one is not well formed.
-    static func packets(_ bytes: [UInt8]) -> [ParsedPacket]? {
+    package static func packets(_ bytes: [UInt8]) -> [ParsedPacket]? {
         guard bytes.count % 188 == 0 else { return nil }
         let packets = stride(from: 0, to: bytes.count, by: 188).map { ParsedPacket(bytes[$0..<($0 + 188)]) }
         return packets.contains { $0 == nil } ? nil : packets.compactMap(\.self)
     }
 
-    var isDiscontinuity: Bool { adaptation?.first.map { $0 & 0x80 != 0 } ?? false }
-    var isRandomAccess: Bool { adaptation?.first.map { $0 & 0x40 != 0 } ?? false }
+    package var isDiscontinuity: Bool { adaptation?.first.map { $0 & 0x80 != 0 } ?? false }
+    package var isRandomAccess: Bool { adaptation?.first.map { $0 & 0x40 != 0 } ?? false }
 
     /// The program clock in 27 MHz ticks.
-    var clock: UInt64? {
+    package var clock: UInt64? {
         guard let adaptation, adaptation.count >= 7, adaptation[0] & 0x10 != 0 else { return nil }
         let bits = adaptation[1..<7].number
         return (bits >> 15) * 300 + (bits & 0x1FF)
     }
 
     /// The section in this packet, with its checksum.
-    var section: [UInt8]? {
+    package var section: [UInt8]? {
         guard let payload, startsUnit, payload.count > 4 else { return nil }
         let start = 1 + Int(payload[0])
         let length = Int(payload[(start + 1)...(start + 2)].number & 0xFFF)
@@ -62,18 +62,18 @@ struct ParsedPacket {
 }
 
 /// A picture of a transport stream.
-struct ParsedPicture {
-    let presentation: UInt64
-    let clock: UInt64?
-    let isRandomAccess: Bool
+package struct ParsedPicture {
+    package let presentation: UInt64
+    package let clock: UInt64?
+    package let isRandomAccess: Bool
     /// Whether the program's tables stand right before it.
-    let hasTables: Bool
+    package let hasTables: Bool
     /// `PES_packet_length`.
-    let length: Int
-    let bytes: [UInt8]
+    package let length: Int
+    package let bytes: [UInt8]
 
     /// The pictures in the packets of a stream; nil when something is not as the standard has it.
-    static func pictures(_ bytes: [UInt8]) -> [ParsedPicture]? {
+    package static func pictures(_ bytes: [UInt8]) -> [ParsedPicture]? {
         guard let packets = ParsedPacket.packets(bytes) else { return nil }
         var continuity: [UInt16: UInt8] = [:]
         var units: [(head: ParsedPacket, hasTables: Bool, bytes: [UInt8])] = []
@@ -101,7 +101,8 @@ struct ParsedPicture {
         return pictures.contains { $0 == nil } ? nil : pictures.compactMap(\.self)
     }
 
-    private init?(_ head: ParsedPacket, hasTables: Bool, _ unit: [UInt8]) {
+    /// - Parameter unit: The payloads from `head` on: one PES packet.
+    package init?(_ head: ParsedPacket, hasTables: Bool, _ unit: [UInt8]) {
         // Start code and stream id; alignment; PTS alone, of five bytes.
         guard unit.count > 14, Array(unit[0..<4]) == [0, 0, 1, 0xE0], Array(unit[6..<9]) == [0x84, 0x80, 5],
             unit[9] & 0xF1 == 0x21, unit[11] & 1 == 1, unit[13] & 1 == 1

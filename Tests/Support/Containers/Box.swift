@@ -1,8 +1,8 @@
 /// A box of an ISO base media file, parsed without any code of the writer's.
-struct Box {
-    let type: String
+package struct Box {
+    package let type: String
     /// What follows size and type.
-    let payload: [UInt8]
+    package let payload: [UInt8]
 
     /// Boxes that hold boxes, and the bytes before the first of these.
     private static let containers = [
@@ -11,7 +11,7 @@ struct Box {
     ]
 
     /// The boxes that `bytes` consist of, nil when they do not add up.
-    static func boxes(_ bytes: some Sequence<UInt8>) -> [Box]? {
+    package static func boxes(_ bytes: some Sequence<UInt8>) -> [Box]? {
         var rest = Array(bytes)[...]
         var boxes: [Box] = []
         while !rest.isEmpty {
@@ -25,39 +25,22 @@ struct Box {
         return boxes
     }
 
-    var children: [Box] {
+    package var children: [Box] {
         Box.containers[type].flatMap { Box.boxes(payload.dropFirst($0)) } ?? []
     }
 
     /// The types of this box and all below it, as they are nested: `moof(mfhd traf(tfhd))`.
-    var outline: String {
+    package var outline: String {
         children.isEmpty ? type : "\(type)(\(children.map(\.outline).joined(separator: " ")))"
     }
 
-    subscript(_ type: String) -> Box? { children.first { $0.type == type } }
+    package subscript(_ type: String) -> Box? { children.first { $0.type == type } }
 
     /// The unsigned number in `range` of the payload.
-    func number(_ range: Range<Int>) -> UInt64 { payload[range].number }
+    package func number(_ range: Range<Int>) -> UInt64 { payload[range].number }
 }
 
 extension Sequence<UInt8> {
     /// The bytes as one unsigned number, highest first.
-    var number: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
-
-    var hex: String {
-        map { byte in String(byte, radix: 16).count == 1 ? "0\(String(byte, radix: 16))" : String(byte, radix: 16) }
-            .joined()
-    }
-}
-
-extension [UInt8] {
-    /// Bytes written as hexadecimal digits; white space is passed over, and what follows `//` in a line.
-    init(hex: String) {
-        let lines = hex.split(separator: "\n").map {
-            $0.prefix(upTo: $0.firstRange(of: "//")?.lowerBound ?? $0.endIndex)
-        }
-        let digits = lines.joined().filter { !$0.isWhitespace }.compactMap { UInt8(String($0), radix: 16) }
-        precondition(digits.count % 2 == 0)
-        self = Swift.stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-    }
+    package var number: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -1,0 +1,18 @@
+extension Sequence<UInt8> {
+    var hex: String {
+        map { byte in String(byte, radix: 16).count == 1 ? "0\(String(byte, radix: 16))" : String(byte, radix: 16) }
+            .joined()
+    }
+}
+
+extension [UInt8] {
+    /// Bytes written as hexadecimal digits; white space is passed over, and what follows `//` in a line.
+    init(hex: String) {
+        let lines = hex.split(separator: "\n").map {
+            $0.prefix(upTo: $0.firstRange(of: "//")?.lowerBound ?? $0.endIndex)
+        }
+        let digits = lines.joined().filter { !$0.isWhitespace }.compactMap { UInt8(String($0), radix: 16) }
+        precondition(digits.count % 2 == 0)
+        self = Swift.stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+}
