@@ -236,6 +236,26 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "FuzzTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: swiftSettings),
+        .target(
+            name: "LiveFuzzing",
+            dependencies: ["Fuzzing", "Media", "Relay", "RelayTestSupport", "TestSupport", "Wire"],
+            path: "Tests/LiveFuzzing",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "LiveFuzz",
+            dependencies: [
+                "LiveFuzzing",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/LiveFuzzCommand",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "LiveFuzzTests",
+            dependencies: ["LiveFuzzing", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "SystemTests",
             dependencies: ["CaptureAgent", "Media", "TestSupport", "Wire"],

@@ -146,7 +146,8 @@ package final class WebSocketClient: Sendable {
 
     package func startReading() async throws { try await connection.startReading() }
 
-    private static func take(_ bytes: inout [UInt8]) -> Frame? {
+    /// Takes the first frame of a server's bytes off them; nil while it is not whole.
+    package static func take(_ bytes: inout [UInt8]) -> Frame? {
         guard bytes.count >= 2 else { return nil }
         var (length, head) = (Int(bytes[1]), 2)
         if length == 126 { head = 4 }

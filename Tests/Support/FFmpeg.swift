@@ -69,11 +69,20 @@ package enum FFmpeg {
     }
 
     /// How many pictures a stream decodes to. Throws when the decoder finds the least fault or utters a warning.
-    package static func pictureCount(_ stream: some Collection<UInt8>, codec: Codec) throws -> Int {
+    ///
+    /// - Parameters:
+    ///   - format: The container by ffmpeg's name; nil for a bare stream.
+    ///   - warnings: Whether warnings count.
+    package static func pictureCount(
+        _ stream: some Collection<UInt8>,
+        codec: Codec,
+        format: String? = nil,
+        warnings: Bool = true
+    ) throws -> Int {
         let lines = try run(
             [
-                "-v", "warning", "-threads", "1", "-xerror", "-err_detect", "explode", "-f", demuxer(codec), "-i",
-                "pipe:0", "-fps_mode", "passthrough", "-f", "framecrc", "pipe:1",
+                "-v", warnings ? "warning" : "error", "-threads", "1", "-xerror", "-err_detect", "explode", "-f",
+                format ?? demuxer(codec), "-i", "pipe:0", "-fps_mode", "passthrough", "-f", "framecrc", "pipe:1",
             ],
             input: Data(stream)
         )

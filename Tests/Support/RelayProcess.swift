@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import FoundationNetworking
 
 /// A relay in a desktop, on ports of its own, driven over HTTP as a user does.
@@ -46,10 +46,12 @@ package final class RelayProcess: @unchecked Sendable {
     /// - Parameters:
     ///   - linkToken: The token for agents that are started by hand.
     ///   - environment: What it and its agents have beside this process's.
+    ///   - log: Where its standard error goes; nil for this process's.
     package convenience init(
         arguments: [String],
         linkToken: String? = nil,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        log: FileHandle? = nil
     ) async throws {
         let portsFile = FileManager.default.temporaryDirectory.appendingPathComponent("ports-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: portsFile) }
@@ -59,6 +61,7 @@ package final class RelayProcess: @unchecked Sendable {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             .merging(linkToken.map { ["HELIOGRAPH_LINK_TOKEN": $0] } ?? [:]) { $1 }
         process.standardInput = FileHandle.nullDevice
+        if let log { process.standardError = log }
         try await self.init(process, portsFile: portsFile)
     }
 
@@ -89,12 +92,25 @@ package final class RelayProcess: @unchecked Sendable {
     /// How it ended: its exit status, or the signal's number; nil while it runs.
     package var status: Int32? { process.isRunning ? nil : process.terminationStatus }
 
+    /// How it ended, in words; nil while it runs.
+    package var ending: String? {
+        if process.isRunning { return nil }
+        let isSignal = process.terminationReason == .uncaughtSignal
+        return "\(isSignal ? "signal" : "exit status") \(process.terminationStatus)"
+    }
+
     /// Asks the relay to end, as a service manager does, and returns its exit status.
     @discardableResult
     package func terminate() -> Int32 {
         process.terminate()
         process.waitUntilExit()
         return process.terminationStatus
+    }
+
+    /// Ends the relay at once, and returns when it has ended.
+    package func kill() {
+        if process.isRunning { Glibc.kill(pid, SIGKILL) }
+        process.waitUntilExit()
     }
 
     package func get(_ path: String) async throws -> Object {

@@ -1,0 +1,195 @@
+import Media
+import Relay
+import RelayTestSupport
+import TestSupport
+
+/// Fuzzes the API of a live relay as callers and viewers, episode by episode, beside a steady device.
+package struct CallerCampaign {
+    /// Short limits, so that an episode does not last longer than they do. s
+    private static let (requestTimeout, idleTimeout) = (1.0, 1.0)
+    /// How long a still may take that no agent answers.
+    private static let stillTimeout = 5.0
+    /// What a busy machine takes beside, s.
+    private static let slack = 15.0
+    /// From so many addresses.
+    private static let addresses = 8
+    private static let mostPerAddress = 150
+    private static let probeInterval: Int64 = 200_000_000
+
+    private let options: CampaignOptions
+    private var log: CampaignLog
+    private var figures = CallerFigures()
+
+    package init(_ options: CampaignOptions) {
+        self.options = options
+        log = CampaignLog(name: "callers", options: options)
+    }
+
+    /// Runs until the time is over; after a relay's death with another one.
+    package mutating func run() async throws -> CampaignReport {
+        let pictures = try RealPictures.load()
+        var episode = options.firstEpisode
+        while log.goesOn(after: episode - options.firstEpisode) {
+            let relay = try await TestedRelay(
+                on: Loop(),
+                arguments: [
+                    "--request-timeout", "\(Self.requestTimeout)", "--idle-timeout", "\(Self.idleTimeout)",
+                    "--viewer-timeout", "2",
+                    "--max-connections-per-address", "\(Self.mostPerAddress)",
+                ]
+            )
+            defer { relay.end() }
+            var steps: [String] = []
+            do {
+                let steady = try SteadyDevice(relay: relay, pictures: pictures)
+                let connections = try relay.connections()
+                repeat {
+                    steps = []
+                    try perform(episode, on: relay, connections: connections) { steps.append($0) }
+                    figures.memory = max(figures.memory, try relay.footprint().memory)
+                    try steady.verify()
+                    if episode % 4 == 0 { try steady.decode() }
+                    episode += 1
+                    figures.episodes += 1
+                    log.tick("\(figures)")
+                } while log.goesOn(after: episode - options.firstEpisode)
+            } catch {
+                let fault = (error as? TestedRelay.Death).map { Fault("the relay's death", $0.description) }
+                log.note(
+                    fault ?? error as? Fault ?? Fault("the fuzzer cannot go on", "\(error)"),
+                    episode: episode,
+                    steps: steps
+                )
+                episode += 1
+            }
+        }
+        log.tick("\(figures)", isEnd: true)
+        return log.report
+    }
+
+    private mutating func perform(
+        _ number: Int,
+        on relay: TestedRelay,
+        connections: Int,
+        _ performed: (String) -> Void
+    ) throws {
+        var random = SeededGenerator(seed: options.seed(of: number))
+        let sessions = try (0..<2).map { place in
+            let codec = place == 0 ? "h264" : "h265"
+            let answer = try relay.call(
+                "POST",
+                "/screencapture/start",
+                "{\"device\": \"alpha\", \"ttl\": 600, \"codec\": \"\(codec)\"}"
+            )
+            guard let session = FuzzSession(answer.json) else {
+                throw Fault("a session that does not start", "\(answer.status)")
+            }
+            return session
+        }
+        // Where many come from one address, some are refused, and nobody else is.
+        let isCrowd = random.chance(0.2)
+        let attacks: [Attack]
+        if isCrowd {
+            let attack = Attack(sessions: sessions.map { Int($0.id) }, by: &random)
+            attacks = [Attack](repeating: attack, count: Self.mostPerAddress + 30)
+        } else {
+            attacks = (0..<random.int(in: 20...80)).map { _ in
+                Attack(sessions: sessions.map { Int($0.id) }, by: &random)
+            }
+        }
+        var callers: [Caller] = []
+        for (place, attack) in attacks.enumerated() {
+            if !isCrowd || place == 0 { performed(attack.name) }
+            let source = 0x7F00_0002 + UInt32(isCrowd ? 0 : place % Self.addresses)
+            let caller: Caller
+            do {
+                caller = try Caller(attack, port: relay.httpPort, from: source, on: relay.loop)
+            } catch {
+                try relay.expectAlive()
+                throw error
+            }
+            callers.append(caller)
+            caller.step()
+            relay.loop.turn(milliseconds: 0)
+        }
+        figures.connections += callers.count
+        defer { for caller in callers { caller.leave() } }
+        try wait(for: callers, on: relay)
+        for caller in callers {
+            figures.answers += caller.answers.count
+            if let fault = caller.fault { log.note(fault, episode: number, steps: []) }
+            if isHeld(caller) {
+                log.note(Fault("a place that is held", caller.attack.name), episode: number, steps: [])
+            }
+        }
+        // Whether those who read nothing have been ended only the relay can tell.
+        let streams = callers.count { $0.isOpen && $0.isStream }
+        figures.streams += streams
+        try expectPlaces(connections + streams, on: relay, number)
+        for caller in callers { caller.leave() }
+        for session in sessions { _ = try relay.call("POST", "/screencapture/\(session.id)/stop") }
+        try expectPlaces(connections, on: relay, number)
+    }
+
+    /// Whether the relay should have ended a connection by now.
+    private func isHeld(_ caller: Caller) -> Bool { caller.attack.reads && caller.isOpen && !caller.isStream }
+
+    /// Waits until all that the relay has to end has ended, while others are answered.
+    private mutating func wait(for callers: [Caller], on relay: TestedRelay) throws {
+        let begin = monotonicNow()
+        var nextProbe = begin
+        var due = begin
+        let dripping = callers.map(\.attack.pieces.count).max() ?? 0
+        let limit = Self.requestTimeout + 2 * Self.idleTimeout + Self.stillTimeout + Self.slack
+        // A caller that drips is given its time before.
+        let deadline = begin + Int64((limit + Double(dripping) * 0.01) * 1e9)
+        while callers.contains(where: { isHeld($0) || !$0.isDone }), monotonicNow() < deadline {
+            let now = monotonicNow()
+            if now >= due {
+                due = now + 10_000_000
+                for caller in callers where !caller.isDone { caller.step() }
+            }
+            if now >= nextProbe {
+                nextProbe = now + Self.probeInterval
+                let answer = try relay.call("GET", "/livez")
+                try expect(answer.status == 200, "another caller is refused", "\(answer.status)")
+                figures.probes += 1
+            }
+            relay.loop.turn()
+            try relay.expectAlive()
+        }
+    }
+
+    private mutating func expectPlaces(_ expected: Int, on relay: TestedRelay, _ episode: Int) throws {
+        var count = 0
+        let deadline = monotonicNow() + Int64(Self.slack * 1e9)
+        repeat {
+            count = try relay.connections()
+            if count <= expected { return }
+            relay.loop.run(milliseconds: 20)
+        } while monotonicNow() < deadline
+        log.note(
+            Fault("places that are not given back", "\(count) instead of \(expected)"),
+            episode: episode,
+            steps: []
+        )
+    }
+}
+
+/// What was done while a relay's API was fuzzed.
+struct CallerFigures: CustomStringConvertible {
+    var episodes = 0
+    var connections = 0
+    var answers = 0
+    var streams = 0
+    var probes = 0
+    /// The most memory that the relay was seen with, KiB.
+    var memory = 0
+
+    var description: String {
+        """
+        \(episodes) episodes, \(connections) connections, \(answers) answers, \(streams) streams and WebSockets, \(probes) others' \
+        calls answered, \(memory >> 10) MiB at most
+        """
+    }
+}

@@ -1,0 +1,76 @@
+import Relay
+import RelayTestSupport
+import TestSupport
+
+/// A request that the API's contract has.
+struct CallerRequest: Sendable {
+    let method: String
+    let target: String
+    let body: String?
+    /// Whether it is never sent whole, because it would end what others use.
+    let isNeverWhole: Bool
+
+    /// Calls that end or change more than the sessions that are attacked.
+    private static let reserved: Set<String> = [
+        "POST /drain", "POST /screencapture/stop", "POST /screencapture/broadcast/stop",
+    ]
+    private static let bodies = [
+        "{}", "{\"device\": \"alpha\"}", "{\"fps\": 30}", "{\"device\": \"alpha\", \"timeout\": 0.1}", "[]", "{",
+        "null",
+        "{\"key\": \"a\"}", "{\"width\": null}",
+    ]
+    private static let queries = [
+        "device": ["alpha", "steady", "nobody"], "join": ["cache", "live", "x"], "fresh": ["true", "x"],
+        "use": ["false"],
+        "fps": ["1", "240", "0"], "until": ["changed", "still", "x"], "timeout": ["0", "0.3", "1"],
+        "for": ["0", "0.1"],
+        "after": ["0", "9223372036854775807"], "container": ["mp4", "ts"],
+    ]
+
+    /// One by chance.
+    ///
+    /// - Parameter sessions: Ids that there are.
+    init(_ operation: ContractOperation, sessions: [Int], by random: inout some RandomNumberGenerator) {
+        method = operation.method
+        isNeverWhole = Self.reserved.contains(operation.name)
+        let id = random.chance(0.85) && !sessions.isEmpty ? random.pick(sessions) : 4_000_000_000
+        var path = operation.path.replacing("{id}", with: "\(id)").replacing(
+            "{file}",
+            with: random.pick(["page.js", "style.css", "x"])
+        )
+        var query: [String] = []
+        for parameter in operation.parameters where parameter["in"]?.string == "query" {
+            guard let name = parameter["name"]?.string, let values = Self.queries[name] else { continue }
+            // Without a time of its own a wait lasts for half a minute.
+            guard random.chance(0.7) || ["until", "timeout"].contains(name) else { continue }
+            query.append("\(name)=\(random.pick(values))")
+        }
+        if !query.isEmpty { path += "?" + query.joined(separator: "&") }
+        target = path
+        body = ["POST", "PATCH"].contains(method) ? random.pick(Self.bodies) : nil
+    }
+
+    /// A request for a WebSocket of a session.
+    init(socketOf session: Int, by random: inout some RandomNumberGenerator) {
+        (method, body, isNeverWhole) = ("GET", nil, false)
+        target = "/screencapture/\(session)/ws" + random.pick(["", "?container=mp4", "?join=live", "?container=ts"])
+    }
+
+    /// Whether its answer may last until its caller goes, or for as long as it says.
+    var mayLast: Bool { target.contains("/stream.") || target.contains("/ws") || target.contains("/wait") }
+
+    /// Its bytes.
+    ///
+    /// - Parameters:
+    ///   - fields: Lines of the head beside the usual ones.
+    ///   - framing: How the body is announced; nil for its length.
+    func bytes(_ fields: [String] = [], framing: String? = nil) -> [UInt8] {
+        var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + fields
+        if let framing {
+            lines.append(framing)
+        } else if let body {
+            lines.append("Content-Length: \(body.utf8.count)")
+        }
+        return Array((lines + ["", body ?? ""]).joined(separator: "\r\n").utf8)
+    }
+}

@@ -1,0 +1,21 @@
+import Media
+import Relay
+import RelayTestSupport
+import Wire
+
+/// A session of the relay that is fuzzed.
+struct FuzzSession {
+    let id: SessionID
+    let port: Int
+    let codec: Codec
+    let framing: Framing
+
+    /// From the answer to its start; nil where it is none.
+    init?(_ json: JSONValue) {
+        guard case .integer(let id)? = json["id"], case .integer(let port)? = json["port"],
+            let codec = json["codec"]?.string.flatMap(Codec.init(rawValue:)),
+            let framing = json["framing"]?.string.flatMap(Framing.init(rawValue:))
+        else { return nil }
+        (self.id, self.port, self.codec, self.framing) = (SessionID(id), port, codec, framing)
+    }
+}

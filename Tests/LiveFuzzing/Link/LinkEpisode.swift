@@ -1,0 +1,322 @@
+import Media
+import Relay
+import TestSupport
+import Wire
+
+/// Performs the steps of one plan on a relay.
+final class LinkEpisode {
+    private let relay: TestedRelay
+    private let pictures: [Codec: RealPictures]
+    /// Whether all that is sent is valid.
+    private let isSound: Bool
+    private let ledger = UnitLedger()
+    private var sessions: [Int: FuzzSession] = [:]
+    private var links: [LinkName: FuzzAgent] = [:]
+    private var watchers: [Int: Watcher] = [:]
+    /// Viewers that left or whose places others took.
+    private var formerWatchers: [Watcher] = []
+    private var formerLinks: [FuzzAgent] = []
+    private(set) var figures = LinkFigures()
+    private(set) var faults: [Fault] = []
+
+    init(relay: TestedRelay, pictures: [Codec: RealPictures], isSound: Bool) {
+        (self.relay, self.pictures, self.isSound) = (relay, pictures, isSound)
+    }
+
+    private var loop: Loop { relay.loop }
+
+    // MARK: Steps
+
+    func perform(_ step: LinkStep) throws {
+        switch step {
+        case .startSession(let place, let device, let body): try start(place, device, body)
+        case .stopSession(let place):
+            if let session = sessions.removeValue(forKey: place) {
+                _ = try relay.call("POST", "/screencapture/\(session.id)/stop")
+            }
+        case .changeSession(let place, let body):
+            if let session = sessions[place] { _ = try relay.call("PATCH", "/screencapture/\(session.id)", body) }
+        case .connect(let name, let greeting): try connect(name, greeting)
+        case .endLink(let name, let ending):
+            if links[name]?.isLinked == true { figures.linksLost += 1 }
+            links[name]?.end(ending)
+        case .units(let name, let place, let recipes, let delivery): try send(recipes, of: place, delivery, by: name)
+        case .strangeUnits(let name, let id): sendStrange(to: id, by: name)
+        case .report(let name, let place, let report, let seed): try send(report, of: place, by: name, seed)
+        case .answerStills(let name, let seed): answerStills(name, seed)
+        case .mutated(let name, let seed): links[name]?.send(bytes: LinkBytes.mutated(seed: seed), packets: 1)
+        case .torn(let name, let seed): links[name]?.send(bytes: LinkBytes.torn(seed: seed), packets: 1)
+        case .hold(let name, let reads): links[name]?.read(reads)
+        case .join(let place, let session, let viewing): try join(place, session, viewing)
+        case .stall(let place): stall(place)
+        case .resume(let place): watchers[place]?.read(true)
+        case .leave(let place, let ending): watchers[place]?.leave(ending)
+        case .say(let place, let seed): watchers[place]?.send(LinkBytes.said(seed: seed))
+        case .call(let place, let seed): try call(place, seed)
+        case .breathe(let milliseconds): loop.run(milliseconds: milliseconds)
+        }
+        loop.turn(milliseconds: 0)
+    }
+
+    private func start(_ place: Int, _ device: Int, _ body: String) throws {
+        if let former = sessions.removeValue(forKey: place) {
+            _ = try relay.call("POST", "/screencapture/\(former.id)/stop")
+        }
+        let body = "{\"device\": \"\(TestedRelay.devices[device])\", \(body)}"
+        let answer = try relay.call("POST", "/screencapture/start", body)
+        try expect(
+            answer.status == 201 || answer.status == 200,
+            "a session that does not start",
+            "\(answer.status): \(body)"
+        )
+        sessions[place] = FuzzSession(answer.json)
+    }
+
+    private func connect(_ name: LinkName, _ greeting: Greeting) throws {
+        let agent = FuzzAgent(
+            device: TestedRelay.devices[name.device],
+            role: name.role,
+            ledger: ledger,
+            pictures: pictures
+        )
+        do {
+            try agent.connect(port: relay.agentPort, on: loop)
+        } catch {
+            return try relay.expectAlive()
+        }
+        if let former = links.updateValue(agent, forKey: name) { formerLinks.append(former) }
+        var hello = Hello.fuzz(of: agent)
+        switch greeting {
+        case .streaming, .quiet: break
+        case .odd: (hello.source, hello.pid, hello.release) = (String(repeating: "s", count: 60_000), .min, "\u{0}\n")
+        case .wrongToken: hello.token = "another"
+        case .twice: agent.greet(hello)
+        case .none:
+            agent.send(.wake(0))
+            return
+        }
+        agent.greet(hello)
+        if greeting == .streaming { agent.send(.status(SourceStatus(state: .streaming))) }
+        let answered = loop.run(atMost: 20) { agent.isAnswered }
+        try relay.expectAlive()
+        try expect(answered, "an agent without an answer to HELLO")
+    }
+
+    private func send(_ recipes: [UnitRecipe], of place: Int, _ delivery: Delivery, by name: LinkName) throws {
+        guard let session = sessions[place] else { return }
+        if links[name]?.isLinked != true {
+            guard delivery.revives else { return }
+            try connect(name, .streaming)
+        }
+        guard let agent = links[name], agent.isLinked else { return }
+        if delivery.answers {
+            loop.run(atMost: name.role == .broadcast ? 0.2 : 0.02) {
+                agent.requests[session.id] != nil || !agent.isLinked
+            }
+        }
+        var oddities = delivery.oddities.map(Oddities.init)
+        let packets = recipes.map { recipe in
+            var packet = Packet.accessUnit(session.id, agent.unit(recipe, of: session.id, codec: session.codec))
+                .encoded()
+            oddities?.apply(to: &packet)
+            return packet
+        }
+        let bytes = packets.flatMap(\.self)
+        if delivery.isTogether {
+            agent.send(bytes: bytes, packets: packets.count)
+        } else {
+            // Also within packets.
+            for piece in LinkBytes.pieces(of: bytes) {
+                agent.send(bytes: piece)
+                loop.turn(milliseconds: 0)
+            }
+            agent.send(bytes: [], packets: packets.count)
+        }
+        loop.run(atMost: 5) { agent.isFlushed }
+    }
+
+    private func sendStrange(to id: SessionID, by name: LinkName) {
+        // One that it knows is not strange.
+        guard let agent = links[name], agent.isLinked, agent.sessions[id] == nil else { return }
+        let unit = agent.unit(.key(group: 0), of: 0, codec: .h264)
+        agent.send(.accessUnit(id, unit))
+        // Another device's, if there is one.
+        if let other = sessions.values.first(where: { agent.sessions[$0.id] == nil }) {
+            agent.send(.accessUnit(other.id, unit))
+        }
+    }
+
+    private func send(_ report: Report, of place: Int, by name: LinkName, _ seed: UInt64) throws {
+        guard let agent = links[name], agent.isLinked else { return }
+        let session = sessions[place]
+        var reports = Reports(seed: seed, session: session?.id ?? 0)
+        var keyframe: Int64?
+        if report == .rest, let session {
+            ledger.rest(session.id)
+            // A session rests behind a keyframe only.
+            let unit = agent.unit(.key(group: 0), of: session.id, codec: session.codec)
+            keyframe = unit.pts
+            agent.send(.accessUnit(session.id, unit))
+        }
+        let (bytes, count) = reports.bytes(report, keyframe: keyframe)
+        agent.send(bytes: bytes, packets: count)
+    }
+
+    private func answerStills(_ name: LinkName, _ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        guard let agent = links[name], agent.isLinked else { return }
+        for (session, request) in agent.takeStills() {
+            agent.send(.still(session, FuzzStill.answer(to: request, by: &random)))
+        }
+    }
+
+    private func join(_ place: Int, _ session: Int, _ viewing: Viewing) throws {
+        guard let session = sessions[session] else { return }
+        if let former = watchers.removeValue(forKey: place) {
+            former.leave()
+            formerWatchers.append(former)
+        }
+        let watcher = Watcher(viewing, of: session, ledger: ledger, records: isSound)
+        do {
+            try watcher.join(httpPort: relay.httpPort, on: loop, isSmall: true)
+        } catch {
+            return try relay.expectAlive()
+        }
+        watchers[place] = watcher
+        figures.joins += 1
+        // A stream's head comes when its viewer is let in; other answers may take their time.
+        loop.run(atMost: viewing.format == .snapshot || viewing.format == .wait ? 0.01 : 0.2) {
+            watcher.isAnswered || !watcher.isOpen
+        }
+        loop.run(milliseconds: 2)
+    }
+
+    private func stall(_ place: Int) {
+        guard let watcher = watchers[place], watcher.isOpen else { return }
+        watcher.read(false)
+        figures.stalls += 1
+    }
+
+    private func call(_ place: Int, _ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let id = sessions[place]?.id ?? 0
+        let device = random.pick(TestedRelay.devices)
+        let (method, path, body) = random.pick(
+            [
+                ("GET", "/screencapture", nil), ("GET", "/screencapture/\(id)", nil),
+                ("GET", "/screencapture/broadcasts", nil),
+                ("GET", "/screencapture/broadcast?device=\(device)", nil), ("GET", "/metrics", nil),
+                ("GET", "/readyz", nil),
+                ("POST", "/screencapture/\(id)/keyframe", nil),
+                ("POST", "/screencapture/broadcast/start", "{\"device\": \"\(device)\", \"timeout\": 0.1}"),
+                ("POST", "/screencapture/broadcast/stop", "{\"device\": \"\(device)\"}"),
+            ] as [(String, String, String?)]
+        )
+        _ = try relay.call(method, path, body)
+    }
+
+    // MARK: The end
+
+    /// Notes a fault, with others of its kind once.
+    func note(_ fault: Fault) { faults.append(fault) }
+
+    /// Waits until nothing more comes, and notes what viewers and agents have found.
+    func settle() {
+        loop.run(milliseconds: 20)
+        for watcher in Array(watchers.values) + formerWatchers {
+            if let fault = watcher.fault { note(fault) }
+            figures.pictures += watcher.order.pictures
+            figures.gapsTold += watcher.gapsTold
+        }
+        for agent in Array(links.values) + formerLinks {
+            if let fault = agent.fault { note(fault) }
+            if agent.rejected == .protocolError { figures.linksLost += 1 }
+            figures.packets += agent.packets
+            figures.units += agent.units
+        }
+    }
+
+    /// Has what viewers of sound sessions got decoded, as many as `most`.
+    func decode(most: Int) {
+        let formats: [Viewing.Format] = [.bare, .transportStream, .movie]
+        let whole = (Array(watchers.values) + formerWatchers).filter {
+            formats.contains($0.viewing.format) && $0.order.pictures > 0
+        }
+        for watcher in whole.prefix(most) where watcher.fault == nil {
+            do throws(Fault) {
+                try Decoding.check(watcher, warnings: false)
+                figures.decodings += 1
+            } catch {
+                note(error)
+            }
+        }
+    }
+
+    /// Throws unless each session goes on once it has a sound agent and a viewer.
+    func recover() throws {
+        for link in links.values { link.end(.close) }
+        for (device, name) in TestedRelay.devices.enumerated() {
+            let sessions = self.sessions.filter { $0.key % TestedRelay.devices.count == device }.values
+            guard !sessions.isEmpty else { continue }
+            let agent = try soundAgent(of: name)
+            for session in sessions { try recover(session, by: agent) }
+            agent.end(.close)
+        }
+    }
+
+    /// Connects an agent, which the relay may refuse for a moment while it stops a broadcast.
+    private func soundAgent(of device: String) throws -> FuzzAgent {
+        let deadline = monotonicNow() + 20_000_000_000
+        while true {
+            let agent = FuzzAgent(device: device, role: .broadcast, ledger: ledger, pictures: pictures)
+            try agent.connect(port: relay.agentPort, on: loop)
+            agent.greet(.fuzz(of: agent))
+            agent.send(.status(SourceStatus(state: .streaming)))
+            loop.run(atMost: 20) { agent.isAnswered }
+            try relay.expectAlive()
+            if agent.isLinked { return agent }
+            agent.end(.close)
+            try expect(
+                monotonicNow() < deadline,
+                "a sound agent that is not let in",
+                "\(String(describing: agent.rejected))"
+            )
+            loop.run(milliseconds: 50)
+        }
+    }
+
+    private func recover(_ session: FuzzSession, by agent: FuzzAgent) throws {
+        let watcher = Watcher(Viewing(format: .bare, join: "live"), of: session, ledger: ledger)
+        try watcher.join(httpPort: relay.httpPort, on: loop)
+        let asked = loop.run(atMost: 20) {
+            agent.requests[session.id] != nil && agent.active.contains(session.id) || !watcher.isOpen
+        }
+        try relay.expectAlive()
+        var sent: UInt64 = 0
+        let deadline = monotonicNow() + 20_000_000_000
+        // A viewer may join behind the first ones.
+        while asked, watcher.isOpen, watcher.fault == nil, monotonicNow() < deadline {
+            for recipe in [.key(group: 0), .next, .next] as [UnitRecipe] {
+                agent.send(.accessUnit(session.id, agent.unit(recipe, of: session.id, codec: session.codec)))
+            }
+            sent = ledger.newest
+            if loop.run(atMost: 0.1, until: { watcher.order.newest >= sent || !watcher.isOpen }) { break }
+        }
+        try relay.expectAlive()
+        if let fault = watcher.fault { throw fault }
+        guard sent > 0, watcher.order.newest >= sent else {
+            let report = try relay.call("GET", "/screencapture/\(session.id)").json
+            let kind = asked ? "a session that does not go on" : "a session that asks a sound agent for nothing"
+            throw Fault(kind, "\(watcher.order.newest) of \(sent): \(report.text)")
+        }
+        figures.recoveries += 1
+        watcher.leave()
+    }
+
+    /// Ends all that is left of it.
+    func close() throws {
+        for watcher in watchers.values { watcher.leave() }
+        for link in links.values { link.end(.close) }
+        for session in sessions.values { _ = try relay.call("POST", "/screencapture/\(session.id)/stop") }
+    }
+}

@@ -1,0 +1,35 @@
+import Media
+
+/// The bytes of an access unit, and what they are.
+struct MadeUnit {
+    let bytes: [UInt8]
+    /// Whether it is sent as a keyframe.
+    let isKey: Bool
+    /// Whether it does not begin with a start code and the header of a NAL unit, so that no viewer may get it.
+    let isBroken: Bool
+    /// Where its number stands; nil where the bytes have none.
+    let marker: Marker.Place?
+    /// Whether a decoder reads it, behind those before it.
+    var isReal = false
+
+    init(_ bytes: [UInt8], isKey: Bool, codec: Codec) {
+        self.bytes = bytes
+        self.isKey = isKey
+        isBroken = !Self.beginsWithUnit(bytes, codec: codec)
+        marker = Marker.find(in: bytes)
+    }
+
+    /// H.264 and H.265, 7.3.1: `forbidden_zero_bit`, a type that streams have, and `nuh_temporal_id_plus1`, which is not 0. Annex B: zeros before the
+    /// first start code belong to the stream.
+    private static func beginsWithUnit(_ bytes: [UInt8], codec: Codec) -> Bool {
+        guard let one = bytes.firstIndex(where: { $0 != 0 }), one >= 2, bytes[one] == 1, one + 1 < bytes.count else {
+            return false
+        }
+        let header = bytes[one + 1]
+        guard header < 0x80 else { return false }
+        switch codec {
+        case .h264: return (1...23).contains(header % 32)
+        case .h265: return one + 2 < bytes.count && bytes[one + 2] % 8 != 0
+        }
+    }
+}
