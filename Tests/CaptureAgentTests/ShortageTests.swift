@@ -37,6 +37,10 @@ struct ShortageTests {
         let agent = try AgentProcess(relay: server.port, arguments)
         do {
             try link(server)
+            // libx265 waits for ever for a thread that is refused while it opens.
+            try await eventually("the end of the thread that tries the encoders") {
+                try agent.threadNames().contains("encoder-probe") ? nil : ()
+            }
             try await body(server, agent)
         } catch {
             Issue.record("\(error); \(agent.end())")
@@ -82,10 +86,7 @@ struct ShortageTests {
                 guard case .encoders(let reports) = packet else { return nil }
                 return reports.encoders.count == EncoderEntry.listed.count ? true : nil
             }
-            let threads = try await eventually("the end of the thread that tries them") {
-                let names = try agent.threadNames()
-                return names.contains("encoder-probe") ? nil : names.count
-            }
+            let threads = try agent.threadNames().count
             // The session's own thread can be had, and not the one that libx265 starts.
             try await agent.limiting(.threads, to: threads + 1) {
                 server.send(.sessionAdd(1, Self.parameters(codec: .h265)))

@@ -41,10 +41,12 @@ struct FragmentTests {
         var packager = FragmentedMP4(codec: .h264, fps: 30)
         _ = try packager.fragment(Sample.keyframe(pts: 0))
         let slices = [[UInt8]](repeating: [0x41, 0x9A, 0x02], count: 4097)
-        #expect(throws: PackagingError.tooLarge) { try packager.fragment(Sample.accessUnit(pts: 1, slices)) }
+        #expect(throws: PackagingError.tooLarge) {
+            try packager.fragment(Sample.accessUnit(pts: 1, key: false, slices))
+        }
         #expect(throws: PackagingError.noKeyframe) { try packager.fragment(Sample.predicted(pts: 2)) }
         _ = try packager.fragment(Sample.keyframe(pts: 3))
-        _ = try packager.fragment(Sample.accessUnit(pts: 4, Array(slices.dropLast())))
+        _ = try packager.fragment(Sample.accessUnit(pts: 4, key: false, Array(slices.dropLast())))
     }
 
     @Test("of a keyframe has the parameter sets, and is a sync sample")

@@ -21,6 +21,8 @@ package struct RequestClock: Sendable {
     private var unanswered = 0
     /// Whether the answer that has begun has no length: a stream, whose viewer has limits of its own.
     private var isStream = false
+    /// Whether the answer that has begun is the connection's last, and whether it has ended: what was or is asked beside it is never answered.
+    private var (isLast, isOver) = (false, false)
     /// What the connection had not taken when last looked at, bytes.
     private var unsent = Int.max
 
@@ -34,30 +36,36 @@ package struct RequestClock: Sendable {
 
     /// When ``passed(_:unsent:)`` is due; nil while nothing is owed.
     package var deadline: NIODeadline? {
+        if isOver { return since + limits.idleTimeout }
         if bodyIsOpen || isFirst { return since + limits.requestTimeout }
         return isStream ? nil : since + limits.idleTimeout
     }
 
     package mutating func headCame(now: NIODeadline) {
+        guard !isOver else { return }
         (isFirst, bodyIsOpen, bodyWasEnded) = (false, true, false)
         unanswered += 1
         since = now
     }
 
     package mutating func bodyEnded(now: NIODeadline) {
+        guard !isOver else { return }
         bodyIsOpen = false
         owe(now: now)
     }
 
-    package mutating func answerBegan(hasLength: Bool, now: NIODeadline) {
+    /// - Parameter isLast: Whether the answer says that the connection ends with it.
+    package mutating func answerBegan(hasLength: Bool, isLast: Bool = false, now: NIODeadline) {
         isStream = !hasLength
+        self.isLast = isLast
         if !bodyIsOpen { owe(now: now) }
     }
 
     package mutating func answerEnded(now: NIODeadline) {
         isStream = false
         unanswered = max(0, unanswered - 1)
-        if !bodyIsOpen { owe(now: now) }
+        isOver = isLast
+        if isOver || !bodyIsOpen { owe(now: now) }
     }
 
     private mutating func owe(now: NIODeadline) { (since, unsent) = (now, .max) }
@@ -69,14 +77,14 @@ package struct RequestClock: Sendable {
         guard let deadline, deadline <= now else { return .nothing }
         since = now
         if isFirst { return .refuse }
-        if bodyIsOpen {
+        if bodyIsOpen, !isOver {
             defer { bodyWasEnded = true }
             return bodyWasEnded ? .close : .endBody
         }
         if unsent == 0 {
             // Who waits for an answer that is being made owes nothing.
             self.unsent = .max
-            return unanswered > 0 ? .nothing : .close
+            return unanswered > 0 && !isOver ? .nothing : .close
         }
         defer { self.unsent = unsent }
         return unsent < self.unsent ? .nothing : .close

@@ -54,7 +54,11 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         // Interim ones (RFC 9110, section 15.2) come before the answer.
         case .head(let head) where head.status.code >= 200:
-            clock.answerBegan(hasLength: head.headers.contains(name: "Content-Length"), now: .now())
+            clock.answerBegan(
+                hasLength: head.headers.contains(name: "Content-Length"),
+                isLast: head.headers[canonicalForm: "Connection"].contains { $0.lowercased() == "close" },
+                now: .now()
+            )
         case .head, .body: break
         case .end: clock.answerEnded(now: .now())
         }

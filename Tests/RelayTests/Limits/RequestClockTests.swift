@@ -94,6 +94,22 @@ struct RequestClockTests {
         #expect(clock.passed(after(2560), unsent: 0) == .close)
     }
 
+    @Test("closes a connection after its last answer, whatever else was asked on it")
+    func lastAnswer() {
+        var clock = clock()
+        for _ in 0..<3 {
+            clock.headCame(now: after(0))
+            clock.bodyEnded(now: after(0))
+        }
+        clock.answerBegan(hasLength: true, isLast: true, now: after(1))
+        clock.answerEnded(now: after(1))
+        clock.headCame(now: after(30))
+        #expect(clock.deadline == after(61))
+        #expect(clock.passed(after(61), unsent: 500) == .nothing)
+        #expect(clock.passed(after(121), unsent: 400) == .nothing)
+        #expect(clock.passed(after(181), unsent: 0) == .close)
+    }
+
     @Test("leaves streams to the limits of viewers")
     func streams() {
         var clock = clock()

@@ -10,6 +10,7 @@ extension SystemTests {
     @Suite(
         "Clients of a session that is a minute old",
         .serialized,
+        .enabled(if: Effort.isWhole, "Scripts/verify runs it, on a machine that has nothing else to do"),
         .enabled(if: MinuteOldSessions.haveClients, "clients are installed by Scripts/packages desktop players"),
         .minuteOldSessions
     )
@@ -98,8 +99,8 @@ extension SystemTests {
                 for player in Self.players where !(player is ChromiumPlayer) || (stream.format, codec) == (.mp4, .h264)
                 {
                     let told = try await inThread { try player.duration(of: file) }
-                    // VLC tells whole seconds.
-                    let slack = player is VLCPlayer ? 0.6 : 0.15
+                    // VLC tells whole seconds. GStreamer is up to a quarter of a second off on transport streams in H.265.
+                    let slack = player is VLCPlayer || player is GStreamerPlayer ? 0.6 : 0.15
                     #expect(abs(told - length) < slack, "\(player.testDescription), \(stream.testDescription)")
                 }
             }
