@@ -45,6 +45,10 @@ int clinux_pidfd(pid_t process) {
     return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
+int clinux_signal(int pidfd, int number) {
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
+}
+
 uint64_t clinux_thread_time(void) {
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

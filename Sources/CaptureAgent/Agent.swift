@@ -140,8 +140,11 @@ package final class Agent: Sendable {
                 stills.close()
                 stillThread.join()
             }
-            let writer = try WorkerThread(name: "link-writer") { [screen] in
-                link.writeLoop { screen.heartbeat(linkQueuedBytes: $0, linkDrops: $1) }
+            let writer = try WorkerThread(name: "link-writer") { [self, screen] in
+                link.writeLoop {
+                    endIfHung()
+                    return screen.heartbeat(linkQueuedBytes: $0, linkDrops: $1)
+                }
             }
             defer {
                 link.close()
@@ -151,6 +154,13 @@ package final class Agent: Sendable {
         } catch {
             return .shortage(error)
         }
+    }
+
+    /// Ends the agent where a session hangs at its end: the relay starts another, which has all its encoders.
+    private func endIfHung() {
+        guard let session = screen.hungSession(now: MonotonicClock.now) else { return }
+        logger.error("session \(session) does not end, its encoder hangs: the agent ends")
+        stop()
     }
 
     /// Does what the relay says until the link ends.

@@ -100,10 +100,15 @@ package final class Screen: FrameSink {
         for ended in state.withLock({ $0.ending.ends }) { ended.wait() }
     }
 
+    /// A session that was told to end 10 s ago or more and has not; nil where there is none.
+    ///
+    /// - Parameter now: Monotonic, ns.
+    package func hungSession(now: UInt64) -> SessionID? { state.withLock { $0.ending.hung(now: now) } }
+
     /// Ends a session's pipeline without waiting for it: its encoder may hang, and the link's thread is not to.
     private func end(_ session: SessionPipeline) {
         session.stop()
-        state.withLock { $0.ending.add(session) }
+        state.withLock { $0.ending.add(session.id, ended: session.ended, now: MonotonicClock.now) }
     }
 
     package func heartbeat(linkQueuedBytes: Int, linkDrops: [SessionID: UInt64]) -> Heartbeat {

@@ -199,7 +199,7 @@ final class Switchboard: AgentLinkOwner {
         }
         for broadcast in broadcasts.values {
             let sessions = sessions.sessions(of: broadcast.device.name)
-            for role in AgentRole.allCases { broadcast.agent(role).endIfHung(sessions) }
+            for role in AgentRole.allCases { broadcast.agent(role).tick(sessions) }
             if broadcast.isIdle(hasSessions: !sessions.isEmpty) {
                 logger.info(
                     "the broadcast ends: it had no session for its ttl",
@@ -243,7 +243,8 @@ final class Switchboard: AgentLinkOwner {
 
     /// Goes on with the broadcasts that the relay kept running. Their agents may have outlived it.
     func resumeBroadcasts(_ state: RelayState) {
-        for kept in state.broadcasts {
+        for var kept in state.broadcasts {
+            if !state.isOfThisBoot { (kept.agent, kept.standby) = (nil, nil) }
             broadcasts[kept.device]?.resume(kept, grace: configuration.adoptionTime)
         }
     }

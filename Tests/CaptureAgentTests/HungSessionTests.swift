@@ -9,7 +9,9 @@ import Wire
 struct HungSessionTests {
     private static let size = PictureSize(width: 320, height: 240)
 
-    @Test("is ended without anybody waiting for it, and another of its id waits for its end")
+    @Test(
+        "is ended without anybody waiting for it, another of its id waits for its end, and it is known to hang 10 s later"
+    )
     func isEnded() async throws {
         let gate = try Gate()
         let catalogue = EncoderCatalogue(entries: [HangingEncoder.entry(gate)])
@@ -30,12 +32,16 @@ struct HungSessionTests {
         screen.receive(TestPatternSource.frame(number: 1, size: Self.size, captured: MonotonicClock.now))
         screen.addSession(1, parameters, catalogue: catalogue, output: recorder)
         _ = try await eventually("a picture that hangs") { gate.hanging == 1 ? true : nil }
+        let told = MonotonicClock.now
         screen.removeSession(1)
         #expect(gate.hanging == 1, "it hangs still")
+        #expect(screen.hungSession(now: told + .milliseconds(9_999)) == nil)
+        #expect(screen.hungSession(now: MonotonicClock.now + .milliseconds(10_000)) == 1)
         screen.addSession(1, parameters, catalogue: catalogue, output: recorder)
         #expect(recorder.units.isEmpty)
         gate.open.set()
         try await recorder.wait("the next session's pictures") { $0.count { $0.flags.contains(.key) } >= 2 }
+        #expect(screen.hungSession(now: MonotonicClock.now + .milliseconds(10_000)) == nil)
         screen.removeSession(1)
         let units = recorder.units
         #expect(zip(units, units.dropFirst()).allSatisfy { $0.pts < $1.pts || $1.flags.contains(.key) })

@@ -131,6 +131,11 @@ extension SystemTests {
                 let pid = try await StandbyScene.agent(of: second)
                 return pid != 0 && pid != pids[0] ? true : nil
             }
+            // It ends those that it adopted: one that is stopped as a whole cannot do so itself.
+            try Victim.signal(pids[1], SIGSTOP)
+            _ = try await eventually("the end of the stopped standby") {
+                desktop.processes(running: "capture-agent").contains(pids[1]) ? nil : true
+            }
         }
 
         @Test("and a relay that was shut down goes on too, with new agents")

@@ -30,4 +30,7 @@ uint64_t clinux_thread_time(void);
 /// A close-on-exec descriptor that is readable when the process has ended; -1 and errno on failure. pidfd_open(2).
 int clinux_pidfd(pid_t process);
 
+/// Sends a signal to the process of a pidfd; -1 and errno on failure. pidfd_send_signal(2).
+int clinux_signal(int pidfd, int number);
+
 #endif

@@ -68,6 +68,9 @@ package struct LinkStateMachine: Sendable {
     private static let reportRate = 100
     private static let reportBurst = 2000
 
+    /// How long sockets are read before silence is believed.
+    private static let secondLook = TimeAmount.milliseconds(20)
+
     private let policy: Policy
     private var reports = TokenBucket(capacity: Self.reportBurst, perSecond: Self.reportRate)
     private var state = State.awaitingHello {
@@ -85,6 +88,9 @@ package struct LinkStateMachine: Sendable {
     package private(set) var maximumLength: Int? = Self.maximumLengthBeforeHello
     private let connected: NIODeadline
     private var lastByte: NIODeadline
+    /// When a link that has been silent for long enough is lost: a second look, since on a busy machine its bytes may have come and not been
+    /// read yet.
+    private var lossAt: NIODeadline?
 
     package init(policy: Policy, now: NIODeadline) {
         self.policy = policy
@@ -96,12 +102,15 @@ package struct LinkStateMachine: Sendable {
     package var wake: NIODeadline? {
         switch state {
         case .awaitingHello, .judging: connected + policy.helloTimeout
-        case .admitted: lastByte + policy.watchdog
+        case .admitted: lossAt ?? lastByte + policy.watchdog
         case .ended: nil
         }
     }
 
-    package mutating func bytesArrived(now: NIODeadline) { lastByte = now }
+    package mutating func bytesArrived(now: NIODeadline) {
+        lastByte = now
+        lossAt = nil
+    }
 
     /// Whether bytes that come are of use still.
     package var takesBytes: Bool { state != .ended }
@@ -200,6 +209,10 @@ package struct LinkStateMachine: Sendable {
         guard let wake, now >= wake else { return .nothing }
         if state != .admitted {
             return refuse(.helloTimeout, "no HELLO within \(policy.helloTimeout.seconds) s")
+        }
+        guard lossAt != nil else {
+            lossAt = now + Self.secondLook
+            return .nothing
         }
         state = .ended
         return .lose(.silent(policy.watchdog), nil)

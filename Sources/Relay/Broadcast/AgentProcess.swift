@@ -1,31 +1,36 @@
 import Logging
+import NIOCore
 import Subprocess
 import Synchronization
 
-/// One agent process from its spawn to its reaping.
+/// An agent process that this relay starts, from its spawn to its reaping.
 enum AgentProcess {
     /// Most bytes kept of a line of standard error.
     private static let longestLine = 2000
     /// Between SIGTERM and SIGKILL.
-    private static let terminationGrace = Duration.seconds(3)
+    static let terminationGrace = TimeAmount.seconds(3)
 
     /// Runs the agent until it is gone. Cancelling the task ends it: SIGTERM, then SIGKILL, to its whole process group.
     ///
     /// - Parameters:
     ///   - logger: Gets the lines that the agent writes to its standard error. It is called off the media loop, where a log that blocks
     ///     would hold up all devices.
-    ///   - started: Called with the process id.
+    ///   - started: Called with the process id, and what tells the process from later ones.
     static func run(
         _ command: AgentCommand,
         logger: Logger,
-        started: @escaping @MediaLoop @Sendable (Int) -> Void
+        started: @escaping @MediaLoop @Sendable (Int, ProcessIdentity?) -> Void
     ) async -> AgentExit {
         var options = PlatformOptions()
         // A group of its own keeps a terminal's Ctrl-C from the agent (the relay stops it in good order) and takes what the agent
         // started along when it is ended.
         options.processGroupID = 0
         options.teardownSequence = [
-            .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: terminationGrace)
+            .send(
+                signal: .terminate,
+                toProcessGroup: true,
+                allowedDurationToNextStep: .nanoseconds(terminationGrace.nanoseconds)
+            )
         ]
         // Subprocess 1.0 traps where it runs out of descriptors half-way.
         guard Descriptors.areFree(Descriptors.ofAStart) else {
@@ -43,7 +48,8 @@ enum AgentProcess {
                 error: .sequence
             ) { execution in
                 hasStarted.withLock { $0 = true }
-                await started(Int(execution.processIdentifier.value))
+                let pid = execution.processIdentifier.value
+                await started(Int(pid), ProcessIdentity(pid: pid))
                 return await forward(execution.standardError, to: logger)
             }
             return AgentExit(cause: cause(of: result.terminationStatus), lastLine: result.closureResult)

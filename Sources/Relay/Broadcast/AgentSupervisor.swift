@@ -6,6 +6,12 @@ import Wire
 /// A device's agent of one role, its process and its link: performs what their state machine decides, and answers those who wait for it.
 @MediaLoop
 final class AgentSupervisor {
+    private enum Process {
+        /// Cancelling the task ends the process.
+        case started(Task<Void, Never>)
+        case adopted(AdoptedProcess)
+    }
+
     private(set) var device: DeviceConfiguration
     let role: AgentRole
     private var configuration: RelayConfiguration
@@ -25,7 +31,9 @@ final class AgentSupervisor {
     /// Links lost since the relay started, by cause, stops aside.
     private(set) var losses: [FeedSwitch.Cause: Int] = [:]
 
-    private var process: Task<Void, Never>?
+    private var process: Process?
+    /// The process that the relay ends if need be; nil where there is none, or the system does not tell.
+    private(set) var processIdentity: ProcessIdentity?
     /// For what the agent says on its link.
     private var linkLog = LogBudget()
     private var timer: Scheduled<Void>?
@@ -99,10 +107,30 @@ final class AgentSupervisor {
 
     /// Keeps an agent running from now on, without anyone waiting for it. Does nothing unless it is idle.
     ///
-    /// - Parameter grace: How long an agent that may run already is expected before one is started.
-    func supervise(_ source: SourceRequest, ttl: Int? = nil, grace: TimeAmount = .zero) {
-        guard !draining else { return }
-        perform(machine.superviseRequested(source: source, ttl: ttl, grace: grace, now: .now()))
+    /// - Parameters:
+    ///   - grace: How long an agent that may run already is expected before one is started.
+    ///   - former: The agent's process in the relay's former life.
+    func supervise(
+        _ source: SourceRequest,
+        ttl: Int? = nil,
+        grace: TimeAmount = .zero,
+        former: ProcessIdentity? = nil
+    ) {
+        guard !draining, machine.state == .idle else { return }
+        let adopted = former.flatMap(AdoptedProcess.init)
+        if let adopted {
+            process = .adopted(adopted)
+            processIdentity = former
+        }
+        perform(
+            machine.superviseRequested(
+                source: source,
+                ttl: ttl,
+                grace: grace,
+                pid: adopted.map { Int($0.pid) },
+                now: .now()
+            )
+        )
     }
 
     private func outcome(
@@ -192,8 +220,15 @@ final class AgentSupervisor {
         return figures.counters.received > 0
     }
 
-    /// Ends the agent if its encoder hangs in one of the device's sessions. Called now and then.
-    func endIfHung(_ sessions: [Session]) {
+    /// Ends the agent if its encoder hangs in one of the device's sessions, and sees to a process that has been adopted. Called now and then.
+    func tick(_ sessions: [Session]) {
+        endIfHung(sessions)
+        guard case .adopted(let adopted) = process else { return }
+        adopted.tick(now: .now())
+        if adopted.hasEnded { processEnded(AgentExit(cause: .unknown("a former relay started it"))) }
+    }
+
+    private func endIfHung(_ sessions: [Session]) {
         guard let session = sessions.first(where: hangs(in:)) else { return }
         let actions = machine.agentHung()
         guard !actions.isEmpty else { return }
@@ -231,7 +266,7 @@ final class AgentSupervisor {
     private func perform(_ action: BroadcastMachine.Action) {
         switch action {
         case .spawn(let source): spawn(source)
-        case .terminateProcess: process?.cancel()
+        case .terminateProcess: terminateProcess()
         case .sendStop(let reason): link?.send(.stop(Stop(reason: reason)))
         case .closeLink: link?.close()
         case .abandonLink: link?.abandon()
@@ -251,14 +286,35 @@ final class AgentSupervisor {
             slateDelay: configuration.slateDelay
         )
         logger.info("starting an agent", metadata: ["arguments": "\(command.arguments.joined(separator: " "))"])
-        process = Task {
-            let exit = await AgentProcess.run(command, logger: logger) { [weak self] pid in
-                self?.machine.processStarted(pid: pid, now: .now())
+        process = .started(
+            Task {
+                let exit = await AgentProcess.run(command, logger: logger) { [weak self] pid, identity in
+                    self?.processStarted(pid: pid, identity)
+                }
+                processEnded(exit)
             }
-            logger.info("agent gone: \(exit)")
-            process = nil
-            perform(machine.processExited(exit, now: .now()))
+        )
+    }
+
+    private func processStarted(pid: Int, _ identity: ProcessIdentity?) {
+        processIdentity = identity
+        machine.processStarted(pid: pid, now: .now())
+        changed()
+    }
+
+    private func terminateProcess() {
+        switch process {
+        case .started(let task): task.cancel()
+        case .adopted(let adopted): adopted.terminate(now: .now())
+        case nil: break
         }
+    }
+
+    private func processEnded(_ exit: AgentExit) {
+        logger.info("agent gone: \(exit)")
+        process = nil
+        processIdentity = nil
+        perform(machine.processExited(exit, now: .now()))
     }
 }
 

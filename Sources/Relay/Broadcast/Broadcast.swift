@@ -10,10 +10,12 @@ final class Broadcast {
     private(set) var device: DeviceConfiguration
     let agent: AgentSupervisor
     let standby: AgentSupervisor
-    /// Called after every change of what it is to capture.
+    /// Called after every change of ``state``, and others.
     var changed: @MediaLoop () -> Void = {}
     /// Until when agents of the relay's former life are expected.
     private var adoptionEnd: NIODeadline?
+    /// The standby's process in the relay's former life, until it is known whether there is to be a standby.
+    private var formerStandby: ProcessIdentity?
     private var delay: Scheduled<Void>?
     private var draining = false
     /// When it last had a session, or was started.
@@ -28,7 +30,10 @@ final class Broadcast {
             self?.keepStandby()
             self?.changed()
         }
-        standby.changed = { [weak self] in self?.keepStandby() }
+        standby.changed = { [weak self] in
+            self?.keepStandby()
+            self?.changed()
+        }
     }
 
     func agent(_ role: AgentRole) -> AgentSupervisor { role == .broadcast ? agent : standby }
@@ -60,13 +65,20 @@ final class Broadcast {
     func resume(_ kept: RelayState.Broadcast, grace: TimeAmount) {
         adoptionEnd = .now() + grace
         lastUse = .now()
-        agent.supervise(kept.source, ttl: kept.ttl, grace: grace)
+        formerStandby = kept.standby
+        agent.supervise(kept.source, ttl: kept.ttl, grace: grace, former: kept.agent)
     }
 
     /// What is kept of it for the relay's next life; nil when the relay does not keep it running.
     var state: RelayState.Broadcast? {
         guard machine.isSupervised else { return nil }
-        return .init(device: device.name, source: machine.source, ttl: machine.ttl)
+        return .init(
+            device: device.name,
+            source: machine.source,
+            ttl: machine.ttl,
+            agent: agent.processIdentity,
+            standby: standby.processIdentity
+        )
     }
 
     /// Stops it and returns when its agents are gone.
@@ -110,7 +122,11 @@ final class Broadcast {
         delay = nil
         if let fallback {
             let grace = adoptionEnd.map { max(.zero, $0 - .now()) } ?? .zero
-            if standby.machine.state == .idle { standby.supervise(fallback, grace: grace) }
+            if standby.machine.state == .idle {
+                let former = formerStandby
+                formerStandby = nil
+                standby.supervise(fallback, grace: grace, former: former)
+            }
         } else if agent.machine.state == .starting {
             // A start that takes its time, such as one that asks a person, shows something else meanwhile; one that does not has the
             // machine to itself.

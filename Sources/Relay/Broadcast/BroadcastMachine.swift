@@ -4,7 +4,7 @@ package import Wire
 /// What a device's broadcast is doing, and what is to be done about it.
 ///
 /// Its mutators take what happened and return what to perform; ``wake`` says when ``timerFired(now:)`` is due. It knows of at most
-/// one agent process (one that it had spawned) and at most one link. The two are told apart because an agent may be started by hand.
+/// one agent process (one that it spawned, or a former relay did) and at most one link. The two are told apart because an agent may be started by hand.
 package struct BroadcastMachine: Sendable {
     private struct Attempt: Sendable {
         var timings: StartTimings.Recorder
@@ -42,9 +42,9 @@ package struct BroadcastMachine: Sendable {
     package var policy: Policy
     private var phase = Phase.idle
     private var backoff: RestartBackoff
-    /// Whether an agent process exists, from spawn to reap.
+    /// Whether an agent process exists, from its spawn or adoption to its end.
     private var processExists = false
-    /// Whether an agent that vanishes is replaced: true from the first spawn to the stop.
+    /// Whether an agent that vanishes is replaced: true from the first spawn or adoption to the stop.
     private var supervised = false
     package var isSupervised: Bool { supervised }
 
@@ -75,7 +75,7 @@ package struct BroadcastMachine: Sendable {
         }
     }
 
-    /// Whether the agent is a process of this relay's.
+    /// Whether the relay has an agent process that it started, or adopted.
     package var isManaged: Bool { processExists }
 
     /// Whether an agent may link now. One that is linked already has to be lost before.
@@ -131,11 +131,14 @@ package struct BroadcastMachine: Sendable {
 
     /// Begins to keep an agent running without anyone waiting for it. Nothing changes unless it is idle.
     ///
-    /// - Parameter grace: How long an agent that may run already is expected before one is started.
+    /// - Parameters:
+    ///   - grace: How long an agent that may run already is expected before one is started.
+    ///   - pid: The agent process that runs already; nil where none is known.
     package mutating func superviseRequested(
         source requested: SourceRequest,
         ttl: Int? = nil,
         grace: TimeAmount = .zero,
+        pid: Int? = nil,
         now: NIODeadline
     ) -> [Action] {
         guard case .idle = phase else { return [] }
@@ -144,6 +147,13 @@ package struct BroadcastMachine: Sendable {
         backoff = RestartBackoff(policy: policy.backoff)
         source = requested
         self.ttl = ttl
+        if let pid {
+            processExists = true
+            processID = pid
+            supervised = true
+            enter(.away(Absence(patience: now + grace)), now: now)
+            return []
+        }
         guard grace > .zero else {
             enter(.away(Absence(patience: now + policy.restartTimeout)), now: now)
             return [spawn()]

@@ -1,4 +1,5 @@
 import Hummingbird
+import Wire
 
 extension API {
     func addBroadcastRoutes(to routes: inout RouteTable) {
@@ -38,13 +39,25 @@ extension API {
         }
     }
 
-    @MediaLoop
-    private func status(device: String?) throws(Problem) -> JSONValue {
-        let broadcast = try broadcast(device)
+    private func status(device: String?) async throws(Problem) -> JSONValue {
+        let (name, broadcast, standby, sessions) = try await readings(device: device)
         return BroadcastReport.status(
+            device: name,
             broadcast,
-            sessions: switchboard.sessions.sessions(of: broadcast.device.name),
+            standby: standby,
+            sessions: await reports(of: sessions),
             tls: tls
+        )
+    }
+
+    @MediaLoop
+    private func readings(device: String?) throws(Problem) -> (
+        name: String, BroadcastReport.AgentReading, standby: BroadcastReport.AgentReading, sessions: [SessionID]
+    ) {
+        let broadcast = try broadcast(device)
+        let sessions = switchboard.sessions.sessions(of: broadcast.device.name)
+        return (
+            broadcast.device.name, .init(broadcast.agent), .init(broadcast.standby), sessions.map(\.id)
         )
     }
 

@@ -8,7 +8,7 @@ extension API {
             return Answer.json(try await startSession(session, device: device, context), status: .created)
         }
         routes.add(.get, "/screencapture", for: .viewer) { _, _ in
-            Answer.json(["sessions": .array(await sessions())])
+            Answer.json(["sessions": .array(await reports(of: await sessionIDs()))])
         }
         routes.add(.get, "/screencapture/{id}", for: .viewer) { _, context in
             Answer.json(try await report(context))
@@ -50,9 +50,9 @@ extension API {
 
     /// One at a time, from another thread, so that the media loop looks at its sockets between them: hundreds of reports take longer than
     /// pictures may wait.
-    private func sessions() async -> [JSONValue] {
+    func reports(of sessions: [SessionID]) async -> [JSONValue] {
         var reports: [JSONValue] = []
-        for id in await sessionIDs() {
+        for id in sessions {
             if let report = await report(of: id) { reports.append(report) }
         }
         return reports

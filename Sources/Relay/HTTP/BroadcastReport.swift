@@ -3,10 +3,30 @@ import Media
 import NIOCore
 import Wire
 
-/// A broadcast as the API shows it.
-@MediaLoop
+/// A broadcast as the API shows it, made of figures that are read on the media loop: for hundreds of sessions that takes longer than
+/// pictures may wait.
 enum BroadcastReport {
+    /// What there is to say of one of a device's agents at one moment.
+    struct AgentReading: Sendable {
+        fileprivate let machine: BroadcastMachine
+        fileprivate let heartbeats: HeartbeatHistory
+        fileprivate let encoders: [EncoderReport]?
+        fileprivate let linksAdmitted: Int
+        /// Nil without a link.
+        fileprivate let received: (bytes: Int, last: NIODeadline)?
+
+        @MediaLoop
+        init(_ agent: AgentSupervisor) {
+            machine = agent.machine
+            heartbeats = agent.heartbeats
+            encoders = agent.encoders
+            linksAdmitted = agent.linksAdmitted
+            received = agent.link.map { ($0.bytesReceived, $0.lastByte) }
+        }
+    }
+
     /// The answer to a start. Without timings it was running already.
+    @MediaLoop
     static func started(_ broadcast: Broadcast, timings: StartTimings?) -> JSONValue {
         let machine = broadcast.machine
         return [
@@ -20,6 +40,7 @@ enum BroadcastReport {
     }
 
     /// What a listing shows.
+    @MediaLoop
     static func summary(_ broadcast: Broadcast, sessions: [Session]) -> JSONValue {
         let machine = broadcast.machine
         return [
@@ -33,10 +54,17 @@ enum BroadcastReport {
         ]
     }
 
-    static func status(_ broadcast: Broadcast, sessions: [Session], tls: TLSServer?) -> JSONValue {
+    /// - Parameter sessions: As ``SessionReport`` has them.
+    static func status(
+        device: String,
+        _ broadcast: AgentReading,
+        standby: AgentReading,
+        sessions: [JSONValue],
+        tls: TLSServer?
+    ) -> JSONValue {
         let machine = broadcast.machine
         return [
-            "device": .string(broadcast.device.name),
+            "device": .string(device),
             "state": .string(machine.state.rawValue),
             "since": .string(Self.wallClock(of: machine.since)),
             "ttl": JSONValue(machine.ttl),
@@ -44,17 +72,17 @@ enum BroadcastReport {
             "source": source(machine),
             "encoders": JSONValue(broadcast.encoders?.map(json)),
             "heartbeat": heartbeat(broadcast.heartbeats),
-            "link": link(broadcast.agent),
+            "link": link(broadcast),
             "restarts": .integer(machine.restarts),
             "lastExit": machine.lastExit.map(json) ?? nil,
-            "standby": standby(broadcast.standby),
+            "standby": Self.standby(standby),
             "tls": TLSReport.json(tls),
-            "sessions": .array(sessions.map { SessionReport.json($0, of: broadcast) }),
+            "sessions": .array(sessions),
         ]
     }
 
     /// Null where none runs.
-    private static func standby(_ standby: AgentSupervisor) -> JSONValue {
+    private static func standby(_ standby: AgentReading) -> JSONValue {
         let machine = standby.machine
         guard machine.state != .idle else { return nil }
         return [
@@ -125,12 +153,12 @@ enum BroadcastReport {
         ]
     }
 
-    private static func link(_ agent: AgentSupervisor) -> JSONValue {
-        let link = agent.link
+    private static func link(_ agent: AgentReading) -> JSONValue {
+        let received = agent.received
         return [
-            "connected": .bool(link != nil),
-            "bytes": JSONValue(link?.bytesReceived),
-            "lastByteMsAgo": JSONValue(link.map { (NIODeadline.now() - $0.lastByte).milliseconds.rounded(places: 1) }),
+            "connected": .bool(received != nil),
+            "bytes": JSONValue(received?.bytes),
+            "lastByteMsAgo": JSONValue(received.map { (NIODeadline.now() - $0.last).milliseconds.rounded(places: 1) }),
             "reconnects": .integer(max(0, agent.linksAdmitted - 1)),
         ]
     }

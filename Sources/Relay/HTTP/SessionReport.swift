@@ -59,11 +59,11 @@ enum SessionReport {
     }
 
     /// Null until it is open.
-    static func encoderName(_ figures: SessionFigures) -> JSONValue {
+    nonisolated static func encoderName(_ figures: SessionFigures) -> JSONValue {
         figures.encoder.isEmpty ? .null : .string(figures.encoder)
     }
 
-    static func agentCounters(_ figures: SessionFigures) -> JSONValue {
+    nonisolated static func agentCounters(_ figures: SessionFigures) -> JSONValue {
         let counters = figures.counters
         return [
             "received": JSONValue(counters.received),
@@ -84,7 +84,7 @@ enum SessionReport {
         ]
     }
 
-    static func rates(_ rates: SessionRates?) -> JSONValue {
+    nonisolated static func rates(_ rates: SessionRates?) -> JSONValue {
         guard let rates else { return nil }
         return [
             "encodedLive": .number(rates.encodedLive.rounded(places: 2)),
@@ -120,7 +120,7 @@ enum SessionReport {
         ]
     }
 
-    private static func histogram(_ histogram: LatencyHistogram) -> JSONValue {
+    private nonisolated static func histogram(_ histogram: LatencyHistogram) -> JSONValue {
         [
             "count": JSONValue(histogram.count),
             "sumMs": .number((Double(histogram.sum) / 1e6).rounded(places: 1)),

@@ -52,8 +52,11 @@ package struct RelayApplication: Service {
             entrance: await entrance(access, tls, connections),
             logger: logger
         )
-        // Agents that outlived the relay find its sessions there.
-        if let state { await switchboard.restoreSessions(state) }
+        // Agents that outlived the relay find its sessions there, and are the relay's own.
+        if let state {
+            await switchboard.restoreSessions(state)
+            await switchboard.resumeBroadcasts(state)
+        }
         let listener = try await AgentListener(
             endpoint: configuration.agentLink,
             owner: switchboard,
@@ -65,7 +68,6 @@ package struct RelayApplication: Service {
             pauses: switchboard.acceptPauses
         )
         await switchboard.listens(onPort: listener.port)
-        if let state { await switchboard.resumeBroadcasts(state) }
         do {
             try await serve(switchboard, access, tls, agentLinkPort: listener.port)
         } catch {

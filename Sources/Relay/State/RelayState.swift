@@ -43,11 +43,22 @@ package struct RelayState: Sendable, Equatable, Codable {
         package var source: SourceRequest
         /// After how long without a session it ends, s; nil for never.
         package var ttl: Int?
+        /// The processes of the agents that the relay has started, by role; they mean something in the boot that the state is of.
+        package var agent: ProcessIdentity?
+        package var standby: ProcessIdentity?
 
-        package init(device: String, source: SourceRequest, ttl: Int? = nil) {
+        package init(
+            device: String,
+            source: SourceRequest,
+            ttl: Int? = nil,
+            agent: ProcessIdentity? = nil,
+            standby: ProcessIdentity? = nil
+        ) {
             self.device = device
             self.source = source
             self.ttl = ttl
+            self.agent = agent
+            self.standby = standby
         }
     }
 

@@ -65,7 +65,9 @@ private struct World {
         case 10: perform(machine.agentHung())
         case 9:
             let source = SourceRequest(kind: .testPattern)
-            perform(machine.superviseRequested(source: source, now: at(now)))
+            let isAdopted = !process && machine.state == .idle && Bool.random(using: &generator)
+            if isAdopted { (process, supervised) = (true, true) }
+            perform(machine.superviseRequested(source: source, pid: isAdopted ? 10 : nil, now: at(now)))
         case 1: stop()
         case 2 where !link && machine.acceptsAgent: connect()
         case 3 where link:

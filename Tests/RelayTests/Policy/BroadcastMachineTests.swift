@@ -190,13 +190,39 @@ struct BroadcastMachineTests {
         #expect(machine.timerFired(now: at(4100)) == [.spawn(Self.source)])
     }
 
-    @Test("An agent of the relay's former life that hangs loses its link, and is replaced")
+    @Test("An agent of the relay's former life that hangs is ended and replaced")
     mutating func anAdoptedAgentThatHangsIsReplaced() {
+        _ = machine.superviseRequested(source: Self.source, grace: .seconds(2), pid: 10, now: at(0))
+        _ = machine.agentConnected(Self.hello(), now: at(100))
+        #expect(machine.agentHung() == [.sendStop(reason: "its encoder hangs"), .abandonLink, .terminateProcess])
+        _ = machine.linkLost(now: at(1000))
+        _ = machine.processExited(AgentExit(cause: .unknown("")), now: at(4000))
+        #expect(machine.timerFired(now: at(4100)) == [.spawn(Self.source)])
+    }
+
+    @Test("An agent that the relay keeps running and whose process it does not know loses its link, and is replaced")
+    mutating func anUnknownAgentThatHangsIsReplaced() {
         _ = machine.superviseRequested(source: Self.source, grace: .seconds(2), now: at(0))
         _ = machine.agentConnected(Self.hello(), now: at(100))
         #expect(machine.agentHung() == [.sendStop(reason: "its encoder hangs"), .abandonLink])
         _ = machine.linkLost(now: at(1000))
         #expect(machine.wake == at(1100))
+    }
+
+    @Test("An agent of the relay's former life is ended before another is started: it does not come, or falls silent")
+    mutating func anAdoptedAgentIsEnded() {
+        var silent = machine
+        _ = machine.superviseRequested(source: Self.source, grace: .seconds(2), pid: 10, now: at(0))
+        #expect(machine.isManaged)
+        #expect(machine.timerFired(now: at(1999)).isEmpty)
+        #expect(machine.timerFired(now: at(2000)) == [.terminateProcess])
+        #expect(machine.processExited(AgentExit(cause: .unknown("")), now: at(5000)).isEmpty)
+        #expect(machine.timerFired(now: at(5100)) == [.spawn(Self.source)])
+
+        _ = silent.superviseRequested(source: Self.source, grace: .seconds(2), pid: 10, now: at(0))
+        _ = silent.agentConnected(Self.hello(), now: at(100))
+        _ = silent.linkLost(now: at(7000))
+        #expect(silent.timerFired(now: at(12_000)) == [.terminateProcess])
     }
 
     @Test("An agent started by hand that hangs is left alone")

@@ -145,8 +145,22 @@ struct LinkStateMachineTests {
         link.bytesArrived(now: at(1000))
         #expect(link.wake == at(7000))
         #expect(link.timerFired(now: at(6999)) == .nothing)
-        #expect(link.timerFired(now: at(7000)) == .lose(.silent(.seconds(6)), nil))
+        #expect(link.timerFired(now: at(7000)) == .nothing, "its bytes may have come")
+        #expect(link.wake == at(7020))
+        #expect(link.timerFired(now: at(7020)) == .lose(.silent(.seconds(6)), nil))
         #expect(link.closed() == .nothing)
+    }
+
+    @Test("keeps a link whose bytes were waiting when its time was over")
+    func looksTwice() {
+        var link = admitted()
+        link.bytesArrived(now: at(1000))
+        for time: Int64 in [7000, 14_000] {
+            #expect(link.timerFired(now: at(time)) == .nothing)
+            link.bytesArrived(now: at(time + 5))
+            #expect(link.timerFired(now: at(time + 20)) == .nothing)
+            #expect(link.wake == at(time + 6005))
+        }
     }
 
     @Test("tells an admitted agent what it did wrong before it loses it")

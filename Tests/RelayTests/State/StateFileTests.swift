@@ -36,7 +36,9 @@ struct StateFileTests {
                     created: Date(timeIntervalSince1970: 1)
                 )
             ],
-            broadcasts: [.init(device: "tv", source: source, ttl: 60)]
+            broadcasts: [
+                .init(device: "tv", source: source, ttl: 60, agent: ProcessIdentity(pid: getpid()), standby: nil)
+            ]
         )
     }
 

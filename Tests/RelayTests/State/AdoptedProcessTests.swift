@@ -1,0 +1,60 @@
+import Foundation
+import NIOCore
+import Relay
+import TestSupport
+import Testing
+
+@Suite("A process that a former relay started")
+struct AdoptedProcessTests {
+    private static func sleeper() throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+        process.arguments = ["60"]
+        try process.run()
+        return process
+    }
+
+    @Test("ends by SIGTERM, or by SIGKILL 3 s later where it is stopped as a whole", arguments: [false, true])
+    func terminated(isStopped: Bool) async throws {
+        let process = try Self.sleeper()
+        defer { process.terminate() }
+        if isStopped { try Victim.signal(process.processIdentifier, SIGSTOP) }
+        let identity = try #require(ProcessIdentity(pid: process.processIdentifier))
+        let adopted = try #require(AdoptedProcess(identity))
+        #expect(adopted.pid == process.processIdentifier)
+        #expect(!adopted.hasEnded)
+        adopted.tick(now: at(0))
+        adopted.terminate(now: at(0))
+        if isStopped {
+            adopted.tick(now: at(2999))
+            #expect(!adopted.hasEnded)
+            adopted.terminate(now: at(2999))
+            adopted.tick(now: at(3000))
+        }
+        _ = try await eventually("its end") { adopted.hasEnded ? true : nil }
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        #expect(process.terminationStatus == (isStopped ? SIGKILL : SIGTERM))
+    }
+
+    @Test("is not mistaken: one that is gone, or whose number another has now, is none")
+    func identity() throws {
+        let process = try Self.sleeper()
+        let identity = try #require(ProcessIdentity(pid: process.processIdentifier))
+        var another = identity
+        another.started += 1
+        #expect(AdoptedProcess(another) == nil)
+        process.terminate()
+        process.waitUntilExit()
+        #expect(AdoptedProcess(identity) == nil)
+        #expect(ProcessIdentity(pid: -1) == nil)
+    }
+
+    @Test("is told from one that started later")
+    func start() throws {
+        let own = try #require(ProcessIdentity(pid: getpid()))
+        #expect(ProcessIdentity(pid: getpid()) == own)
+        let first = try #require(ProcessIdentity(pid: 1))
+        #expect(first.started < own.started)
+    }
+}
