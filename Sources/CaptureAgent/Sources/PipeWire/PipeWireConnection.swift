@@ -15,6 +15,8 @@ package final class PipeWireConnection: @unchecked Sendable {
 
     /// How long the daemon may take to answer a question, ns.
     private static let answerTimeout: UInt64 = .milliseconds(3_000)
+    /// The same at the end of a stream, ns: less than the relay gives an agent to end.
+    private static let settlingTimeout: UInt64 = .milliseconds(2_000)
 
     let loop: UnsafeMutablePointer<pw_loop>
     let core: OpaquePointer
@@ -68,7 +70,23 @@ package final class PipeWireConnection: @unchecked Sendable {
         let question = withLock { listing.begin(on: core) ? cpw_core_sync(core) : -1 }
         defer { withLock { listing.end() } }
         guard question >= 0 else { throw Self.unavailable("it refuses to list its objects") }
-        let deadline = MonotonicClock.now + Self.answerTimeout
+        try waitForAnswer(to: question, timeout: Self.answerTimeout)
+        return withLock { listing.globals }
+    }
+
+    /// Waits until the daemon has done everything it was asked to do, unless it is gone or hangs.
+    ///
+    /// Not called in PipeWire's thread.
+    func settle() {
+        let question = withLock { cpw_core_sync(core) }
+        if question >= 0 { try? waitForAnswer(to: question, timeout: Self.settlingTimeout) }
+    }
+
+    /// Waits until the daemon has answered a question. It answers in the order in which it is asked.
+    ///
+    /// - Parameter timeout: ns.
+    private func waitForAnswer(to question: Int32, timeout: UInt64) throws(SourceError) {
+        let deadline = MonotonicClock.now + timeout
         let failure: SourceError? = state.wait { state in
             if let error = state.error { return .done(error) }
             if state.answered == question { return .done(nil) }
@@ -76,7 +94,6 @@ package final class PipeWireConnection: @unchecked Sendable {
             return .done(.timeout(cause: "pipewire_timeout", detail: "PipeWire does not answer: restart it."))
         }
         if let failure { throw failure }
-        return withLock { listing.globals }
     }
 
     /// Ends the connection. Called once, not in PipeWire's thread.

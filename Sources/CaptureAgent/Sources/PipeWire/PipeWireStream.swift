@@ -156,6 +156,8 @@ final class PipeWireStream: @unchecked Sendable {
     }
 
     /// Ends the stream and its connection. Frames that are still held keep their pixels. Called once, not in PipeWire's thread.
+    ///
+    /// Waits until the daemon has told the producer to pause, unless the daemon hangs.
     func shutDown() {
         if target.outlivesStream { returnBuffers() }
         connection.withLock {
@@ -168,6 +170,9 @@ final class PipeWireStream: @unchecked Sendable {
             wakeSource.destroy()
             signTimer?.destroy()
         }
+        // xdg-desktop-portal-wlr 0.7 crashes if a portal session ends while its stream still runs: it frees the screencast's
+        // target and then reads it when the stream pauses.
+        connection.settle()
         connection.shutDown()
     }
 
