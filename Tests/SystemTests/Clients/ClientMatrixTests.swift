@@ -10,7 +10,6 @@ extension SystemTests {
     @Suite(
         "Clients of a session that is a minute old",
         .serialized,
-        .enabled(if: Effort.isWhole, "Scripts/verify runs it, on a machine that has nothing else to do"),
         .enabled(if: MinuteOldSessions.haveClients, "clients are installed by Scripts/packages desktop players"),
         .minuteOldSessions
     )
@@ -80,17 +79,16 @@ extension SystemTests {
         func saved(_ codec: Codec) async throws {
             let relay = try MinuteOldSessions.relay
             let scratch = try Scratch()
-            for stream in LiveStream.all where stream.codec == codec && stream.format.hasTimes {
-                let file = scratch.file("saved.\(stream.format == .mp4 ? "mp4" : "ts")")
-                let address = relay.url(stream)
-                let saving = try await inThread {
-                    try Programs.run(
-                        URL(fileURLWithPath: "/usr/bin/curl"),
-                        ["--silent", "--max-time", "5", "--output", file.path, address]
-                    )
+            let streams = LiveStream.all.filter { $0.codec == codec && $0.format.hasTimes }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for stream in streams {
+                    let file = Self.file(of: stream, in: scratch)
+                    group.addTask { try await Self.save(stream, of: relay, to: file) }
                 }
-                // That is how curl ends at its time limit.
-                #expect(saving.status == 28)
+                try await group.waitForAll()
+            }
+            for stream in streams {
+                let file = Self.file(of: stream, in: scratch)
                 let pictures = try await inThread { try Self.packets(of: file) }
                 let (first, last) = (try #require(pictures.first), try #require(pictures.last))
                 let length = last.time + last.duration - first.time
@@ -99,11 +97,36 @@ extension SystemTests {
                 for player in Self.players where !(player is ChromiumPlayer) || (stream.format, codec) == (.mp4, .h264)
                 {
                     let told = try await inThread { try player.duration(of: file) }
-                    // VLC tells whole seconds. GStreamer is up to a quarter of a second off on transport streams in H.265.
-                    let slack = player is VLCPlayer || player is GStreamerPlayer ? 0.6 : 0.15
-                    #expect(abs(told - length) < slack, "\(player.testDescription), \(stream.testDescription)")
+                    // VLC tells whole seconds.
+                    let slack = player is VLCPlayer ? 0.6 : 0.15
+                    // GStreamer takes a gap of more than 0.5 s between two program clocks for one of 0.5 s. There is one if
+                    // the encoder has left pictures out, as that of H.265 does on a machine with other work.
+                    let isCut = player is GStreamerPlayer && stream.format == .transport
+                    let expected = isCut ? length - Self.excess(of: pictures.map(\.time), over: 0.5) : length
+                    #expect(abs(told - expected) < slack, "\(player.testDescription), \(stream.testDescription)")
                 }
             }
+        }
+
+        private static func file(of stream: LiveStream, in scratch: Scratch) -> URL {
+            scratch.file("saved.\(stream.format == .mp4 ? "mp4" : "ts")")
+        }
+
+        /// Saves 5 s of a stream as curl does.
+        private static func save(_ stream: LiveStream, of relay: WatchedRelay, to file: URL) async throws {
+            let saving = try await inThread {
+                try Programs.run(
+                    URL(fileURLWithPath: "/usr/bin/curl"),
+                    ["--silent", "--max-time", "5", "--output", file.path, relay.url(stream)]
+                )
+            }
+            // That is how curl ends at its time limit.
+            #expect(saving.status == 28)
+        }
+
+        /// By how much the gaps between times exceed `limit`, in all.
+        private static func excess(of times: [Double], over limit: Double) -> Double {
+            zip(times, times.dropFirst()).reduce(0) { $0 + max(0, $1.1 - $1.0 - limit) }
         }
 
         /// The pictures of a file as ffprobe tells them. curl may have cut the last one off.

@@ -13,12 +13,14 @@ struct VLCPlayer: StreamPlayer {
         "--intf", "oldrc", "--rc-fake-tty", "--vout=vdummy", "--aout=adummy", "--no-audio", "--no-dbus",
         "--no-media-library",
     ]
-    /// What VLC says in any case: it looks for keys of a desktop that is not there, and for fragments that count from 0.
+    /// What VLC says of a sound stream: it looks for keys of a desktop that is not there, and for fragments that count from 0.
     private static var talk: [Regex<Substring>] {
         [
             /\[\w+\] main interface error: no suitable interface module/,
             /\[\w+\] main libvlc error: interface "globalhotkeys,none" initialization failed/,
             /\[\w+\] mp4 demux: Fragment sequence discontinuity detected \d+ != 0/,
+            // Half a second of a stream can be fewer pictures than its decoder of H.265 holds back, if the machine is busy.
+            /\[\w+\] main decoder error: buffer deadlock prevented/,
         ]
     }
 
