@@ -6,10 +6,7 @@ import Wire
 
 extension SystemTests {
     /// An agent that may have a few file descriptors only, one more from run to run: each time another one is refused.
-    @Suite(
-        "A source without file descriptors",
-        .enabled(if: Effort.isWhole, "Scripts/verify runs it, on a machine that has nothing else to do")
-    )
+    @Suite("A source without file descriptors")
     struct ShortageTests {
         private enum Outcome: Equatable {
             case streaming
