@@ -62,8 +62,6 @@ extension API {
                 try await serve(viewer, of: session, to: request, writer: &writer)
             }
             try await writer.finish(nil)
-            // Behind what is still to be sent. A client that does not close in turn is closed by its viewer's end.
-            context.channel.close(mode: .output, promise: nil)
         }
         // The connection ends with the stream, so that what ends the one never meets a later request on the other.
         let headers: HTTPFields = [.contentType: type, .cacheControl: "no-store", .connection: "close"]

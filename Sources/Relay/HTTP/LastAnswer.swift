@@ -20,11 +20,18 @@ enum LastAnswer {
             .head(HTTPResponseHead(version: .http1_1, status: status, headers: headers)), .body(.byteBuffer(body)),
         ]
         for part in parts { context.write(NIOAny(part), promise: nil) }
+        let sent = context.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil)))
         let channel = context.channel
-        context.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).whenComplete { _ in
-            channel.close(mode: .output, promise: nil)
-        }
+        end(channel, after: sent)
         // A handshake that does not end keeps the answer back.
         channel.eventLoop.scheduleTask(in: lingerTime) { channel.close(promise: nil) }
+    }
+
+    /// Ends the connection once `sent` tells that the last answer has left: at first what the relay sends, and the rest if the peer does not.
+    static func end(_ channel: any Channel, after sent: EventLoopFuture<Void>) {
+        sent.whenComplete { _ in
+            channel.close(mode: .output, promise: nil)
+            channel.eventLoop.scheduleTask(in: lingerTime) { channel.close(promise: nil) }
+        }
     }
 }

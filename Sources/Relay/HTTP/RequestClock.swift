@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// How long a connection to the HTTP API may take for what it owes: a request's head, its body, and taking the answer.
+/// How long a connection to the HTTP API may take for what it owes: a request's head, its body, and taking the answer. It sees one request at a time.
 package struct RequestClock: Sendable {
     package enum Action: Sendable, Equatable {
         case nothing
@@ -17,12 +17,10 @@ package struct RequestClock: Sendable {
     private var isFirst = true
     private var bodyIsOpen = false
     private var bodyWasEnded = false
-    /// Requests whose answers have not ended. A client may send the next before it has the answer to the last (RFC 9112, section 9.3.2).
-    private var unanswered = 0
+    /// Whether the answer to the last request has not ended.
+    private var owesAnswer = false
     /// Whether the answer that has begun has no length: a stream, whose viewer has limits of its own.
     private var isStream = false
-    /// Whether the answer that has begun is the connection's last, and whether it has ended: what was or is asked beside it is never answered.
-    private var (isLast, isOver) = (false, false)
     /// What the connection had not taken when last looked at, bytes.
     private var unsent = Int.max
 
@@ -32,40 +30,32 @@ package struct RequestClock: Sendable {
     }
 
     /// Whether the next thing to come is a request's head.
-    package var awaitsHead: Bool { !bodyIsOpen && unanswered == 0 }
+    package var awaitsHead: Bool { !bodyIsOpen && !owesAnswer }
 
     /// When ``passed(_:unsent:)`` is due; nil while nothing is owed.
     package var deadline: NIODeadline? {
-        if isOver { return since + limits.idleTimeout }
         if bodyIsOpen || isFirst { return since + limits.requestTimeout }
         return isStream ? nil : since + limits.idleTimeout
     }
 
     package mutating func headCame(now: NIODeadline) {
-        guard !isOver else { return }
-        (isFirst, bodyIsOpen, bodyWasEnded) = (false, true, false)
-        unanswered += 1
+        (isFirst, bodyIsOpen, bodyWasEnded, owesAnswer) = (false, true, false, true)
         since = now
     }
 
     package mutating func bodyEnded(now: NIODeadline) {
-        guard !isOver else { return }
         bodyIsOpen = false
         owe(now: now)
     }
 
-    /// - Parameter isLast: Whether the answer says that the connection ends with it.
-    package mutating func answerBegan(hasLength: Bool, isLast: Bool = false, now: NIODeadline) {
+    package mutating func answerBegan(hasLength: Bool, now: NIODeadline) {
         isStream = !hasLength
-        self.isLast = isLast
         if !bodyIsOpen { owe(now: now) }
     }
 
     package mutating func answerEnded(now: NIODeadline) {
-        isStream = false
-        unanswered = max(0, unanswered - 1)
-        isOver = isLast
-        if isOver || !bodyIsOpen { owe(now: now) }
+        (isStream, owesAnswer) = (false, false)
+        if !bodyIsOpen { owe(now: now) }
     }
 
     private mutating func owe(now: NIODeadline) { (since, unsent) = (now, .max) }
@@ -77,14 +67,14 @@ package struct RequestClock: Sendable {
         guard let deadline, deadline <= now else { return .nothing }
         since = now
         if isFirst { return .refuse }
-        if bodyIsOpen, !isOver {
+        if bodyIsOpen {
             defer { bodyWasEnded = true }
             return bodyWasEnded ? .close : .endBody
         }
         if unsent == 0 {
             // Who waits for an answer that is being made owes nothing.
             self.unsent = .max
-            return unanswered > 0 && !isOver ? .nothing : .close
+            return owesAnswer ? .nothing : .close
         }
         defer { self.unsent = unsent }
         return unsent < self.unsent ? .nothing : .close

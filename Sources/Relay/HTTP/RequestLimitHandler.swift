@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Holds a connection to the HTTP API to how large a request may be and how long it may take. The first handler that sees requests.
+/// Limits how large a request to the HTTP API may be and how long it may take. It sees one request at a time, from ``RequestQueueHandler``.
 final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -54,11 +54,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         // Interim ones (RFC 9110, section 15.2) come before the answer.
         case .head(let head) where head.status.code >= 200:
-            clock.answerBegan(
-                hasLength: head.headers.contains(name: "Content-Length"),
-                isLast: head.headers[canonicalForm: "Connection"].contains { $0.lowercased() == "close" },
-                now: .now()
-            )
+            clock.answerBegan(hasLength: head.headers.contains(name: "Content-Length"), now: .now())
         case .head, .body: break
         case .end: clock.answerEnded(now: .now())
         }

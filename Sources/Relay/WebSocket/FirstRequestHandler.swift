@@ -17,13 +17,13 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
     }
 
     private let entrance: WebSocketEntrance
-    /// Its place is before this one's; on a WebSocket there are no requests.
-    private let limits: RequestLimitHandler
+    /// Handlers of requests before this one. On a WebSocket there are no requests.
+    private let others: [any RemovableChannelHandler]
     private var state = State.waiting
 
-    init(entrance: WebSocketEntrance, limits: RequestLimitHandler) {
+    init(entrance: WebSocketEntrance, others: [any RemovableChannelHandler]) {
         self.entrance = entrance
-        self.limits = limits
+        self.others = others
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { state = .done }
@@ -39,7 +39,9 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
                 let (handler, context) = loopBound.value
                 var head = head
                 if session != nil, handler.hasWholeRequest {
-                    context.pipeline.syncOperations.removeHandler(handler.limits, promise: nil)
+                    for other in handler.others {
+                        context.pipeline.syncOperations.removeHandler(other, promise: nil)
+                    }
                 } else {
                     head.headers.remove(name: "upgrade")
                 }

@@ -45,9 +45,9 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
             if let tls { try operations.addHandler(tls.makeHandler()) }
             let outcome = try operations.configureUpgradableHTTPServerPipeline(configuration: configuration)
             let decoder = try operations.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            let limits = RequestLimitHandler(limits: connections.limits)
-            let first = FirstRequestHandler(entrance: entrance, limits: limits)
-            try operations.addHandlers([limits, first], position: .after(decoder))
+            let (queue, limits) = (RequestQueueHandler(), RequestLimitHandler(limits: connections.limits))
+            let first = FirstRequestHandler(entrance: entrance, others: [queue, limits])
+            try operations.addHandlers([queue, limits, first], position: .after(decoder))
             return Value(channel: channel, outcome: outcome)
         }
     }

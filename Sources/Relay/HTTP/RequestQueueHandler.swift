@@ -1,0 +1,130 @@
+import NIOCore
+import NIOHTTP1
+
+/// Hands on a connection's requests one at a time, each after the answer to the one before, and ends the connection after its last answer.
+///
+/// An answer is the last if it says `Connection: close` or if its request does. Requests that follow it are dropped: nobody performs or answers them
+/// (RFC 9112, section 9.6).
+final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Parts of requests that may wait. While there are more, the connection is not read.
+    private static let mostWaiting = 16
+
+    private var waiting = CircularBuffer<HTTPServerRequestPart>()
+    /// What ends the requests that wait: an error of the parser, or the end of what the client sends.
+    private var failure: HTTPParserError?
+    private var inputIsClosed = false
+    /// Whether the request that was handed on has not come whole.
+    private var requestIsOpen = false
+    /// Whether the answer to it has not ended.
+    private var owesAnswer = false
+    /// Whether no request follows the one that was handed on.
+    private var isLast = false
+    /// Whether the last answer has ended.
+    private var hasEnded = false
+    private var readIsPutOff = false
+
+    // MARK: Requests
+
+    /// Whether what comes next is handed on at once: it belongs to the request that was handed on, or no answer is owed.
+    private var isOpen: Bool { !hasEnded && (requestIsOpen || !owesAnswer && !isLast) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if waiting.isEmpty, isOpen {
+            handOn(unwrapInboundIn(data), context)
+        } else if !isLast {
+            waiting.append(unwrapInboundIn(data))
+        }
+    }
+
+    private func handOn(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+        switch part {
+        case .head(let head): (requestIsOpen, owesAnswer, isLast) = (true, true, !head.isKeepAlive)
+        case .body: break
+        case .end: requestIsOpen = false
+        }
+        context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+        if waiting.isEmpty, isOpen {
+            context.fireErrorCaught(error)
+        } else if !isLast {
+            failure = error
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed, !waiting.isEmpty {
+            inputIsClosed = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        guard waiting.count < Self.mostWaiting else { return readIsPutOff = true }
+        context.read()
+    }
+
+    /// Hands on the next request as far as it has come.
+    private func goOn(_ context: ChannelHandlerContext) {
+        if isLast {
+            waiting.removeAll()
+            failure = nil
+        }
+        while isOpen, let part = waiting.popFirst() { handOn(part, context) }
+        context.fireChannelReadComplete()
+        guard waiting.isEmpty else { return }
+        if let failure, isOpen {
+            self.failure = nil
+            context.fireErrorCaught(failure)
+        }
+        if inputIsClosed {
+            inputIsClosed = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        if readIsPutOff {
+            readIsPutOff = false
+            context.read()
+        }
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !hasEnded else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        switch unwrapOutboundIn(data) {
+        // Interim ones (RFC 9110, section 15.2) come before the answer.
+        case .head(let head) where head.status.code >= 200: write(head, promise, context)
+        case .head, .body: context.write(data, promise: promise)
+        case .end:
+            owesAnswer = false
+            guard isLast else {
+                context.write(data, promise: promise)
+                return goOn(context)
+            }
+            hasEnded = true
+            let promise = promise ?? context.eventLoop.makePromise()
+            LastAnswer.end(context.channel, after: promise.futureResult)
+            context.write(data, promise: promise)
+        }
+    }
+
+    private func write(_ head: HTTPResponseHead, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+        var head = head
+        if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        isLast = !head.isKeepAlive
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+        // What waits is for nobody, and the client's end is to be noticed.
+        if isLast { goOn(context) }
+    }
+}
