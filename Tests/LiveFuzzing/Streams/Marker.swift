@@ -1,36 +1,41 @@
-import Media
+package import Media
 
 /// The number that an access unit carries through every format, so that a viewer's pictures can be told apart: user data that decoders ignore
 /// (`user_data_unregistered`, H.264 D.1.7, H.265 D.2.7).
-enum Marker {
+package enum Marker {
     /// Stands in front of the number. No stream has it by chance.
     private static let identifier: [UInt8] = [
         0xF5, 0x7A, 0x21, 0xC3, 0x9E, 0x44, 0x4B, 0xD8, 0xB1, 0x5C, 0x88, 0xE7, 0x63, 0x2F, 0xA6, 0x91,
     ]
-    /// Seven bits in each byte, so that none is zero.
+    /// Seven bits in each byte, whose first bit is set: no start code looks like them.
     private static let digits = 8
     /// Of the identifier and the number.
     static let byteCount = identifier.count + digits
 
-    struct Place: Equatable {
-        let number: UInt64
+    package struct Place: Equatable {
+        package let number: UInt64
         /// Of the identifier in the bytes.
         let offset: Int
     }
 
     /// A NAL unit with that number, which is less than 2^56, and its start code.
-    static func unit(_ number: UInt64, codec: Codec) -> [UInt8] {
+    package static func unit(_ number: UInt64, codec: Codec) -> [UInt8] {
         let header: [UInt8] = codec == .h264 ? [0x06] : [0x4E, 0x01]
         let payload = identifier + (0..<digits).map { 0x80 | UInt8(number >> UInt64(7 * $0) & 0x7F) }
         return [0, 0, 0, 1] + header + [5, UInt8(payload.count)] + payload + [0x80]
     }
 
-    /// The first one at `start` or behind it.
-    static func find(in bytes: [UInt8], from start: Int = 0) -> Place? {
+    /// The first whole one at `start` or after it.
+    ///
+    /// Access units are cut within their markers, too. In a byte stream the next one follows there, whose start code has zeros instead of digits.
+    package static func find(in bytes: [UInt8], from start: Int = 0) -> Place? {
         let offset = bytes.withUnsafeBufferPointer { bytes -> Int? in
             var place = start
             while place + byteCount <= bytes.count {
-                if bytes[place] == identifier[0], bytes[place..<(place + identifier.count)].elementsEqual(identifier) {
+                let digits = place + identifier.count
+                if bytes[place] == identifier[0], bytes[place..<digits].elementsEqual(identifier),
+                    bytes[digits..<(place + byteCount)].allSatisfy({ $0 & 0x80 != 0 })
+                {
                     return place
                 }
                 place += 1
