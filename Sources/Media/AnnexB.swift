@@ -1,5 +1,9 @@
 /// The byte stream format of ITU-T H.264 and H.265, Annex B: NAL units behind start codes.
 package enum AnnexB {
+    /// Most NAL units of an access unit. A picture has at most 600 slices (H.265, table A.8), H.264 has ids for 288 parameter sets, and
+    /// delimiters and supplemental information are few.
+    package static let maximumUnits = 1024
+
     /// One NAL unit's place in a byte stream.
     package struct Unit: Equatable, Sendable {
         /// From the first byte of the start code (its leading zero included, where it has four bytes) to the unit's end.
@@ -78,6 +82,15 @@ package enum AnnexB {
         case .h264: return (1...23).contains(first & 0x1F)
         case .h265: return rest.first.map { $0 & 0x07 != 0 } ?? false
         }
+    }
+
+    /// Returns whether `bytes` have more than ``maximumUnits`` start codes.
+    package static func hasTooManyUnits(_ bytes: [UInt8]) -> Bool {
+        // Most access units are too short for that: no start code has fewer than three bytes.
+        guard bytes.count / 3 > maximumUnits else { return false }
+        var (units, count) = (Units(bytes), 0)
+        while count <= maximumUnits, units.next() != nil { count &+= 1 }
+        return count > maximumUnits
     }
 
     /// All NAL units of `bytes`.

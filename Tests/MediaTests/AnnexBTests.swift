@@ -36,6 +36,16 @@ struct AnnexBTests {
         )
     }
 
+    @Test("an access unit has at most 1024 units")
+    func mostUnits() {
+        for startCode: [UInt8] in [[0, 0, 1], [0, 0, 0, 1], [0, 0, 1, 0x41], [0, 0, 0, 1, 0x41, 0x9A, 0, 0]] {
+            let bytes = [[UInt8]](repeating: startCode, count: AnnexB.maximumUnits).flatMap(\.self)
+            #expect(!AnnexB.hasTooManyUnits(bytes))
+            #expect(!AnnexB.hasTooManyUnits(bytes + [UInt8](repeating: 7, count: 100_000)))
+            #expect(AnnexB.hasTooManyUnits(bytes + [7, 0, 0, 1]))
+        }
+    }
+
     @Test("no input makes it read past the end", arguments: 0..<200)
     func arbitraryBytes(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -40,13 +40,27 @@ struct FragmentTests {
     func manyUnits() throws {
         var packager = FragmentedMP4(codec: .h264, fps: 30)
         _ = try packager.fragment(Sample.keyframe(pts: 0))
-        let slices = [[UInt8]](repeating: [0x41, 0x9A, 0x02], count: 4097)
+        let slices = [[UInt8]](repeating: [0x41, 0x9A, 0x02], count: 1025)
         #expect(throws: PackagingError.tooLarge) {
             try packager.fragment(Sample.accessUnit(pts: 1, key: false, slices))
         }
         #expect(throws: PackagingError.noKeyframe) { try packager.fragment(Sample.predicted(pts: 2)) }
         _ = try packager.fragment(Sample.keyframe(pts: 3))
         _ = try packager.fragment(Sample.accessUnit(pts: 4, key: false, Array(slices.dropLast())))
+    }
+
+    @Test("is not made of a keyframe whose parameter sets are longer than any stream's; another can follow")
+    func longSets() throws {
+        var packager = FragmentedMP4(codec: .h264, fps: 30)
+        let slice: [UInt8] = [0x65, 0x88, 0x84, 0x21]
+        for (number, count) in [250, 300].enumerated() {
+            let set = [UInt8](repeating: 0x77, count: count == 250 ? 600 : 4)
+            let sets = (0..<count).map { [0x68] + set + [0x80 | UInt8($0 >> 7), 0x80 | UInt8($0 & 0x7F)] }
+            #expect(throws: PackagingError.tooLarge) {
+                try packager.fragment(Sample.accessUnit(pts: Int64(number), Sample.setsH264 + sets + [slice]))
+            }
+        }
+        _ = try packager.fragment(Sample.keyframe(pts: 3))
     }
 
     @Test("of a keyframe has the parameter sets, and is a sync sample")

@@ -34,8 +34,6 @@ package struct FragmentedMP4: Sendable {
 
     /// Units of decode times and durations a second: those of ``AccessUnit/pts``, which thus stays exact.
     static let timescale: UInt32 = 1_000_000
-    /// Most NAL units of an access unit. The largest pictures have 600 slices (H.264 and H.265, annex A).
-    private static let maximumUnits = 4096
     /// Bytes of a NAL unit's length.
     private static let lengthSize = 4
     /// Bytes of `moof`, which always has the same boxes with the same fields, and of the header of `mdat`.
@@ -105,7 +103,7 @@ package struct FragmentedMP4: Sendable {
         return Fragment(bytes: write(head, units, of: picture), changesInitialization: changes)
     }
 
-    /// Nil if there are more than ``maximumUnits``.
+    /// Nil if there are more than ``AnnexB/maximumUnits``.
     private func units(of bytes: [UInt8]) -> [Unit]? {
         var units: [Unit] = []
         for unit in AnnexB.Units(bytes) {
@@ -113,7 +111,7 @@ package struct FragmentedMP4: Sendable {
             let padded = bytes[in: unit.contents]
             let contents = padded.dropLast(padded.reversed().prefix { $0 == 0 }.count)
             guard let header = contents.first else { continue }
-            guard units.count < Self.maximumUnits else { return nil }
+            guard units.count < AnnexB.maximumUnits else { return nil }
             units.append(Unit(range: contents.indices, kind: NALUnitKind(header: header, codec: codec)))
         }
         return units

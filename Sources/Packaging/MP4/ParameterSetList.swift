@@ -7,14 +7,16 @@ struct ParameterSetList: Equatable {
     private(set) var video: [[UInt8]] = []
     private(set) var sequence: [[UInt8]] = []
     private(set) var picture: [[UInt8]] = []
-    /// Parameter sets of the keyframe, repeated ones included.
-    private var count = 0
+    /// Parameter sets of the keyframe and their bytes, repeated ones included.
+    private var (count, byteCount) = (0, 0)
 
     /// Most parameter sets of a keyframe: H.264 has ids for 32 and 256, H.265 for fewer.
     private static let most = 288
+    /// Most bytes of them. The longest sets, with scaling lists of their own, have some hundreds.
+    private static let mostBytes = 128 << 10
 
     /// Whether the keyframe has more parameter sets than the list takes.
-    var isTooLong: Bool { count > Self.most }
+    var isTooLong: Bool { count > Self.most || byteCount > Self.mostBytes }
 
     static func == (one: Self, other: Self) -> Bool {
         one.video == other.video && one.sequence == other.sequence && one.picture == other.picture
@@ -24,7 +26,7 @@ struct ParameterSetList: Equatable {
     /// Appends `unit`, unless it is there already or is no parameter set.
     mutating func append(_ unit: ArraySlice<UInt8>, kind: NALUnitKind) {
         guard kind.isParameterSet, !isTooLong else { return }
-        count &+= 1
+        (count, byteCount) = (count &+ 1, byteCount &+ unit.count)
         guard !isTooLong, !contains(unit, kind: kind) else { return }
         switch kind {
         case .videoParameterSet: video.append(Array(unit))

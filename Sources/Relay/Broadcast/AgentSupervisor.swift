@@ -26,7 +26,7 @@ final class AgentSupervisor {
     private(set) var encoders: [EncoderReport]?
     /// Links admitted since the relay started.
     private(set) var linksAdmitted = 0
-    /// Access units discarded since the relay started because they do not begin with a NAL unit.
+    /// Access units discarded since the relay started because they do not begin with a NAL unit, or have too many.
     private(set) var malformedUnits: UInt64 = 0
     /// Links lost since the relay started, by cause, stops aside.
     private(set) var losses: [FeedSwitch.Cause: Int] = [:]
@@ -200,7 +200,7 @@ final class AgentSupervisor {
         linkLog.log(
             .error,
             to: logger,
-            "an access unit of session \(session.id) does not begin with a NAL unit: discarded"
+            "an access unit of session \(session.id) does not begin with a NAL unit, or has more than \(AnnexB.maximumUnits): discarded"
         )
     }
 

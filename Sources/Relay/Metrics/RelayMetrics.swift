@@ -124,7 +124,7 @@ package struct RelayMetrics: Sendable {
         var malformed = MetricFamily(
             "heliograph_link_malformed_units_total",
             .counter,
-            "Access units discarded because they do not begin with a NAL unit."
+            "Access units discarded because they do not begin with a NAL unit, or have too many."
         )
         var restarts = MetricFamily(
             "heliograph_agent_restarts_total",

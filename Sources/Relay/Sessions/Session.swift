@@ -160,7 +160,9 @@ final class Session {
     /// - Returns: Whether it is well formed as far as the relay looks.
     func accept(_ accessUnit: AccessUnit, from role: AgentRole) -> Bool {
         let now = NIODeadline.now()
-        guard AnnexB.beginsWithUnit(accessUnit.bytes, codec: request.codec) else {
+        guard AnnexB.beginsWithUnit(accessUnit.bytes, codec: request.codec),
+            !AnnexB.hasTooManyUnits(accessUnit.bytes)
+        else {
             resting.end(for: role)
             feed.unitLost(from: role)
             requestMissingKeyframe()

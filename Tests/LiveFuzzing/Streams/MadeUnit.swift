@@ -2,10 +2,12 @@ import Media
 
 /// The bytes of an access unit, and what they are.
 struct MadeUnit {
+    private static let mostStartCodes = 1024
+
     let bytes: [UInt8]
     /// Whether it is sent as a keyframe.
     let isKey: Bool
-    /// Whether it does not begin with a start code and the header of a NAL unit, so that no viewer may get it.
+    /// Whether no viewer may get it: it does not begin with a start code and the header of a NAL unit, or has too many NAL units (docs/wire.md).
     let isBroken: Bool
     /// Where its number stands; nil where the bytes have none.
     let marker: Marker.Place?
@@ -15,8 +17,17 @@ struct MadeUnit {
     init(_ bytes: [UInt8], isKey: Bool, codec: Codec) {
         self.bytes = bytes
         self.isKey = isKey
-        isBroken = !Self.beginsWithUnit(bytes, codec: codec)
+        isBroken = !Self.beginsWithUnit(bytes, codec: codec) || Self.startCodes(in: bytes) > Self.mostStartCodes
         marker = Marker.find(in: bytes)
+    }
+
+    private static func startCodes(in bytes: [UInt8]) -> Int {
+        var (count, zeros) = (0, 0)
+        for byte in bytes {
+            if byte == 1, zeros >= 2 { count += 1 }
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        return count
     }
 
     /// H.264 and H.265, 7.3.1: `forbidden_zero_bit`, a type that streams have, and `nuh_temporal_id_plus1`, which is not 0. Annex B: zeros before the

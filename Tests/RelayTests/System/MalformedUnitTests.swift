@@ -7,7 +7,7 @@ import Testing
 import Wire
 
 /// What an admitted agent may send that is an access unit by its packet, and no part of a stream.
-@Suite("An access unit that does not begin with a NAL unit")
+@Suite("An access unit that does not begin with a NAL unit, or has too many")
 struct MalformedUnitTests {
     /// A unit that the relay must discard, with what the tests' names say of it.
     struct Sample: Sendable, CustomTestStringConvertible {
@@ -21,6 +21,10 @@ struct MalformedUnitTests {
         Sample(testDescription: "one zero before the 1", bytes: [0, 1, 0x41, 0x9A]),
         Sample(testDescription: "a forbidden bit", bytes: [0, 0, 0, 1, 0xC1, 0x9A]),
         Sample(testDescription: "an unspecified type", bytes: [0, 0, 0, 1, 0x58, 0x9A]),
+        Sample(
+            testDescription: "1025 NAL units",
+            bytes: [[UInt8]](repeating: [0, 0, 1, 0x41, 0x9A], count: 1025).flatMap(\.self)
+        ),
     ]
 
     @Test(
