@@ -42,7 +42,7 @@ struct LiveFuzz: AsyncParsableCommand {
             var campaign = try LinkCampaign(options)
             report = try await campaign.run()
         case .callers:
-            var campaign = CallerCampaign(options)
+            var campaign = try CallerCampaign(options)
             report = try await campaign.run()
         }
         if !report.findings.isEmpty { throw ExitCode.failure }

@@ -16,58 +16,29 @@ package struct CallerCampaign {
     private static let mostPerAddress = 150
     private static let probeInterval: Int64 = 200_000_000
 
-    private let options: CampaignOptions
-    private var log: CampaignLog
-    private var figures = CallerFigures()
+    static let relayArguments = [
+        "--request-timeout", "\(requestTimeout)", "--idle-timeout", "\(idleTimeout)", "--viewer-timeout", "2",
+        "--max-connections-per-address", "\(mostPerAddress)",
+    ]
 
-    package init(_ options: CampaignOptions) {
+    let options: CampaignOptions
+    let pictures: [Codec: RealPictures]
+    var log: CampaignLog
+    var figures = CallerFigures()
+
+    package init(_ options: CampaignOptions) throws {
         self.options = options
+        pictures = try RealPictures.load()
         log = CampaignLog(name: "callers", options: options)
     }
 
-    /// Runs until the time is over; after a relay's death with another one.
-    package mutating func run() async throws -> CampaignReport {
-        let pictures = try RealPictures.load()
-        var episode = options.firstEpisode
-        while log.goesOn(after: episode - options.firstEpisode) {
-            let relay = try await TestedRelay(
-                on: Loop(),
-                arguments: [
-                    "--request-timeout", "\(Self.requestTimeout)", "--idle-timeout", "\(Self.idleTimeout)",
-                    "--viewer-timeout", "2",
-                    "--max-connections-per-address", "\(Self.mostPerAddress)",
-                ]
-            )
-            defer { relay.end() }
-            var steps: [String] = []
-            do {
-                let steady = try SteadyDevice(relay: relay, pictures: pictures)
-                let connections = try relay.connections()
-                repeat {
-                    steps = []
-                    try perform(episode, on: relay, connections: connections) { steps.append($0) }
-                    figures.memory = max(figures.memory, try relay.footprint().memory)
-                    try steady.verify()
-                    if episode % 4 == 0 { try steady.decode() }
-                    episode += 1
-                    figures.episodes += 1
-                    log.tick("\(figures)")
-                } while log.goesOn(after: episode - options.firstEpisode)
-            } catch {
-                let fault = (error as? TestedRelay.Death).map { Fault("the relay's death", $0.description) }
-                log.note(
-                    fault ?? error as? Fault ?? Fault("the fuzzer cannot go on", "\(error)"),
-                    episode: episode,
-                    steps: steps
-                )
-                episode += 1
-            }
-        }
-        log.tick("\(figures)", isEnd: true)
-        return log.report
-    }
+    package mutating func run() async throws -> CampaignReport { try await runEpisodes() }
+}
 
-    private mutating func perform(
+extension CallerCampaign: EpisodicCampaign {
+    static func text(of step: String) -> String { step }
+
+    mutating func perform(
         _ number: Int,
         on relay: TestedRelay,
         connections: Int,
@@ -125,10 +96,18 @@ package struct CallerCampaign {
         // Whether those who read nothing have been ended only the relay can tell.
         let streams = callers.count { $0.isOpen && $0.isStream }
         figures.streams += streams
-        try expectPlaces(connections + streams, on: relay, number)
+        try notePlaces(connections + streams, on: relay, number)
         for caller in callers { caller.leave() }
         for session in sessions { _ = try relay.call("POST", "/screencapture/\(session.id)/stop") }
-        try expectPlaces(connections, on: relay, number)
+        try notePlaces(connections, on: relay, number)
+    }
+
+    private mutating func notePlaces(_ count: Int, on relay: TestedRelay, _ episode: Int) throws {
+        do {
+            try expectPlaces(count, on: relay)
+        } catch let fault as Fault {
+            log.note(fault, episode: episode, steps: [])
+        }
     }
 
     /// Whether the relay should have ended a connection by now.
@@ -159,25 +138,10 @@ package struct CallerCampaign {
             try relay.expectAlive()
         }
     }
-
-    private mutating func expectPlaces(_ expected: Int, on relay: TestedRelay, _ episode: Int) throws {
-        var count = 0
-        let deadline = monotonicNow() + Int64(Self.slack * 1e9)
-        repeat {
-            count = try relay.connections()
-            if count <= expected { return }
-            relay.loop.run(milliseconds: 20)
-        } while monotonicNow() < deadline
-        log.note(
-            Fault("places that are not given back", "\(count) instead of \(expected)"),
-            episode: episode,
-            steps: []
-        )
-    }
 }
 
 /// What was done while a relay's API was fuzzed.
-struct CallerFigures: CustomStringConvertible {
+struct CallerFigures: CampaignFigures {
     var episodes = 0
     var connections = 0
     var answers = 0

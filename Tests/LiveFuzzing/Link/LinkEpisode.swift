@@ -255,62 +255,11 @@ final class LinkEpisode {
     /// Throws unless each session goes on once it has a sound agent and a viewer.
     func recover() throws {
         for link in links.values { link.end(.close) }
+        let recovery = LinkRecovery(relay: relay, pictures: pictures, ledger: ledger)
         for (device, name) in TestedRelay.devices.enumerated() {
             let sessions = self.sessions.filter { $0.key % TestedRelay.devices.count == device }.values
-            guard !sessions.isEmpty else { continue }
-            let agent = try soundAgent(of: name)
-            for session in sessions { try recover(session, by: agent) }
-            agent.end(.close)
+            figures.recoveries += try recovery.recover(Array(sessions), of: name)
         }
-    }
-
-    /// Connects an agent, which the relay may refuse for a moment while it stops a broadcast.
-    private func soundAgent(of device: String) throws -> FuzzAgent {
-        let deadline = monotonicNow() + 20_000_000_000
-        while true {
-            let agent = FuzzAgent(device: device, role: .broadcast, ledger: ledger, pictures: pictures)
-            try agent.connect(port: relay.agentPort, on: loop)
-            agent.greet(.fuzz(of: agent))
-            agent.send(.status(SourceStatus(state: .streaming)))
-            loop.run(atMost: 20) { agent.isAnswered }
-            try relay.expectAlive()
-            if agent.isLinked { return agent }
-            agent.end(.close)
-            try expect(
-                monotonicNow() < deadline,
-                "a sound agent that is not let in",
-                "\(String(describing: agent.rejected))"
-            )
-            loop.run(milliseconds: 50)
-        }
-    }
-
-    private func recover(_ session: FuzzSession, by agent: FuzzAgent) throws {
-        let watcher = Watcher(Viewing(format: .bare, join: "live"), of: session, ledger: ledger)
-        try watcher.join(httpPort: relay.httpPort, on: loop)
-        let asked = loop.run(atMost: 20) {
-            agent.requests[session.id] != nil && agent.active.contains(session.id) || !watcher.isOpen
-        }
-        try relay.expectAlive()
-        var sent: UInt64 = 0
-        let deadline = monotonicNow() + 20_000_000_000
-        // A viewer may join behind the first ones.
-        while asked, watcher.isOpen, watcher.fault == nil, monotonicNow() < deadline {
-            for recipe in [.key(group: 0), .next, .next] as [UnitRecipe] {
-                agent.send(.accessUnit(session.id, agent.unit(recipe, of: session.id, codec: session.codec)))
-            }
-            sent = ledger.newest
-            if loop.run(atMost: 0.1, until: { watcher.order.newest >= sent || !watcher.isOpen }) { break }
-        }
-        try relay.expectAlive()
-        if let fault = watcher.fault { throw fault }
-        guard sent > 0, watcher.order.newest >= sent else {
-            let report = try relay.call("GET", "/screencapture/\(session.id)").json
-            let kind = asked ? "a session that does not go on" : "a session that asks a sound agent for nothing"
-            throw Fault(kind, "\(watcher.order.newest) of \(sent): \(report.text)")
-        }
-        figures.recoveries += 1
-        watcher.leave()
     }
 
     /// Ends all that is left of it.

@@ -1,5 +1,5 @@
 /// What was done while a relay's link was fuzzed.
-struct LinkFigures {
+struct LinkFigures: CampaignFigures {
     var episodes = 0
     var packets = 0
     var units = 0
@@ -14,7 +14,15 @@ struct LinkFigures {
     var memory = 0
 }
 
-extension LinkFigures: CustomStringConvertible {
+extension LinkFigures {
+    /// Adds what an episode has done.
+    static func += (left: inout Self, right: Self) {
+        let counts: [WritableKeyPath<Self, Int>] = [
+            \.packets, \.units, \.joins, \.pictures, \.stalls, \.linksLost, \.gapsTold, \.recoveries, \.decodings,
+        ]
+        for count in counts { left[keyPath: count] += right[keyPath: count] }
+    }
+
     var description: String {
         """
         \(episodes) episodes, \(packets) packets sent, \(units) of them access units, \(joins) joins, \(pictures) pictures seen, \
