@@ -52,28 +52,3 @@ func fail(_ message: String) -> Never {
     FileHandle.standardError.write(Data("ReferenceCodecs: \(message)\n".utf8))
     exit(1)
 }
-
-/// A hash of a picture's planes: FNV-1a over words of eight bytes, each row's rest by bytes.
-struct PictureHash {
-    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    mutating func add(_ plane: UnsafePointer<UInt8>, rowBytes: Int, rows: Int, stride: Int) {
-        for row in 0..<rows {
-            let bytes = UnsafeRawBufferPointer(start: plane + row * stride, count: rowBytes)
-            for offset in Swift.stride(from: 0, through: rowBytes - 8, by: 8) {
-                add(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            }
-            for offset in (rowBytes & ~7)..<rowBytes { add(UInt64(bytes[offset])) }
-        }
-    }
-
-    private mutating func add(_ word: UInt64) {
-        value = (value ^ word) &* 0x100_0000_01B3
-        // Spreads the high bits, which the multiplication alone never brings down.
-        value ^= value >> 29
-    }
-
-    func printLine() {
-        print(String(value, radix: 16))
-    }
-}

@@ -45,7 +45,7 @@ struct RefusalTests {
         // What was sent before the reason showed may have a parameter set more.
         let last = source.accessUnits.count - 1
         #expect(sent[last] == source.accessUnits[last])
-        #expect(try Decoder.libavcodec.hashes(of: sent, codec: source.codec).count == settings.pictures)
+        #expect(try PictureDecoder.libavcodec.hashes(of: sent, codec: source.codec).count == settings.pictures)
     }
 
     static let admitted = [

@@ -1,15 +1,15 @@
 import Foundation
-import Media
-import TestSupport
+package import Media
 
 /// Two decoders for each codec that share no code.
-enum Decoder: String, CaseIterable, Sendable {
+package enum PictureDecoder: String, CaseIterable, Sendable {
     case libavcodec
     /// openh264 for H.264, libde265 for H.265.
     case second
 
-    /// A hash of each picture that `accessUnits` decode to. The least complaint of the decoder is an error.
-    func hashes(of accessUnits: some Collection<[UInt8]>, codec: Codec) throws -> [String] {
+    /// A hash of each picture that `accessUnits` decode to, at its own size: both decoders' pictures have the same if they are the same.
+    /// The least complaint of the decoder is an error.
+    package func hashes(of accessUnits: some Collection<[UInt8]>, codec: Codec) throws -> [String] {
         let scratch = try Scratch()
         switch self {
         case .libavcodec:
@@ -19,7 +19,7 @@ enum Decoder: String, CaseIterable, Sendable {
                 [
                     "-v", "warning", "-nostdin", "-threads", "1", "-xerror", "-err_detect", "explode",
                     "-f", codec == .h264 ? "h264" : "hevc", "-i", file.path,
-                    "-fps_mode", "passthrough", "-f", "framehash", "-hash", "murmur3", "-",
+                    "-autoscale", "0", "-fps_mode", "passthrough", "-f", "framehash", "-hash", "murmur3", "-",
                 ]
             )
             return lines.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
