@@ -256,9 +256,15 @@ let package = Package(
             dependencies: ["LiveFuzzing", "TestSupport"],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "StreamOracle",
+            dependencies: ["Media"],
+            path: "Tests/StreamOracle",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["CaptureAgent", "Media", "TestSupport", "Wire"],
+            dependencies: ["CaptureAgent", "Media", "ReferenceCodecs", "StreamOracle", "TestSupport", "Wire"],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
@@ -284,7 +290,7 @@ let package = Package(
         ),
         .testTarget(
             name: "StreamTests",
-            dependencies: ["Media", "ReferenceCodecs", "TestSupport"],
+            dependencies: ["Media", "Packaging", "ReferenceCodecs", "StreamOracle", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

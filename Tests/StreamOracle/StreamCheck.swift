@@ -1,0 +1,41 @@
+package import Media
+
+/// A picture of a stream, and what is wrong with it.
+package struct StreamFault: Sendable, Equatable, CustomStringConvertible {
+    /// Its index in the stream.
+    package let picture: Int
+    package let violation: Violation
+
+    package init(picture: Int, _ violation: Violation) {
+        self.picture = picture
+        self.violation = violation
+    }
+
+    package var description: String { "Picture \(picture): \(violation)" }
+}
+
+/// Recomputes what the headers of a stream's pictures must say.
+package struct StreamCheck {
+    private var rules: any CodecRules
+
+    package init(codec: Codec) {
+        rules = codec == .h264 ? H264Rules() : H265Rules()
+    }
+
+    /// What is wrong with the stream's next access unit.
+    package mutating func take(_ accessUnit: [UInt8]) -> [Violation] { rules.take(ByteStream.units(in: accessUnit)) }
+
+    /// All that is wrong with a stream from its first access unit on.
+    package static func faults(in accessUnits: [[UInt8]], codec: Codec) -> [StreamFault] {
+        var check = StreamCheck(codec: codec)
+        return accessUnits.enumerated().flatMap { index, unit in
+            check.take(unit).map { StreamFault(picture: index, $0) }
+        }
+    }
+}
+
+/// The rules of one codec. After a violation it goes on from what the stream says, so that one fault is told once.
+protocol CodecRules {
+    /// - Parameter units: The NAL units of the next access unit.
+    mutating func take(_ units: [[UInt8]]) -> [Violation]
+}
