@@ -16,10 +16,13 @@
 // --tell             prints a line with the value and the time of capture (monotonic ns) of every picture
 // --silent           sends nothing as long as it is linked for the first time
 // --sizes WxH,…      changes the size to the next one every second, round and round
+// --orders FIFO      sends one picture when it is linked, and then only what lines of FIFO ask for: "COUNT MICROSECONDS" for so many
+//                    pictures so far apart, in place of those that are still to come; "size" for the next one of --sizes
 //
 // Ends with SIGTERM.
 
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -62,7 +65,11 @@ static struct {
     bool shows_held;  // Since the stream was linked.
     bool was_linked;  // Before the link that it has, if any.
     bool sends_dma_buf;
-} node = {.hold_at = -1};
+    int orders;          // The FIFO; -1 for none.
+    uint32_t ordered;    // Pictures that are still to be sent.
+    char order[32];      // The line that is being read.
+    size_t order_length;
+} node = {.hold_at = -1, .orders = -1};
 
 static uint32_t stride(void) { return node.sizes[node.size].width * 4 + node.padding; }
 
@@ -202,6 +209,8 @@ static const struct spa_pod *meta(struct spa_pod_builder *builder, uint32_t type
                                       SPA_POD_Id(type), SPA_PARAM_META_size, SPA_POD_Int(size));
 }
 
+static void send_ordered(uint32_t count, uint32_t microseconds);
+
 static void param_changed(void *data, uint32_t id, const struct spa_pod *param) {
     (void)data;
     if (id != SPA_PARAM_Format || !param) return;
@@ -231,6 +240,8 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
                                sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) +
                                    POINTER_SIDE * POINTER_SIDE * 4);
     pw_stream_update_params(node.stream, params, count);
+    // Of a size that was ordered while nothing moves.
+    if (node.orders >= 0 && node.ordered == 0) send_ordered(1, 1000000 / node.fps);
 }
 
 // MARK: - Own buffers
@@ -274,8 +285,42 @@ static void change_size(void) {
     pw_stream_update_params(node.stream, params, offers(&builder, params, false));
 }
 
+// The first one after an interval, so that those that come faster than orders do not pile up.
+static void send_ordered(uint32_t count, uint32_t microseconds) {
+    node.ordered = count;
+    struct timespec period = {.tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000};
+    pw_loop_update_timer(pw_main_loop_get_loop(node.loop), node.timer, &period, &period, false);
+}
+
+static void obey(const char *order) {
+    uint32_t count, microseconds;
+    if (strcmp(order, "size") == 0) change_size();
+    else if (sscanf(order, "%u %u", &count, &microseconds) == 2 && microseconds > 0) send_ordered(count, microseconds);
+    else fprintf(stderr, "counter-node: no order: %s\n", order);
+}
+
+static void read_orders(void *data, int descriptor, uint32_t mask) {
+    (void)data, (void)mask;
+    char letter;
+    while (read(descriptor, &letter, 1) == 1) {
+        if (letter != '\n') {
+            if (node.order_length + 1 < sizeof node.order) node.order[node.order_length++] = letter;
+            continue;
+        }
+        node.order[node.order_length] = 0;
+        node.order_length = 0;
+        obey(node.order);
+    }
+}
+
 static void tick(void *data, uint64_t expirations) {
     (void)data, (void)expirations;
+    if (node.orders >= 0) {
+        if (node.ordered == 0) return set_timer(false);
+        node.ordered--;
+        pw_stream_trigger_process(node.stream);
+        return;
+    }
     const bool is_whole_second = ++node.ticks % node.fps == 0;
     if (!sends_pointer_alone() || is_whole_second) pw_stream_trigger_process(node.stream);
     if (node.size_count > 1 && is_whole_second) change_size();
@@ -287,7 +332,8 @@ static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_s
     // A stream that is linked anew begins with a picture.
     if (state == PW_STREAM_STATE_STREAMING) node.shows_held = false;
     if (old == PW_STREAM_STATE_STREAMING) node.was_linked = true;
-    set_timer(state == PW_STREAM_STATE_STREAMING && (node.was_linked || !node.silent));
+    if (node.orders < 0) return set_timer(state == PW_STREAM_STATE_STREAMING && (node.was_linked || !node.silent));
+    if (state == PW_STREAM_STATE_STREAMING && node.ordered == 0) send_ordered(1, 1000000 / node.fps);
 }
 
 static void quit(void *data, int signal) {
@@ -317,7 +363,7 @@ static void parse(int count, char **arguments) {
         {"pointer", no_argument, NULL, 'm'},       {"sizes", required_argument, NULL, 'z'},
         {"dma-buf", no_argument, NULL, 'd'},       {"transform", required_argument, NULL, 't'},
         {"tell", no_argument, NULL, 'l'},          {"silent", no_argument, NULL, 'i'},
-        {0},
+        {"orders", required_argument, NULL, 'f'},  {0},
     };
     int option;
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) {
@@ -344,6 +390,10 @@ static void parse(int count, char **arguments) {
         case 'd': node.dma_buf = true; break;
         case 'l': node.tell = true; break;
         case 'i': node.silent = true; break;
+        case 'f':
+            // For both, so that it does not end when nobody has it open for writing.
+            if ((node.orders = open(optarg, O_RDWR | O_NONBLOCK | O_CLOEXEC)) < 0) usage(optarg);
+            break;
         case 'z':
             for (char *word = strtok(optarg, ","); word; word = strtok(NULL, ",")) {
                 struct spa_rectangle *size = &node.sizes[++node.size_count];
@@ -369,6 +419,7 @@ int main(int count, char **arguments) {
     pw_loop_add_signal(loop, SIGINT, quit, NULL);
     pw_loop_add_signal(loop, SIGTERM, quit, NULL);
     node.timer = pw_loop_add_timer(loop, tick, NULL);
+    if (node.orders >= 0) pw_loop_add_io(loop, node.orders, SPA_IO_IN, false, read_orders, NULL);
     static const struct pw_stream_events events = {
         PW_VERSION_STREAM_EVENTS,
         .state_changed = state_changed,
