@@ -37,7 +37,7 @@ extension RandomScene {
 
     /// Software H.265 is slow: small and seldom enough that five sessions leave a machine of two cores some time.
     private func randomRate(_ codec: Codec) -> Int {
-        let rates = codec == .h264 ? [2, 10, 24, 30, 50, 60] : [2, 10, 24, 30]
+        let rates = codec == .h264 ? [5, 10, 24, 30, 50, 60] : [5, 10, 24, 30]
         return rates.randomElement(using: &generator) ?? 30
     }
 

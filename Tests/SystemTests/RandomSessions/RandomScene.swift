@@ -45,7 +45,7 @@ final class RandomScene {
 
     // MARK: - Its life
 
-    /// Starts the broadcast, two sessions of each codec, one of which has a witness.
+    /// Starts the broadcast, two sessions of each codec, one of which has a witness, and a viewer of each kind.
     func start() async throws {
         try await relay.post(
             "/screencapture/broadcast/start",
@@ -55,6 +55,9 @@ final class RandomScene {
             for hasWitness in [true, false] { try await startSession(codec, hasWitness: hasWitness) }
         }
         try await waitUntilWhole()
+        for way in RecordingViewer.Way.allCases {
+            if let session = sessions.randomElement(using: &generator) { try join(session, way) }
+        }
     }
 
     /// Lets things happen for a while, and kills the broadcast's agent in the middle of it.
@@ -151,9 +154,9 @@ final class RandomScene {
 
     /// Until the next thing happens, ms: nothing, a picture or two, or long enough to come to rest.
     private func pause() -> Int {
-        switch Int.random(in: 0..<10, using: &generator) {
-        case 0..<4: Int.random(in: 0...30, using: &generator)
-        case 4..<8: Int.random(in: 30...300, using: &generator)
+        switch Int.random(in: 0..<20, using: &generator) {
+        case 0..<10: Int.random(in: 0...30, using: &generator)
+        case 10..<18: Int.random(in: 30...300, using: &generator)
         default: Int.random(in: 600...2000, using: &generator)
         }
     }
