@@ -31,6 +31,8 @@ package struct SessionFeed: Sendable {
     private static let largestPTS = Int64(1) << 62 - 1
     /// How far a PTS may be ahead of the clock, µs. Agent and relay read one clock: more is nonsense.
     private static let longestLead: Int64 = 60_000_000
+    /// Least distance of two PTS, µs: more than a tick of the 90 kHz clock of transport streams, so that they differ there, too.
+    private static let leastStep: Int64 = 12
     /// Viewers' last PTS. It outlives agents: they feed one timeline.
     private var lastPTS: Int64?
     /// The last access unit where it is a keyframe.
@@ -122,9 +124,9 @@ package struct SessionFeed: Sendable {
     /// Another size is asked for: the last picture's says nothing of the next one's.
     package mutating func sizeChanges() { size = nil }
 
-    /// The PTS for viewers, to whom it increases strictly whatever an agent sends, and is never far ahead of the clock.
+    /// The PTS for viewers, to whom it increases by ``leastStep`` at least whatever an agent sends, and is never far ahead of the clock.
     private mutating func nextPTS(_ pts: Int64, now: NIODeadline) -> Int64 {
-        let least = lastPTS.map { $0 + 1 } ?? 0
+        let least = lastPTS.map { $0 + Self.leastStep } ?? 0
         let time = now.uptimeNanoseconds - min(now.uptimeNanoseconds, epoch)
         let latest = Int64(clamping: time / 1000) + Self.longestLead
         let next = min(max(min(pts, latest), least), Self.largestPTS)

@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import Packaging
 import Relay
 import RelayTestSupport
 import TestSupport
@@ -80,7 +81,7 @@ struct SessionFeedTests {
     }
 
     @Test(
-        "gives viewers PTS that increase strictly and are at most a minute ahead of the clock, whatever an agent sends"
+        "gives viewers PTS that increase by 12 µs at least and are at most a minute ahead of the clock, whatever an agent sends"
     )
     func ptsIncreaseStrictly() {
         var feed = Self.feed()
@@ -93,7 +94,24 @@ struct SessionFeedTests {
             unit.pts = pts
             if let picture = feed.accept(unit, from: .broadcast, now: at(0)) { given.append(picture.pts) }
         }
-        #expect(given == [0, 1, 100, 101, 102, 103, 200, 60_000_000, 60_000_001, 60_000_002])
+        #expect(given == [0, 12, 100, 112, 124, 136, 200, 60_000_000, 60_000_012, 60_000_024])
+    }
+
+    @Test("gives pictures that come at one time different times in a transport stream, too", arguments: 0..<100)
+    func timesDifferInTransportStreams(pts: Int64) throws {
+        var feed = Self.feed()
+        var stream = TransportStream(codec: .h264)
+        var bytes: [UInt8] = []
+        for number in 0..<50 {
+            var unit = SampleStream.accessUnit(number, key: number == 0, request: feed.feeds.lastRequestID)
+            unit.pts = 1_000_000 + pts
+            let accepted = feed.accept(unit, from: .broadcast, now: at(0))
+            let picture = try #require(accepted)
+            bytes += try stream.packets(unit.bytes, pts: picture.pts, isKey: picture.isKey)
+        }
+        let times = try #require(ParsedPicture.pictures(bytes)).map(\.presentation)
+        #expect(times.count == 50)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
     }
 
     @Test("starts over with the next agent")
