@@ -258,7 +258,7 @@ let package = Package(
         ),
         .target(
             name: "StreamOracle",
-            dependencies: ["Media"],
+            dependencies: ["Media", "TestSupport"],
             path: "Tests/StreamOracle",
             swiftSettings: swiftSettings
         ),

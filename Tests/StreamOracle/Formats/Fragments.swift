@@ -1,31 +1,14 @@
+import TestSupport
+
 /// Fragmented MP4: ISO/IEC 14496-12 and 14496-15.
 package enum Fragments {
-    private struct Box {
-        let type: String
-        let payload: [UInt8]
-
-        var children: [Box] { Box.all(in: payload).boxes }
-
-        /// The boxes of some bytes, and how many bytes are left over.
-        static func all(in bytes: [UInt8]) -> (boxes: [Box], rest: Int) {
-            var (bytes, boxes) = (Bytes(bytes), [Box]())
-            while !bytes.isAtEnd {
-                guard let size = bytes.number(4), let type = bytes.take(4), let payload = bytes.take(size - 8) else {
-                    return (boxes, 1)
-                }
-                boxes.append(Box(type: String(decoding: type, as: UTF8.self), payload: payload))
-            }
-            return (boxes, 0)
-        }
-    }
-
     /// A stream that begins with its initialization segment.
     ///
     /// - Parameter isWhole: Whether the relay ended the stream, so that nothing may be cut off.
     package static func recording(of bytes: [UInt8], isWhole: Bool) -> Recording {
         var recording = Recording()
-        let (boxes, rest) = Box.all(in: bytes)
-        if isWhole, rest > 0 { recording.faults.append("The last box is cut off.") }
+        let (boxes, endsWhole) = Box.leadingBoxes(bytes)
+        if isWhole, !endsWhole { recording.faults.append("The last box is cut off.") }
         guard !boxes.isEmpty else { return recording }
         guard boxes.prefix(2).map(\.type) == Array(["ftyp", "moov"].prefix(boxes.count)) else {
             recording.faults.append("The stream begins with \(boxes.prefix(2).map(\.type)).")
@@ -50,21 +33,17 @@ package enum Fragments {
 
     /// The picture of a fragment, `moof` and `mdat`; nil if it is not one picture.
     static func picture(fragment bytes: [UInt8]) -> RecordedPicture? {
-        let (boxes, rest) = Box.all(in: bytes)
-        guard rest == 0, boxes.map(\.type) == ["moof", "mdat"] else { return nil }
+        guard let boxes = Box.boxes(bytes), boxes.map(\.type) == ["moof", "mdat"] else { return nil }
         return picture(boxes[0], boxes[1])
     }
 
     /// The parameter sets of an initialization segment's sample description, which are no whole boxes: nil if there is no such segment.
     static func isInitialization(_ bytes: [UInt8]) -> Bool {
-        let (boxes, rest) = Box.all(in: bytes)
-        return rest == 0 && boxes.map(\.type) == ["ftyp", "moov"]
+        Box.boxes(bytes)?.map(\.type) == ["ftyp", "moov"]
     }
 
     private static func picture(_ moof: Box, _ mdat: Box) -> RecordedPicture? {
-        guard let track = moof.children.first(where: { $0.type == "traf" }),
-            let time = track.children.first(where: { $0.type == "tfdt" }),
-            let run = track.children.first(where: { $0.type == "trun" }),
+        guard let track = moof["traf"], let time = track["tfdt"], let run = track["trun"],
             let pts = decodeTime(time.payload), let sample = sample(run.payload), sample.size == mdat.payload.count
         else { return nil }
         var (contents, units) = (Bytes(mdat.payload), [[UInt8]]())

@@ -1,35 +1,15 @@
+import TestSupport
+
 /// The MPEG transport stream: ISO/IEC 13818-1.
 package enum TransportPackets {
     private static let size = 188
-    private static let videoPID = 0x100
-
-    private struct Packet {
-        let pid: Int
-        let startsUnit: Bool
-        let continuity: Int
-        let isDiscontinuity: Bool
-        let isRandomAccess: Bool
-        /// Nil if there is none.
-        let payload: [UInt8]?
-
-        init?(_ bytes: [UInt8]) {
-            guard bytes[0] == 0x47, bytes[3] & 0x30 != 0 else { return nil }
-            pid = Int(bytes[1] & 0x1F) << 8 | Int(bytes[2])
-            startsUnit = bytes[1] & 0x40 != 0
-            continuity = Int(bytes[3] & 0x0F)
-            let length = bytes[3] & 0x20 != 0 ? Int(bytes[4]) + 1 : 0
-            guard 4 + length <= bytes.count else { return nil }
-            let flags = length > 1 ? bytes[5] : 0
-            (isDiscontinuity, isRandomAccess) = (flags & 0x80 != 0, flags & 0x40 != 0)
-            payload = bytes[3] & 0x10 != 0 ? Array(bytes[(4 + length)...]) : nil
-        }
-    }
+    private static let videoPID: UInt16 = 0x100
 
     /// - Parameter isWhole: Whether the relay ended the stream, so that nothing may be cut off.
     package static func recording(of stream: [UInt8], isWhole: Bool) -> Recording {
         var recording = Recording()
         if isWhole, stream.count % size != 0 { recording.faults.append("The last packet is cut off.") }
-        var counters: [Int: Int] = [:]
+        var counters: [UInt16: UInt8] = [:]
         var unit: (bytes: [UInt8], isRandomAccess: Bool)?
         func finish() {
             guard let ended = unit else { return }
@@ -39,7 +19,7 @@ package enum TransportPackets {
             recording.pictures.append(picture)
         }
         for place in stride(from: 0, through: stream.count - size, by: size) {
-            guard let packet = Packet(Array(stream[place..<(place + size)])) else {
+            guard let packet = ParsedPacket(stream[place..<(place + size)]) else {
                 recording.faults.append("The packet at byte \(place) cannot be read.")
                 break
             }

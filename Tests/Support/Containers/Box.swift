@@ -12,17 +12,23 @@ package struct Box {
 
     /// The boxes that `bytes` consist of, nil when they do not add up.
     package static func boxes(_ bytes: some Sequence<UInt8>) -> [Box]? {
+        let (boxes, isWhole) = leadingBoxes(bytes)
+        return isWhole ? boxes : nil
+    }
+
+    /// The whole boxes that `bytes` begin with, and whether nothing follows them.
+    package static func leadingBoxes(_ bytes: some Sequence<UInt8>) -> (boxes: [Box], isWhole: Bool) {
         var rest = Array(bytes)[...]
         var boxes: [Box] = []
         while !rest.isEmpty {
-            guard rest.count >= 8 else { return nil }
+            guard rest.count >= 8 else { return (boxes, false) }
             let size = Int(rest.prefix(4).number)
-            guard size >= 8, size <= rest.count else { return nil }
+            guard size >= 8, size <= rest.count else { return (boxes, false) }
             let type = String(decoding: rest.dropFirst(4).prefix(4), as: UTF8.self)
             boxes.append(Box(type: type, payload: Array(rest.prefix(size).dropFirst(8))))
             rest = rest.dropFirst(size)
         }
-        return boxes
+        return (boxes, true)
     }
 
     package var children: [Box] {
