@@ -27,29 +27,49 @@ package enum EmulationPrevention {
 
     /// Overwrites `fields` of the NAL unit that `unit` bounds in `bytes`.
     ///
-    /// Emulation prevention is redone from the unit's head on until both versions go on alike, which is where the first byte other
-    /// than zero follows the last field: the rest is not touched. Where a prevention byte comes or goes, what follows moves.
     /// Fields that do not lie inside the unit are left out.
     package static func overwrite(_ fields: [(BitField, value: Int)], inUnit unit: Range<Int>, of bytes: inout [UInt8])
     {
-        let headCount = ((fields.map { $0.0.position &+ $0.0.width }.max() ?? 0) &+ 7) / 8
-        var head: [UInt8] = []
+        let count = ((fields.map { $0.0.position &+ $0.0.width }.max() ?? 0) &+ 7) / 8
+        let change = { (head: inout [UInt8]) in
+            for (field, value) in fields { overwrite(field, with: value, in: &head) }
+        }
+        guard let (head, next) = rewritten(unit, of: bytes, payloadBytes: count, by: change) else { return }
+        bytes.replaceSubrange(unit.lowerBound..<next, with: head)
+    }
+
+    /// Changes the beginning of the NAL unit that `unit` bounds in `bytes`.
+    ///
+    /// Emulation prevention is redone from the unit's head on until both versions go on alike, which is where the first byte other
+    /// than zero follows: the rest is not touched. Where a prevention byte comes or goes, what follows moves.
+    ///
+    /// - Parameters:
+    ///   - count: How many bytes of its payload `change` is given.
+    ///   - change: What it does to them. It may also change their number.
+    /// - Returns: The new beginning, and the place in `bytes` from which the unit goes on as it is; `nil` if the payload is shorter.
+    package static func rewritten(
+        _ unit: Range<Int>,
+        of bytes: [UInt8],
+        payloadBytes count: Int,
+        by change: (inout [UInt8]) -> Void
+    ) -> (head: [UInt8], next: Int)? {
+        var payload: [UInt8] = []
         var (next, zeros) = (unit.lowerBound, 0)
-        while head.count < headCount,
+        while payload.count < count,
             let byte = payloadByte(of: bytes, at: &next, before: unit.upperBound, zeros: &zeros)
         {
-            head.append(byte)
+            payload.append(byte)
         }
-        guard head.count == headCount else { return }
-        for (field, value) in fields { overwrite(field, with: value, in: &head) }
+        guard payload.count == count else { return nil }
+        change(&payload)
 
-        var replacement: [UInt8] = []
+        var head: [UInt8] = []
         var newZeros = 0
-        for byte in head { append(byte, to: &replacement, zeros: &newZeros) }
+        for byte in payload { append(byte, to: &head, zeros: &newZeros) }
         while zeros != newZeros, let byte = payloadByte(of: bytes, at: &next, before: unit.upperBound, zeros: &zeros) {
-            append(byte, to: &replacement, zeros: &newZeros)
+            append(byte, to: &head, zeros: &newZeros)
         }
-        bytes.replaceSubrange(unit.lowerBound..<next, with: replacement)
+        return (head, next)
     }
 
     private static func overwrite(_ field: BitField, with value: Int, in payload: inout [UInt8]) {

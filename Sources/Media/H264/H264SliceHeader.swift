@@ -18,6 +18,9 @@ package struct H264SliceHeader: Sendable, Equatable {
     package let frameNumber: Int
     package let frameNumberField: BitField
     package let isField: Bool
+    /// `idr_pic_id` and where it stands; nil unless it is an IDR picture.
+    package let keyframeID: Int?
+    package let keyframeIDField: BitField?
     /// `pic_order_cnt_lsb` and where it stands; nil for another picture order type than 0.
     package let pictureOrder: Int?
     package let pictureOrderField: BitField?
@@ -54,8 +57,13 @@ package struct H264SliceHeader: Sendable, Equatable {
         isField = sequence.isFramesOnly ? false : try reader.flag()
         // bottom_field_flag
         if isField { try reader.skip(1) }
-        // idr_pic_id
-        if isIDR { try reader.skipCodes() }
+        if isIDR {
+            let start = reader.position
+            keyframeID = try reader.ue("idr_pic_id", in: 0...65_535)
+            keyframeIDField = BitField(position: start, width: reader.position &- start)
+        } else {
+            (keyframeID, keyframeIDField) = (nil, nil)
+        }
         if sequence.pictureOrderType == 0 {
             pictureOrderField = BitField(position: reader.position, width: sequence.pictureOrderWidth)
             pictureOrder = try reader.u(sequence.pictureOrderWidth)

@@ -37,6 +37,8 @@ package struct SessionFeed: Sendable {
     private var lastPTS: Int64?
     /// The last access unit where it is a keyframe.
     private var lastKeyframe: Keyframe?
+    /// Viewers' last picture if it is a keyframe, Annex B. It outlives agents, too.
+    private var keyframeBefore: [UInt8]?
 
     /// Pictures that viewers were given or would have been, bytes, and access units that were not: no keyframe came before them, or another agent feeds.
     package private(set) var pictures: UInt64 = 0
@@ -93,6 +95,7 @@ package struct SessionFeed: Sendable {
         lastKeyframe = isKey ? Keyframe(accessUnit: accessUnit, role: role) : nil
         var accessUnit = accessUnit
         accessUnit.pts = nextPTS(accessUnit.pts, now: now)
+        keepKeyframesApart(&accessUnit)
         let picture = Picture(accessUnit, codec: codec, packetized: packetized, relayed: now.uptimeNanoseconds)
         pictures += 1
         bytes += UInt64(picture.byteCount)
@@ -132,6 +135,17 @@ package struct SessionFeed: Sendable {
         let next = min(max(min(pts, latest), least), Self.largestPTS)
         lastPTS = next
         return next
+    }
+
+    /// Gives a keyframe right after a keyframe another `idr_pic_id` if both have the same: the first may be another encoder's.
+    private mutating func keepKeyframesApart(_ accessUnit: inout AccessUnit) {
+        guard codec == .h264, accessUnit.isKey else { return keyframeBefore = nil }
+        if let keyframeBefore, let id = H264KeyframeID(of: accessUnit.bytes),
+            id.value == H264KeyframeID(of: keyframeBefore)?.value
+        {
+            accessUnit.bytes = id.changed(in: accessUnit.bytes)
+        }
+        keyframeBefore = accessUnit.bytes
     }
 
     /// What a viewer that joins now is given first; empty when it waits for the next keyframe.

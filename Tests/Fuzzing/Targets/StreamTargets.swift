@@ -38,6 +38,7 @@ extension FuzzTarget {
             switch choices.byte() & 3 {
             case 0, 1:
                 let unit = choices.piece()
+                if codec == .h264 { try checkKeyframeID(of: unit) }
                 keyframe = try refusable { try stream.live(unit) }
                 if let sent = keyframe {
                     // Each slice's numbers may need some bytes of emulation prevention more, and a keyframe gets a parameter set.
@@ -57,5 +58,14 @@ extension FuzzTarget {
                 try require(other.resendKeyframe() == keyframe, "who goes on has another keyframe")
             }
         }
+    }
+
+    /// The number of a keyframe can be changed, and nothing moves by more than the longer code and emulation prevention take.
+    private static func checkKeyframeID(of picture: [UInt8]) throws {
+        guard let id = H264KeyframeID(of: picture) else { return }
+        let changed = id.changed(in: picture)
+        try require(id.value == 65_535 || H264KeyframeID(of: changed)?.value != id.value, "\(id.value) stays")
+        let units = AnnexB.units(in: picture).count
+        try require(changed.count <= picture.count + 16 * units, "\(picture.count) bytes become \(changed.count)")
     }
 }

@@ -114,6 +114,35 @@ struct SessionFeedTests {
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
     }
 
+    @Test("gives an H.264 keyframe right after one with the same idr_pic_id another, whichever agent sent the first")
+    func keyframesDiffer() throws {
+        let source = try SourceStream(
+            SourceSettings(
+                name: "two keyframes",
+                size: PictureSize(width: 64, height: 64),
+                keyframes: [0, 1],
+                pictures: 3
+            )
+        )
+        // As encoders do that each begin anew.
+        let sent = [0, 0, 1, 1, 2, 0].map { source.accessUnits[$0] }
+        var feed = Self.feed()
+        var given: [[UInt8]] = []
+        for (index, bytes) in sent.enumerated() {
+            if index == 1 { Self.relink(&feed) }
+            let isKey = bytes != source.accessUnits[2]
+            let request = isKey ? feed.feeds.lastRequestID : 0
+            var unit = SampleStream.accessUnit(index, key: isKey, request: request)
+            unit.bytes = bytes
+            let accepted = feed.accept(unit, from: .broadcast, now: at(Int64(index) * 33))
+            let picture = try #require(accepted)
+            given.append(Array(picture.bytes(in: .annexB).readableBytesView))
+        }
+        #expect(given.map { H264KeyframeID(of: $0)?.value } == [0, 15, 1, 2, nil, 0])
+        // Nothing else is touched.
+        for index in [0, 2, 4, 5] { #expect(given[index] == sent[index]) }
+    }
+
     @Test("starts over with the next agent")
     func startsOverWithTheNextAgent() {
         var feed = Self.feed()

@@ -36,11 +36,30 @@ enum HandWritten {
             return (isIDR ? sets(references: references) : []) + writer.annexBUnit()
         }
 
-        private static func sets(references: Int) -> [UInt8] {
+        /// A keyframe with `data` after its header.
+        ///
+        /// - Parameter numberWidth: Bits of `frame_num`, 4 to 16.
+        static func keyframe(id: Int, numberWidth: Int, data: [UInt8]) -> [UInt8] {
+            var writer = BitWriter()
+            writer.u(8, 0x65)
+            writer.ue(0)
+            writer.ue(2)
+            writer.ue(0)
+            writer.u(numberWidth, 0)
+            writer.ue(id)
+            // pic_order_cnt_lsb and the marking
+            writer.u(4, 0)
+            writer.u(2, 0)
+            for byte in data { writer.u(8, Int(byte)) }
+            writer.trailingBits()
+            return sets(references: 1, numberWidth: numberWidth) + writer.annexBUnit()
+        }
+
+        private static func sets(references: Int, numberWidth: Int = 4) -> [UInt8] {
             var sequence = BitWriter()
             sequence.u(8, 0x67)
             sequence.u(24, 66 << 16 | 30)
-            for value in [0, 0, 0, 0, references] { sequence.ue(value) }
+            for value in [0, numberWidth - 4, 0, 0, references] { sequence.ue(value) }
             sequence.flag(false)
             sequence.ue(3)
             sequence.ue(2)
