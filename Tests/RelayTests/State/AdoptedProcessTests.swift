@@ -6,18 +6,23 @@ import Testing
 
 @Suite("A process that a former relay started")
 struct AdoptedProcessTests {
-    private static func sleeper() throws -> Process {
+    /// A process that sleeps, and that SIGTERM ends although this one may ignore it.
+    private static func sleeper() async throws -> Process {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-        process.arguments = ["60"]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["--default-signal=TERM", "sleep", "60"]
         try process.run()
+        _ = try await eventually("a process that sleeps") {
+            let name = try String(contentsOfFile: "/proc/\(process.processIdentifier)/comm", encoding: .utf8)
+            return name == "sleep\n" ? true : nil
+        }
         return process
     }
 
     @Test("ends by SIGTERM, or by SIGKILL 3 s later where it is stopped as a whole", arguments: [false, true])
     func terminated(isStopped: Bool) async throws {
-        let process = try Self.sleeper()
-        defer { process.terminate() }
+        let process = try await Self.sleeper()
+        defer { kill(process.processIdentifier, SIGKILL) }
         if isStopped { try Victim.signal(process.processIdentifier, SIGSTOP) }
         let identity = try #require(ProcessIdentity(pid: process.processIdentifier))
         let adopted = try #require(AdoptedProcess(identity))
@@ -31,21 +36,20 @@ struct AdoptedProcessTests {
             adopted.terminate(now: at(2999))
             adopted.tick(now: at(3000))
         }
-        _ = try await eventually("its end") { adopted.hasEnded ? true : nil }
-        process.waitUntilExit()
+        _ = try await eventually("its end") { adopted.hasEnded && !process.isRunning ? true : nil }
         #expect(process.terminationReason == .uncaughtSignal)
         #expect(process.terminationStatus == (isStopped ? SIGKILL : SIGTERM))
     }
 
     @Test("is not mistaken: one that is gone, or whose number another has now, is none")
-    func identity() throws {
-        let process = try Self.sleeper()
+    func identity() async throws {
+        let process = try await Self.sleeper()
         let identity = try #require(ProcessIdentity(pid: process.processIdentifier))
         var another = identity
         another.started += 1
         #expect(AdoptedProcess(another) == nil)
-        process.terminate()
-        process.waitUntilExit()
+        try Victim.signal(process.processIdentifier, SIGKILL)
+        _ = try await eventually("its end") { process.isRunning ? nil : true }
         #expect(AdoptedProcess(identity) == nil)
         #expect(ProcessIdentity(pid: -1) == nil)
     }
