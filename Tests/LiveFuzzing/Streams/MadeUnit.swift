@@ -4,6 +4,7 @@ import Media
 struct MadeUnit {
     private static let mostStartCodes = 1024
 
+    private let codec: Codec
     let bytes: [UInt8]
     /// Whether it is sent as a keyframe.
     let isKey: Bool
@@ -15,10 +16,17 @@ struct MadeUnit {
     var isReal = false
 
     init(_ bytes: [UInt8], isKey: Bool, codec: Codec) {
+        self.codec = codec
         self.bytes = bytes
         self.isKey = isKey
         isBroken = !Self.beginsWithUnit(bytes, codec: codec) || Self.startCodes(in: bytes) > Self.mostStartCodes
         marker = Marker.find(in: bytes)
+    }
+
+    /// What the relay makes of it right behind a keyframe with the same `idr_pic_id`; nil where it leaves it as it is.
+    var changed: [UInt8]? {
+        guard codec == .h264, isKey else { return nil }
+        return H264KeyframeID(of: bytes)?.changed(in: bytes)
     }
 
     private static func startCodes(in bytes: [UInt8]) -> Int {

@@ -101,11 +101,8 @@ struct PictureOrder {
     }
 
     private func isSame(_ picture: SeenPicture, _ entry: UnitLedger.Entry) -> Bool {
-        let sent = entry.content.bytes
-        if isSame(picture, as: sent) { return true }
-        // The relay changes idr_pic_id if a keyframe with the same came right before.
-        guard codec == .h264, entry.isKey, let id = H264KeyframeID(of: sent) else { return false }
-        return isSame(picture, as: id.changed(in: sent))
+        if isSame(picture, as: entry.content.bytes) { return true }
+        return entry.content.changed.map { isSame(picture, as: $0) } ?? false
     }
 
     private func isSame(_ picture: SeenPicture, as sent: [UInt8]) -> Bool {

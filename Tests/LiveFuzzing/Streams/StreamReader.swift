@@ -53,9 +53,8 @@ struct ByteStreamReader: StreamReader {
                 continue
             }
             let start = place.offset - marker.offset
-            let end = start + entry.content.bytes.count
             try expect(start >= begin, "a picture that begins in another", "\(place.number)")
-            guard end <= buffer.count else { return }
+            guard let end = end(of: entry.content, from: start) else { return }
             if start > begin { try see(SeenPicture(bytes: Array(buffer[begin..<start]))) }
             try see(SeenPicture(bytes: Array(buffer[start..<end])))
             whole += end - begin
@@ -64,6 +63,14 @@ struct ByteStreamReader: StreamReader {
         // A marker may have come in part.
         searched = max(begin, buffer.count - 64)
         try expect(buffer.count - begin <= Self.mostBytes, "a stream without pictures")
+    }
+
+    /// Where a picture ends that begins at `start`, as it was sent or changed; nil where it has not come whole.
+    private func end(of unit: MadeUnit, from start: Int) -> Int? {
+        let end = start + unit.bytes.count
+        guard end <= buffer.count else { return nil }
+        guard buffer[start..<end] != unit.bytes[...], let changed = unit.changed else { return end }
+        return start + changed.count <= buffer.count ? start + changed.count : nil
     }
 }
 
