@@ -174,14 +174,15 @@ final class Switchboard: AgentLinkOwner {
     func drain() async {
         // What ends now is to go on when the relay is started again.
         draining = true
-        if let ticks { timer.remove(ticks) }
-        ticks = nil
         await sessions.drain()
         await withTaskGroup { group in
             for broadcast in broadcasts.values {
                 group.addTask { await broadcast.drain() }
             }
         }
+        // Until then the end of an adopted agent is seen by it.
+        if let ticks { timer.remove(ticks) }
+        ticks = nil
     }
 
     private func scheduleTick() {
@@ -191,6 +192,11 @@ final class Switchboard: AgentLinkOwner {
 
     private func tick() {
         defer { scheduleTick() }
+        for broadcast in broadcasts.values {
+            let sessions = sessions.sessions(of: broadcast.device.name)
+            for role in AgentRole.allCases { broadcast.agent(role).tick(sessions) }
+        }
+        guard !draining else { return }
         endWhenDrained()
         boundViewerMemory()
         for session in sessions.all where session.tick() {
@@ -198,15 +204,13 @@ final class Switchboard: AgentLinkOwner {
             Task { await stop([session]) }
         }
         for broadcast in broadcasts.values {
-            let sessions = sessions.sessions(of: broadcast.device.name)
-            for role in AgentRole.allCases { broadcast.agent(role).tick(sessions) }
-            if broadcast.isIdle(hasSessions: !sessions.isEmpty) {
-                logger.info(
-                    "the broadcast ends: it had no session for its ttl",
-                    metadata: ["device": "\(broadcast.device.name)"]
-                )
-                Task { await broadcast.stop(reason: "the broadcast had no session for its ttl") }
-            }
+            let hasSessions = !sessions.sessions(of: broadcast.device.name).isEmpty
+            guard broadcast.isIdle(hasSessions: hasSessions) else { continue }
+            logger.info(
+                "the broadcast ends: it had no session for its ttl",
+                metadata: ["device": "\(broadcast.device.name)"]
+            )
+            Task { await broadcast.stop(reason: "the broadcast had no session for its ttl") }
         }
     }
 
@@ -233,6 +237,10 @@ final class Switchboard: AgentLinkOwner {
             if !state.isOfThisBoot { kept.epoch = now }
             guard kept.isSound(now: now) else {
                 logger.warning("session \(kept.id) is left out: the state file has a value of it that is out of range")
+                continue
+            }
+            guard ![configuration.http.port, configuration.agentLink.port].contains(kept.port) else {
+                logger.warning("session \(kept.id) is left out: its port \(kept.port) is now the relay's own")
                 continue
             }
             await sessions.restore(kept, of: broadcast.device) { [weak broadcast] packet, role in

@@ -138,6 +138,32 @@ extension SystemTests {
             }
         }
 
+        @Test("and the next one ends both when it is shut down, also one that is stopped as a whole")
+        func adoptingRelayEnds() async throws {
+            let desktop = try Desktop(.none)
+            defer { desktop.end() }
+            let state = ["--state-file", desktop.directory.appendingPathComponent("run/relay.json").path]
+            let first = try await RelayProcess(in: desktop, arguments: state, fallback: "test-pattern")
+            try await first.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
+            _ = try await eventually("a warm standby") {
+                try await StandbyScene.standby(of: first).string("state") == "live" ? true : nil
+            }
+            let agent = try await StandbyScene.agent(of: first)
+            first.kill()
+            let ports = ["--http", "127.0.0.1:\(first.httpPort)", "--agent-link", "127.0.0.1:\(first.agentPort)"]
+            let second = try await RelayProcess(in: desktop, arguments: state + ports, fallback: "test-pattern")
+            defer { second.kill() }
+            _ = try await eventually("both of them") {
+                let isThere = try await StandbyScene.standby(of: second).string("state") == "live"
+                return try await StandbyScene.agent(of: second) == agent && isThere ? true : nil
+            }
+            try Victim.signal(agent, SIGSTOP)
+            kill(second.pid, SIGTERM)
+            _ = try await eventually("its end") { second.ending }
+            #expect(second.ending == "exit status 0")
+            #expect(desktop.processes(running: "capture-agent").isEmpty)
+        }
+
         @Test("and a relay that was shut down goes on too, with new agents")
         func relayRestarted() async throws {
             let desktop = try Desktop(.none)

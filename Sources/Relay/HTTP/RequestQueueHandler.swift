@@ -3,7 +3,7 @@ import NIOHTTP1
 
 /// Hands on a connection's requests one at a time, each after the answer to the one before, and ends the connection after its last answer.
 ///
-/// An answer is the last if it says `Connection: close` or if its request does. Requests that follow it are dropped: nobody performs or answers them
+/// An answer is the last if it says `Connection: close`, if its request does, or if that asked for another protocol. Requests that follow it are dropped: nobody performs or answers them
 /// (RFC 9112, section 9.6).
 final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -43,11 +43,26 @@ final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func handOn(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch part {
-        case .head(let head): (requestIsOpen, owesAnswer, isLast) = (true, true, !head.isKeepAlive)
+        case .head(let head):
+            (requestIsOpen, owesAnswer, isLast) = (true, true, !head.isKeepAlive || Self.switches(head))
+            if Self.awaitsContinue(head) {
+                let goOn = HTTPResponseHead(version: .http1_1, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(goOn)), promise: nil)
+            }
         case .body: break
         case .end: requestIsOpen = false
         }
         context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    /// Whether the request asks for another protocol. Where that is refused, the parser reads nothing that follows.
+    private static func switches(_ head: HTTPRequestHead) -> Bool {
+        head.method == .CONNECT || head.headers.contains(name: "Upgrade")
+    }
+
+    /// Whether the client holds the body back until it is asked for it (RFC 9110, section 10.1.1).
+    private static func awaitsContinue(_ head: HTTPRequestHead) -> Bool {
+        head.version == .http1_1 && head.headers[canonicalForm: "Expect"].contains { $0.lowercased() == "100-continue" }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -47,6 +47,42 @@ struct PipeliningTests {
         }
     }
 
+    @Test(
+        "after one that asks for another protocol and is refused are ignored, and the connection ends",
+        arguments: [
+            RawRequest("GET /livez HTTP/1.1", "Connection: Upgrade", "Upgrade: h2c"),
+            RawRequest("GET /screencapture/77/ws HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket"),
+            RawRequest("CONNECT localhost:80 HTTP/1.1"),
+        ]
+    )
+    func refusedSwitch(request: RawRequest) async throws {
+        try await RunningRelay.run { relay in
+            let client = try await ByteClient(port: relay.ports.http)
+            let answers = try await Self.answers(to: request.bytes + Self.start.bytes, from: client)
+            #expect(answers.statuses.count == 1)
+            #expect(answers.text.lowercased().contains("connection: close"))
+            try await Self.expectNothingLeft(relay, sessions: 0)
+        }
+    }
+
+    @Test("with the body held back are asked for it")
+    func bodyHeldBack() async throws {
+        try await RunningRelay.run { relay in
+            let client = try await ByteClient(port: relay.ports.http)
+            let head = RawRequest(
+                "POST /screencapture/start HTTP/1.1",
+                "Content-Length: 2",
+                "Expect: 100-continue",
+                "Connection: close"
+            )
+            try await client.send(head.bytes)
+            let asked = "HTTP/1.1 100 Continue\r\n\r\n"
+            #expect(String(decoding: try await client.read(asked.utf8.count), as: UTF8.self) == asked)
+            let answers = try await Self.answers(to: Array("{}".utf8), from: client)
+            #expect(answers.statuses == ["201"])
+        }
+    }
+
     @Test("are all answered, though there are many and their client has closed its sending side")
     func half() async throws {
         try await RunningRelay.run { relay in

@@ -44,7 +44,8 @@ struct WebSocketHandshakeTests {
                 #expect(client.answer.hasPrefix("HTTP/1.1 \(refusal.status) "), "\(refusal)")
                 let body = try await client.read(until: "}")
                 #expect(body.contains("\"code\":\"\(refusal.code)\""), "\(refusal): \(body)")
-                try await client.close()
+                // The relay may have done so.
+                try? await client.close()
             }
         }
     }
