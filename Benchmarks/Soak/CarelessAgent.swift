@@ -82,6 +82,8 @@ final class CarelessAgent: @unchecked Sendable {
             guard monotonicNow() < end + 5_000_000_000 else { break }
             try receive()
             quiet += 1
+            // With the link silent until then the relay would give the agent up.
+            if request == nil, quiet >= Self.pause { send(malformedPicture()) }
         }
         guard request != nil, keyframes > 3 else {
             throw NeverCame(description: "a keyframe request after a malformed unit: \(keyframes) keyframes were sent")
