@@ -5,6 +5,7 @@ package import Wire
 /// Where the source's thread meets the sessions: the newest frame, the source's state, the sessions and the link.
 package final class Screen: FrameSink {
     package let demand = SourceDemand(.none)
+    private let turns = EncodingTurns()
     private let state = Mutex(ScreenState())
 
     package init() {}
@@ -139,7 +140,13 @@ package final class Screen: FrameSink {
         output: any SessionOutput
     ) {
         removeSession(id)
-        let session = DormantSession(id: id, parameters: parameters, catalogue: catalogue, output: output)
+        let session = DormantSession(
+            id: id,
+            parameters: parameters,
+            catalogue: catalogue,
+            output: output,
+            turns: turns
+        )
         state.withLock { $0.dormant[id] = session }
         if parameters.isActive { start(session) }
     }

@@ -17,9 +17,9 @@ package struct NewestSampleLatch<Sample: Sendable>: Sendable {
         return displaced
     }
 
-    /// Takes the sample out.
-    package mutating func take() -> Sample? {
+    /// Takes the entry out.
+    package mutating func take() -> Entry? {
         defer { waiting = nil }
-        return waiting?.sample
+        return waiting
     }
 }

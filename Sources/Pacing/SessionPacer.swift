@@ -69,27 +69,36 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         return displaced.sample
     }
 
-    /// What the free encoder does at `now`.
+    /// When the free encoder has something to do, as matters stand at `now`; nil for not before a frame arrives.
     ///
     /// - Parameter demandTime: From when on somebody waits for a keyframe: it takes the next slot, ahead of it if need be. That is the frame that
     ///   waits, or the last picture once more, even where repeats are off, or a viewer that joins a still screen would see nothing. Nil when nobody
     ///   waits.
-    package mutating func next(at now: UInt64, demandTime: UInt64? = nil) -> PacingDecision<Frame> {
+    package mutating func nextTime(at now: UInt64, demandTime: UInt64? = nil) -> UInt64? {
         let demanded = repeater.demandedTime(demandTime, clock: clock)
         if let waiting = latch.waiting {
             let ready = gate.readyTime(arrival: waiting.arrival, clock: clock)
-            let leaves = min(ready, demanded ?? ready)
-            guard now >= leaves, let frame = latch.take() else { return .wait(until: leaves) }
-            encoder = .busyLive
-            return .encode(frame, slot: takeSlot(arrival: waiting.arrival, at: now, onDemand: now < ready))
+            return min(ready, demanded ?? ready)
         }
         // A repeat that is too late for one slot waits for its time in the next.
         if repeater.fillsSlots { passOverSlots(at: now) }
-        let repeatTime = repeater.repeatTime(clock: clock)
-        guard let time = repeatTime.map({ min($0, demanded ?? $0) }) ?? demanded else { return .wait(until: nil) }
-        guard now >= time else { return .wait(until: time) }
+        return repeater.repeatTime(clock: clock).map { min($0, demanded ?? $0) } ?? demanded
+    }
+
+    /// What the free encoder does at `now`.
+    ///
+    /// - Parameter demandTime: As in ``nextTime(at:demandTime:)``.
+    package mutating func next(at now: UInt64, demandTime: UInt64? = nil) -> PacingDecision<Frame> {
+        let time = nextTime(at: now, demandTime: demandTime)
+        guard let time, now >= time else { return .wait(until: time) }
+        if let waiting = latch.take() {
+            let ready = gate.readyTime(arrival: waiting.arrival, clock: clock)
+            encoder = .busyLive
+            return .encode(waiting.sample, slot: takeSlot(arrival: waiting.arrival, at: now, onDemand: now < ready))
+        }
         encoder = .busyRepeat
-        return .repeat(slot: takeSlot(arrival: now, at: now, onDemand: repeatTime.map { now < $0 } ?? true))
+        let isEarly = repeater.repeatTime(clock: clock).map { now < $0 } ?? true
+        return .repeat(slot: takeSlot(arrival: now, at: now, onDemand: isEarly))
     }
 
     /// Takes the slot of a picture that leaves at `now`.

@@ -7,6 +7,7 @@ struct DormantSession: Sendable {
     var parameters: SessionParameters
     let catalogue: EncoderCatalogue
     let output: any SessionOutput
+    let turns: EncodingTurns
     /// The keyframe request that its first picture is to answer; nil for none.
     var request: UInt32?
     /// Whether the system has refused its pipeline, and the relay knows.
@@ -33,6 +34,7 @@ struct DormantSession: Sendable {
             parameters: parameters,
             catalogue: catalogue,
             output: output,
+            turns: turns,
             after: former,
             abilityChanged: abilityChanged
         )

@@ -33,7 +33,7 @@ enum RestState: Sendable {
     case waking
 }
 
-/// A session's encoder thread: waits for what is due, makes the picture and puts it out.
+/// A session's encoder thread: waits for what is due and for its turn, makes the picture and puts it out.
 struct EncoderLoop: ~Copyable {
     /// What the encoder thread is to do.
     private enum Work {
@@ -56,6 +56,7 @@ struct EncoderLoop: ~Copyable {
     let epoch: UInt64
     let state: Monitor<SessionState>
     let output: any SessionOutput
+    let turns: EncodingTurns
     private var encoder: SessionEncoder
     /// Of the last frame.
     private var captured: UInt64 = 0
@@ -68,6 +69,7 @@ struct EncoderLoop: ~Copyable {
         epoch: UInt64,
         state: Monitor<SessionState>,
         output: any SessionOutput,
+        turns: EncodingTurns,
         encoder: consuming SessionEncoder
     ) {
         self.id = id
@@ -75,24 +77,41 @@ struct EncoderLoop: ~Copyable {
         self.epoch = epoch
         self.state = state
         self.output = output
+        self.turns = turns
         self.encoder = encoder
     }
 
     consuming func run() {
         // Said before the first frame, which may be long in coming.
         if let unavailability = encoder.unavailability { reportOnce(unavailability) }
-        while let job = nextJob() { perform(job) }
+        let place = EncodingTurns.Place()
+        while waitForWork() {
+            turns.begin(place)
+            if let job = nextJob() { perform(job) }
+            turns.end(place)
+        }
     }
 
-    /// Waits for a frame or a slot. Nil when the session ends.
-    private func nextJob() -> Job? {
+    /// Waits for a frame or a slot. Returns false when the session ends.
+    private func waitForWork() -> Bool {
         state.wait { state in
-            if state.isStopping { return .done(nil) }
+            if state.isStopping { return .done(false) }
             guard state.rest == .awake else { return .wait(until: nil) }
+            let now = MonotonicClock.now
+            let time = state.pacer.nextTime(at: now, demandTime: state.keyframes.demandTime)
+            guard let time, time <= now else { return .wait(until: time) }
+            return .done(true)
+        }
+    }
+
+    /// What there is to do by now: the newest frame, whatever came while others had their turns. Nil for nothing any more.
+    private func nextJob() -> Job? {
+        state.withLock { state in
+            guard !state.isStopping, state.rest == .awake else { return nil }
             let now = MonotonicClock.now
             let (work, slot): (Work, UInt64)
             switch state.pacer.next(at: now, demandTime: state.keyframes.demandTime) {
-            case .wait(let until): return .wait(until: until)
+            case .wait: return nil
             case .encode(let frame, let itsSlot):
                 (work, slot) = (.encode(frame), itsSlot)
                 state.keyframes.screenChanged()
@@ -102,14 +121,12 @@ struct EncoderLoop: ~Copyable {
             defer { state.hasNewParameters = false }
             let newParameters = state.hasNewParameters ? state.parameters : nil
             defer { state.rested = nil }
-            return .done(
-                Job(
-                    work: work,
-                    slot: slot,
-                    forceKeyframe: forceKeyframe,
-                    newParameters: newParameters,
-                    rested: state.rested
-                )
+            return Job(
+                work: work,
+                slot: slot,
+                forceKeyframe: forceKeyframe,
+                newParameters: newParameters,
+                rested: state.rested
             )
         }
     }

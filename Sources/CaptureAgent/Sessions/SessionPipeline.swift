@@ -25,12 +25,14 @@ package final class SessionPipeline: Sendable {
     package let id: SessionID
     private let catalogue: EncoderCatalogue
     private let output: any SessionOutput
+    private let turns: EncodingTurns
     private let state: Monitor<SessionState>
     private let ability: ImportAbility
     /// Set when its thread is done.
     package let ended = Completion()
 
     /// - Parameters:
+    ///   - turns: Shared with the agent's other sessions.
     ///   - former: Set when the last pipeline of the session is done: its last picture comes before the first one of this; nil for none.
     ///   - abilityChanged: Called in the session's thread when ``takesDMABuf`` has changed.
     package init(
@@ -38,6 +40,7 @@ package final class SessionPipeline: Sendable {
         parameters: SessionParameters,
         catalogue: EncoderCatalogue,
         output: any SessionOutput,
+        turns: EncodingTurns = EncodingTurns(),
         after former: Completion? = nil,
         abilityChanged: @escaping @Sendable () -> Void = {}
     ) throws(ResourceShortage) {
@@ -46,6 +49,7 @@ package final class SessionPipeline: Sendable {
         self.id = id
         self.catalogue = catalogue
         self.output = output
+        self.turns = turns
         let state = Monitor(
             SessionState(
                 parameters: parameters,
@@ -67,6 +71,7 @@ package final class SessionPipeline: Sendable {
                 epoch: parameters.epoch,
                 state: state,
                 output: output,
+                turns: turns,
                 encoder: encoder
             ).run()
             ended.set()
@@ -135,7 +140,7 @@ package final class SessionPipeline: Sendable {
 
     /// The session as it is without its pipeline.
     var dormant: DormantSession {
-        DormantSession(id: id, parameters: parameters, catalogue: catalogue, output: output)
+        DormantSession(id: id, parameters: parameters, catalogue: catalogue, output: output, turns: turns)
     }
 
     /// The session's figures; `linkDrops` are the link's to add.
