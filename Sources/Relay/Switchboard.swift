@@ -319,7 +319,11 @@ final class Switchboard: AgentLinkOwner {
                 supervisor(of: agent)?.receivedMalformedUnit(of: session)
             }
         case .heartbeat(let heartbeat):
-            supervisor(of: agent)?.received(heartbeat) { session($0, of: agent)?.restTally(of: agent.role) }
+            guard let supervisor = supervisor(of: agent) else { break }
+            supervisor.received(heartbeat) { session($0, of: agent)?.restTally(of: agent.role) }
+            for figures in supervisor.heartbeats.latest?.sessions ?? [] where figures.awaitsTurn == true {
+                session(figures.session, of: agent)?.awaitsTurn(of: agent.role)
+            }
         case .rest(let id, let rest):
             if session(id, of: agent)?.rest(rest, from: agent.role) != true { link.countReport() }
         case .wake(let id):

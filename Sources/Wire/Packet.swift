@@ -250,6 +250,8 @@ package struct SessionFigures: Sendable, Equatable, Codable {
     package var repeatRefusal: String?
     /// The encoded picture's size, once known.
     package var size: PictureSize?
+    /// Whether a picture of it is due and waits while other sessions' are encoded; nil for no.
+    package var awaitsTurn: Bool?
     package var counters: SessionCounters
     /// Access units dropped because the link was more than `Welcome.maximumQueuedMedia` behind, or no packet had room for them.
     package var linkDrops: UInt64
@@ -260,6 +262,7 @@ package struct SessionFigures: Sendable, Equatable, Codable {
         encoderReason: String? = nil,
         repeatRefusal: String? = nil,
         size: PictureSize?,
+        awaitsTurn: Bool? = nil,
         counters: SessionCounters,
         linkDrops: UInt64
     ) {
@@ -268,6 +271,7 @@ package struct SessionFigures: Sendable, Equatable, Codable {
         self.encoderReason = encoderReason
         self.repeatRefusal = repeatRefusal
         self.size = size
+        self.awaitsTurn = awaitsTurn
         self.counters = counters
         self.linkDrops = linkDrops
     }

@@ -60,7 +60,7 @@ private final class Gate: Sendable {
 
     func pass() {
         count.withLock { $0 += 1 }
-        _ = open.wait(until: MonotonicClock.now + 60_000_000_000)
+        _ = open.wait(until: MonotonicClock.now + 600_000_000_000)
         count.withLock { $0 -= 1 }
     }
 }

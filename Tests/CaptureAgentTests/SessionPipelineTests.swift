@@ -34,6 +34,24 @@ struct SessionPipelineTests {
         #expect(figures.counters.encodedLive == 1 && figures.counters.pictures == UInt64(units.count))
     }
 
+    @Test("a picture that waits for other sessions' turns is said to, and is of the newest frame when its own comes")
+    func turn() async throws {
+        let (recorder, place) = (SessionRecorder(), EncodingTurns.Place())
+        let turns = EncodingTurns(limit: 1, longestTurn: .milliseconds(600_000))
+        turns.begin(place)
+        let pipeline = try SessionPipeline.started(output: recorder, turns: turns)
+        pipeline.offer(Self.frame(1))
+        _ = try await eventually("the wait for a turn") { pipeline.figures.awaitsTurn }
+        let newest = Self.frame(2)
+        pipeline.offer(newest)
+        turns.end(place)
+        try await recorder.wait("a picture") { !$0.isEmpty }
+        pipeline.shutDown()
+        #expect(recorder.units.first?.captured == newest.captured)
+        #expect(pipeline.figures.counters.encodedLive == 1)
+        #expect(pipeline.figures.awaitsTurn == nil)
+    }
+
     @Test("a session has the encoder that it asks for", arguments: [("x264", Codec.h264), ("libx265", .h265)])
     func namedEncoder(name: String, codec: Codec) async throws {
         let recorder = SessionRecorder()

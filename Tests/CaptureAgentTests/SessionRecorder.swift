@@ -65,7 +65,8 @@ extension SessionPipeline {
         repeats: Bool = true,
         keyframeInterval: Int = 3_600_000,
         catalogue: EncoderCatalogue = .software,
-        output: any SessionOutput
+        output: any SessionOutput,
+        turns: EncodingTurns = EncodingTurns()
     ) throws -> SessionPipeline {
         let parameters = SessionParameters(
             codec: codec,
@@ -77,6 +78,6 @@ extension SessionPipeline {
             keyframeInterval: keyframeInterval,
             epoch: MonotonicClock.now
         )
-        return try SessionPipeline(id: 1, parameters: parameters, catalogue: catalogue, output: output)
+        return try SessionPipeline(id: 1, parameters: parameters, catalogue: catalogue, output: output, turns: turns)
     }
 }

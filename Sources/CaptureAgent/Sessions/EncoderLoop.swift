@@ -13,6 +13,8 @@ struct SessionState: Sendable {
     var rest = RestState.awake
     /// What came of the last rest, until the encoder thread has taken note.
     var rested: Rested?
+    /// Whether there is something to do, and other sessions have their turns first.
+    var awaitsTurn = false
     var isStopping = false
 
     /// Takes the parameters' rate over, unless somebody else fills slots at the former one.
@@ -100,6 +102,7 @@ struct EncoderLoop: ~Copyable {
             let now = MonotonicClock.now
             let time = state.pacer.nextTime(at: now, demandTime: state.keyframes.demandTime)
             guard let time, time <= now else { return .wait(until: time) }
+            state.awaitsTurn = true
             return .done(true)
         }
     }
@@ -107,6 +110,7 @@ struct EncoderLoop: ~Copyable {
     /// What there is to do by now: the newest frame, whatever came while others had their turns. Nil for nothing any more.
     private func nextJob() -> Job? {
         state.withLock { state in
+            state.awaitsTurn = false
             guard !state.isStopping, state.rest == .awake else { return nil }
             let now = MonotonicClock.now
             let (work, slot): (Work, UInt64)

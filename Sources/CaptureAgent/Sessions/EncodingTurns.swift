@@ -32,20 +32,20 @@ package final class EncodingTurns: Sendable {
         var line: [Place] = []
     }
 
-    /// ns. A turn that takes longer counts no more: an encoder that hangs must not hold the other sessions up.
-    private static let longestTurn: UInt64 = .milliseconds(1_000)
-
     private let limit: Int
+    private let longestTurn: UInt64
     private let state = Mutex(State())
 
-    /// - Parameter limit: How many have their turn at a time, 1 or more.
-    package init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: How many have their turn at a time, 1 or more. Two for each processor, so that none is idle while an encoder waits for
+    ///     memory or a graphics card.
+    ///   - longestTurn: ns after which a turn counts no more: an encoder that hangs must not hold the other sessions up.
+    package init(
+        limit: Int = 2 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+        longestTurn: UInt64 = .milliseconds(1_000)
+    ) {
         self.limit = limit
-    }
-
-    /// Two for each processor, so that none is idle while an encoder waits for memory or a graphics card.
-    package convenience init() {
-        self.init(limit: 2 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        self.longestTurn = longestTurn
     }
 
     /// How many have their turn, and how many wait for theirs.
@@ -74,7 +74,7 @@ package final class EncodingTurns: Sendable {
             state.turns.removeAll { $0.end <= now }
             let next = state.line.prefix(limit - state.turns.count)
             for place in next {
-                state.turns.append((place, now + Self.longestTurn))
+                state.turns.append((place, now + longestTurn))
                 place.setTurn(true)
             }
             state.line.removeFirst(next.count)

@@ -40,7 +40,7 @@ package final class SessionPipeline: Sendable {
         parameters: SessionParameters,
         catalogue: EncoderCatalogue,
         output: any SessionOutput,
-        turns: EncodingTurns = EncodingTurns(),
+        turns: EncodingTurns,
         after former: Completion? = nil,
         abilityChanged: @escaping @Sendable () -> Void = {}
     ) throws(ResourceShortage) {
@@ -154,6 +154,7 @@ package final class SessionPipeline: Sendable {
                 encoderReason: state.encoder.reason,
                 repeatRefusal: state.encoder.repeatRefusal?.description,
                 size: state.encoder.size,
+                awaitsTurn: state.awaitsTurn ? true : nil,
                 counters: counters,
                 linkDrops: 0
             )

@@ -19,6 +19,8 @@ package struct FeedSwitch: Sendable {
         /// Frames captured before are older than its source's last loss. Monotonic ns.
         var lostSource: UInt64 = 0
         var request = KeyframeRequest()
+        /// When its picture was last known to wait for other sessions' pictures: until then it owes none.
+        var lastAwaitedTurn: NIODeadline?
         /// Since when it has been known that it owes pictures that do not come.
         var stalledSince: NIODeadline?
     }
@@ -85,6 +87,9 @@ package struct FeedSwitch: Sendable {
             if role == .broadcast, current != .standby { loss = state == .lost ? .sourceLost : .sourcePaused }
         }
     }
+
+    /// An agent says that the session's picture waits while it encodes other sessions' pictures: it is busy, and its encoder does not hang.
+    package mutating func awaitsTurn(_ role: AgentRole, now: NIODeadline) { agents[role].lastAwaitedTurn = now }
 
     /// Whether there is an agent that may feed the session.
     package var isLinked: Bool { agents.broadcast.isLinked || agents.standby.isLinked }
@@ -247,10 +252,12 @@ package struct FeedSwitch: Sendable {
     /// feeds, the broadcast's owes one since there has been any agent.
     private func owesSince(_ role: AgentRole) -> NIODeadline? {
         let asked = agents[role].request.since
-        switch (current, role) {
-        case (role, _): return policy.repeats ? lastPicture : asked.map { max($0, lastPicture ?? $0) }
-        case (nil, .broadcast): return waitingSince
-        default: return asked
-        }
+        let since: NIODeadline? =
+            switch (current, role) {
+            case (role, _): policy.repeats ? lastPicture : asked.map { max($0, lastPicture ?? $0) }
+            case (nil, .broadcast): waitingSince
+            default: asked
+            }
+        return since.map { max($0, agents[role].lastAwaitedTurn ?? $0) }
     }
 }

@@ -155,6 +155,9 @@ final class Session {
         giveOrders()
     }
 
+    /// An agent says that the session's picture waits while it encodes those of other sessions.
+    func awaitsTurn(of role: AgentRole) { feed.feeds.awaitsTurn(role, now: .now()) }
+
     /// Takes an access unit in. After one that is malformed the session waits for a keyframe, which is asked for.
     ///
     /// - Returns: Whether it is well formed as far as the relay looks.

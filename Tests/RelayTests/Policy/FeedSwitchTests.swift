@@ -192,6 +192,20 @@ struct FeedSwitchTests {
         #expect(stage.feeds.source == .pipewire)
     }
 
+    @Test("takes no agent for hung that encodes other sessions' pictures first")
+    func awaitsTurn() {
+        var stage = Stage.live()
+        for now in stride(from: 250 as Int64, through: 5000, by: 250) {
+            stage.feeds.awaitsTurn(.broadcast, now: at(now))
+            stage.tick(now)
+            #expect(stage.active == [.broadcast])
+        }
+        stage.tick(6099)
+        #expect(stage.active == [.broadcast] && stage.feeds.source == .pipewire)
+        stage.tick(6100)
+        #expect(stage.active == [.broadcast, .standby], "it waits no more, and nothing comes")
+    }
+
     @Test("says since when pictures have been overdue, as long as the source streams and none comes")
     func overdue() {
         var stage = Stage.live()

@@ -1,7 +1,9 @@
-/// The first picture of a screen that stands still, for portals that send none.
+/// What a monitor's screencast by xdg-desktop-portal-wlr 0.7 needs beside it: the first picture of a screen that stands still, and another
+/// screencast where this one was paused.
 ///
-/// xdg-desktop-portal-wlr 0.7 sends a screen's picture unasked to the first screencast of its life only, and PipeWire may lose that one;
-/// every later one begins when something on the screen changes.
+/// It sends a screen's picture unasked to the first screencast of its life only, and PipeWire may lose that one; every later one begins when
+/// something on the screen changes. A screencast that is linked anew, because the session manager was started again, may find all its buffers
+/// queued where nobody takes them: after one old picture nothing comes any more.
 struct StillScreen {
     /// How long a screencast that streams may take to its first frame, ns. sway's takes 10 to 35 ms.
     private static let patience: UInt64 = .milliseconds(100)
@@ -9,6 +11,11 @@ struct StillScreen {
     private static let interval: UInt64 = .milliseconds(3_000)
 
     private static let outputUnknown = "output_unknown"
+
+    private static let relinked = SourceError.lost(
+        cause: "stream_linked_anew",
+        detail: "The screen's stream was linked anew, and its portal may send nothing on that. It is opened anew."
+    )
 
     private enum Look {
         case shot(Shot)
@@ -33,7 +40,9 @@ struct StillScreen {
         wait: ([Event], UInt64?) -> Bool
     ) throws(SourceError) -> Bool {
         let eventsOrFrame = events + [sink.firstFrame]
-        if Event.wait(forAnyOf: eventsOrFrame, until: MonotonicClock.now + Self.patience) { return wait(events, nil) }
+        if Event.wait(forAnyOf: eventsOrFrame, until: MonotonicClock.now + Self.patience) {
+            return try stayLinked(stop: stop, events: events, wait: wait)
+        }
         // On all other desktops a screencast without a frame is amiss.
         guard let look = lookAtScreen(stop: stop) else { return wait(events, nil) }
         stream.excuseFirstFrame()
@@ -43,12 +52,24 @@ struct StillScreen {
         var hasChanged = false
         while true {
             if wait(eventsOrFrame, MonotonicClock.now + Self.interval) { return true }
-            if sink.firstFrame.isSet { return wait(events, nil) }
+            if sink.firstFrame.isSet { return try stayLinked(stop: stop, events: events, wait: wait) }
             if events.contains(where: \.isSet) { return false }
             // What has changed is on its way for a moment.
             if hasChanged { throw PipeWireStream.noFrames }
             if case .shot(let shot) = lookAtScreen(stop: stop) { hasChanged = shots.frame(of: shot) != nil }
         }
+    }
+
+    /// Waits as `wait` does. Throws where the screencast goes on after a pause and the compositor copies its screens, so that the portal is that one.
+    private func stayLinked(
+        stop: Event,
+        events: [Event],
+        wait: ([Event], UInt64?) -> Bool
+    ) throws(SourceError) -> Bool {
+        if wait(events + [sink.resumed], nil) { return true }
+        if events.contains(where: \.isSet) { return false }
+        if lookAtScreen(stop: stop) != nil { throw Self.relinked }
+        return wait(events, nil)
     }
 
     /// What the screen shows; nil where the compositor copies no screens.

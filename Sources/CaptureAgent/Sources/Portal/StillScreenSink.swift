@@ -6,16 +6,19 @@ import Wire
 final class StillScreenSink: FrameSink {
     private struct State {
         var hasFrame = false
+        var isPaused = false
         var size: PictureSize?
     }
 
     /// Set when the screencast has delivered a frame.
     let firstFrame: Event
+    /// Set when the screencast streams again after a pause.
+    let resumed: Event
     private let sink: any FrameSink
     private let state = Mutex(State())
 
     init(_ sink: any FrameSink) throws(ResourceShortage) {
-        firstFrame = try Event()
+        (firstFrame, resumed) = (try Event(), try Event())
         self.sink = sink
     }
 
@@ -47,7 +50,12 @@ final class StillScreenSink: FrameSink {
     func copiedFrame() { sink.copiedFrame() }
 
     func sourceChanged(_ status: SourceStatus) {
-        if let size = status.size { state.withLock { $0.size = size } }
+        let isResumed = state.withLock { state in
+            state.size = status.size ?? state.size
+            defer { state.isPaused = status.state == .paused }
+            return state.isPaused && status.state == .streaming
+        }
         sink.sourceChanged(status)
+        if isResumed { resumed.set() }
     }
 }
