@@ -14,6 +14,61 @@ let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error)
 ]
 
+/// Programs that measure, soak and fuzz: built by their scripts, and by Scripts/test so that they stay sound, not by a plain `swift build`.
+let tools: [Target] =
+    Context.environment["HELIOGRAPH_TOOLS"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "LimitLoop",
+            dependencies: ["CColour", "CCounterPattern"],
+            path: "Benchmarks/LimitLoop",
+            cSettings: cSettings,
+            linkerSettings: [.linkedLibrary("x264"), .linkedLibrary("yuv")]
+        ),
+        .executableTarget(
+            name: "PictureReader",
+            dependencies: ["CCounterPattern"],
+            path: "Benchmarks/PictureReader",
+            cSettings: cSettings,
+            linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil"), .linkedLibrary("m")]
+        ),
+        .target(name: "CCrowd", path: "Benchmarks/CCrowd", cSettings: cSettings),
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "CCrowd", "LimitLoop", "Media", "PictureReader", "TestSupport", "Wire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Bench",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "Soak",
+            dependencies: [
+                "Media", "TestSupport", "Wire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Soak",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["Fuzzing"],
+            path: "Tests/FuzzCommand",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "LiveFuzz",
+            dependencies: [
+                "LiveFuzzing",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/LiveFuzzCommand",
+            swiftSettings: swiftSettings
+        ),
+    ]
+
 let package = Package(
     name: "heliograph",
     products: [
@@ -67,11 +122,17 @@ let package = Package(
         .target(name: "Media", swiftSettings: swiftSettings),
         .target(name: "Packaging", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Pacing", dependencies: ["Media"], swiftSettings: swiftSettings),
+        .target(name: "Program", swiftSettings: swiftSettings),
+        .target(
+            name: "Files",
+            dependencies: [.product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: swiftSettings
+        ),
         .target(name: "Wire", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(
             name: "Access",
             dependencies: [
-                "Wire",
+                "Files", "Program",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -84,8 +145,7 @@ let package = Package(
             dependencies: [
                 "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CSystemd", "CTurboJPEG",
                 "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Media",
-                "Pacing",
-                "Wire",
+                "Pacing", "Program", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -93,7 +153,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "CLinux", "Media", "Pacing", "Packaging", "Wire",
+                "Access", "CLinux", "Files", "Media", "Pacing", "Packaging", "Program", "Wire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -121,7 +181,7 @@ let package = Package(
         .executableTarget(
             name: "CaptureAgentCommand",
             dependencies: [
-                "CaptureAgent", "Media", "Wire",
+                "CaptureAgent", "Media", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -130,7 +190,7 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "Access", "Relay", "Wire",
+                "Access", "Program", "Relay", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -141,7 +201,7 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "Media", "Packaging", "Wire",
+                "Access", "Media", "Packaging", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -151,63 +211,6 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: swiftSettings
-        ),
-
-        // Benchmarks
-        .executableTarget(
-            name: "LimitLoop",
-            dependencies: ["CColour", "CCounterPattern"],
-            path: "Benchmarks/LimitLoop",
-            cSettings: cSettings,
-            linkerSettings: [.linkedLibrary("x264"), .linkedLibrary("yuv")]
-        ),
-        .executableTarget(
-            name: "PictureReader",
-            dependencies: ["CCounterPattern"],
-            path: "Benchmarks/PictureReader",
-            cSettings: cSettings,
-            linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil"), .linkedLibrary("m")]
-        ),
-        .executableTarget(
-            name: "Bench",
-            dependencies: [
-                "CCrowd", "FanOut", "LimitLoop", "Media", "PictureReader", "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Benchmarks/Bench",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "Soak",
-            dependencies: [
-                "Media", "TestSupport", "Wire",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Benchmarks/Soak",
-            swiftSettings: swiftSettings
-        ),
-        .target(name: "CCrowd", path: "Benchmarks/CCrowd", cSettings: cSettings),
-        .executableTarget(name: "FanOutLoop", path: "Benchmarks/FanOutLoop", cSettings: cSettings),
-        .executableTarget(
-            name: "FanOut",
-            dependencies: [
-                "CCrowd", "FanOutLoop", "Media", "TestSupport", "Wire",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Benchmarks/FanOut",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "PacingSimulation",
-            dependencies: ["Media", "Pacing", "TestSupport"],
-            path: "Benchmarks/PacingSimulation",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "PacingTableCommand",
-            dependencies: ["PacingSimulation"],
-            path: "Benchmarks/PacingTableCommand",
             swiftSettings: swiftSettings
         ),
 
@@ -229,12 +232,6 @@ let package = Package(
             path: "Tests/Fuzzing",
             swiftSettings: swiftSettings
         ),
-        .executableTarget(
-            name: "Fuzz",
-            dependencies: ["Fuzzing"],
-            path: "Tests/FuzzCommand",
-            swiftSettings: swiftSettings
-        ),
         .testTarget(name: "FuzzTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: swiftSettings),
         .target(
             name: "LiveFuzzing",
@@ -242,18 +239,15 @@ let package = Package(
             path: "Tests/LiveFuzzing",
             swiftSettings: swiftSettings
         ),
-        .executableTarget(
-            name: "LiveFuzz",
-            dependencies: [
-                "LiveFuzzing",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Tests/LiveFuzzCommand",
-            swiftSettings: swiftSettings
-        ),
         .testTarget(
             name: "LiveFuzzTests",
             dependencies: ["LiveFuzzing", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "PacingSimulation",
+            dependencies: ["Media", "Pacing", "TestSupport"],
+            path: "Tests/PacingSimulation",
             swiftSettings: swiftSettings
         ),
         .target(
@@ -264,11 +258,25 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["CaptureAgent", "Media", "ReferenceCodecs", "StreamOracle", "TestSupport", "Wire"],
+            dependencies: [
+                "CaptureAgent", "Media", "Program", "ReferenceCodecs", "StreamOracle", "TestSupport", "Wire",
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
-        .testTarget(name: "AccessTests", dependencies: ["Access", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FilesTests",
+            dependencies: [
+                "Files", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "AccessTests",
+            dependencies: ["Access", "Files", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "MediaTests", dependencies: ["Media", "TestSupport"], swiftSettings: swiftSettings),
         .systemLibrary(
             name: "CDe265",
@@ -306,7 +314,7 @@ let package = Package(
         .testTarget(
             name: "CaptureAgentTests",
             dependencies: [
-                "CaptureAgent", "CColour", "CLibAV", "CPipeWire", "Media", "TestSupport", "Wire",
+                "CaptureAgent", "CColour", "CLibAV", "CPipeWire", "Media", "Program", "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -330,7 +338,7 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "Access", "Media", "Packaging", "Relay", "RelayTestSupport", "TestSupport", "Wire",
+                "Access", "Media", "Packaging", "Program", "Relay", "RelayTestSupport", "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -338,5 +346,5 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
-    ]
+    ] + tools
 )

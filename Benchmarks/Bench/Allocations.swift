@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Reads what Scripts/desktop-tools/allocation-preload.c counts.
+/// Reads what Tests/Desktop/allocation-preload.c counts.
 struct Allocations {
     struct Thread {
         var name: String

@@ -34,7 +34,7 @@ enum Contender: String, CaseIterable {
     /// The peer's command, which sends Annex B to a port of loopback.
     ///
     /// - Parameters:
-    ///   - portalExec: The program of Scripts/desktop-tools that asks the portal for a screencast.
+    ///   - portalExec: The program of Tests/Desktop that asks the portal for a screencast.
     ///   - display: The X server.
     func command(_ workload: Workload, port: String, portalExec: String, display: String) -> [String] {
         let (kilobits, keyframes) = (workload.bitrate / 1000, workload.fps * 2)
@@ -101,7 +101,7 @@ final class RunningPeer: Running {
         }
     }
 
-    // Scripts/desktop, portal-exec and setpriv become the program.
+    // Tests/Desktop/desktop, portal-exec and setpriv become the program.
     var processes: [(name: String, pid: Int32)] { [("peer", process.processIdentifier)] }
 
     func end() async {

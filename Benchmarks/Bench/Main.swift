@@ -12,7 +12,7 @@ struct Bench: AsyncParsableCommand {
         subcommands: [
             CPUPart.self, LatencyPart.self, AgentPart.self, MemoryPart.self, SessionsPart.self, StartPart.self,
             SizePart.self,
-            FanOutPart.self, AllParts.self, ReportCommand.self,
+            FanOutPart.self, AllParts.self, ReportCommand.self, Load.self, Joins.self,
         ]
     )
 }

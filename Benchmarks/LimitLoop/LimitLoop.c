@@ -279,7 +279,10 @@ static uint32_t number(const char *text, uint32_t least, uint32_t most) {
     exit(EXIT_USAGE);
 }
 
+int fan_out_loop(void);
+
 int main(int count, char **arguments) {
+    if (count == 2 && strcmp(arguments[1], "fan-out") == 0) return fan_out_loop();
     for (int i = 6; i < count; i++) {
         if (strcmp(arguments[i], "--libyuv") == 0) options.libyuv = true;
         else if (strcmp(arguments[i], "--still") == 0) options.still = true;
@@ -290,7 +293,8 @@ int main(int count, char **arguments) {
         else count = 0;
     }
     if (count < 6) {
-        fputs("usage: LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets] [--scene NAME] [--output FILE]\n", stderr);
+        fputs("usage: LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets] [--scene NAME] [--output FILE]\n"
+              "       LimitLoop fan-out\n", stderr);
         return EXIT_USAGE;
     }
     options.width = number(arguments[1], 24, 8192) & ~1u;

@@ -1,5 +1,7 @@
+import Files
 import FoundationEssentials
 import Glibc
+import Program
 import SystemPackage
 
 /// The file that API keys are kept in, hashed: JSON, for its user alone.
@@ -15,17 +17,11 @@ package struct KeyFile: Sendable {
 
     /// Where it is unless somebody says else: `$XDG_STATE_HOME/heliograph/keys.json`. Nil without a home.
     package static func usualPath(in environment: [String: String]) -> String? {
-        stateDirectory(in: environment).map(usualPath(inDirectory:))
+        StateFolder.path(in: environment).map(usualPath(inDirectory:))
     }
 
     /// Where it is in a state directory.
     package static func usualPath(inDirectory directory: String) -> String { directory + "/keys.json" }
-
-    /// The XDG base directory specification's state directory for this project; nil where neither it nor a home is set.
-    package static func stateDirectory(in environment: [String: String]) -> String? {
-        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        return (folder("XDG_STATE_HOME") ?? folder("HOME").map { $0 + "/.local/state" }).map { $0 + "/heliograph" }
-    }
 
     /// The keys; nil when there is no file.
     package func read() throws(KeyFileError) -> KeyRing? {

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-import Wire
+import Program
 
 /// The API keys that there are, as the key file holds them. No key can be had from it.
 package struct KeyRing: Sendable, Equatable, Codable {

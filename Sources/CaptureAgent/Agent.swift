@@ -1,5 +1,6 @@
 package import Logging
 import Media
+import Program
 import Synchronization
 import Wire
 

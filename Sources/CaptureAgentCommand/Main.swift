@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import Media
+import Program
 import Wire
 
 @main
@@ -227,13 +228,11 @@ struct CaptureAgentCommand: ParsableCommand {
         return (String(text[..<colon]), port)
     }
 
-    /// The XDG base directory specification's state directory.
     private static func defaultStateDirectory() throws -> String {
-        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/heliograph" }
-        guard let home = environment("HOME"), home.hasPrefix("/") else {
+        guard let folder = StateFolder.path(in: ProcessInfo.processInfo.environment) else {
             throw ValidationError("Neither XDG_STATE_HOME nor HOME is set: name a --state-directory.")
         }
-        return home + "/.local/state/heliograph"
+        return folder
     }
 
     private static func environment(_ name: String) -> String? {

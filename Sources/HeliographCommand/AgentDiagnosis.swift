@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Program
 import Subprocess
 import SystemPackage
 import Wire

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Program
 import Wire
 
 struct DoctorCommand: AsyncParsableCommand {

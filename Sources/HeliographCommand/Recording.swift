@@ -1,4 +1,9 @@
+import Glibc
 import Media
+import NIOCore
+import Packaging
+import Synchronization
+import SystemPackage
 
 /// Where a watched session goes.
 protocol Recording: Sendable {
@@ -15,4 +20,201 @@ protocol Recording: Sendable {
 
     /// A line of figures.
     var summary: String { get }
+}
+
+/// A session's pictures on their way to an MP4 file.
+///
+/// The file plays however the recording breaks off: only whole pictures are in it.
+final class MovieRecording: Recording {
+    private struct State {
+        var movie: MP4Recording
+        var clock = RecordingClock()
+        /// When the first picture came, on the recorder's clock, µs.
+        var begun: Int64?
+        var pictures = 0
+        /// Of the file, in bytes.
+        var size: Int64 = 0
+        /// Set when the file takes no more.
+        var isBroken = false
+        /// The movie's length once it is complete, µs.
+        var length: Int64?
+    }
+
+    /// How much longer than the duration to wait for the picture that shows it is over.
+    private static let grace = Duration.milliseconds(100)
+
+    private let path: String
+    private let file: SystemPackage.FileDescriptor
+    /// Longest it may be, µs.
+    private let limit: Int64?
+    private let state: Mutex<State>
+
+    /// Opens `path`, replacing what is there.
+    ///
+    /// - Parameters:
+    ///   - fps: Of the session.
+    ///   - duration: How long the movie is to be, in s; nil for as long as it is recorded.
+    init(path: String, codec: Codec, fps: Int, duration: Double?) throws(CommandError) {
+        self.path = path
+        limit = duration.map { Int64($0 * 1e6) }
+        state = Mutex(State(movie: MP4Recording(codec: codec, fps: fps)))
+        file = try .output(path)
+        do {
+            // Some of it is written last, at its beginning.
+            try file.seek(offset: 0, from: .end)
+        } catch {
+            throw .failed("cannot write \(path): MP4 goes to files only")
+        }
+    }
+
+    deinit { try? file.close() }
+
+    /// Monotonic, µs.
+    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1000) }
+
+    func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
+        try state.withLock { state throws(CommandError) in
+            let now = Self.now
+            if let first = state.clock.first, let limit, picture.pts >= first + limit {
+                state.clock.take(pts: picture.pts, now: now)
+                return false
+            }
+            // Of a picture that cannot be packaged nothing is written; a player goes on at the next keyframe.
+            guard let fragment = try? state.movie.append(picture) else { return true }
+            try write(fragment, &state)
+            state.clock.take(pts: picture.pts, now: now)
+            state.begun = state.begun ?? now
+            state.pictures += 1
+            return true
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ state: inout State) throws(CommandError) {
+        do {
+            try file.writeAll(toAbsoluteOffset: state.size, bytes)
+        } catch {
+            state.isBroken = true
+            // What is there of the last picture.
+            try? file.resize(to: state.size)
+            throw .failed("cannot write \(path): \(error); it ends after \(state.pictures) pictures")
+        }
+        state.size += Int64(bytes.count)
+    }
+
+    func remaining(of duration: Duration) -> Duration? {
+        state.withLock { state in
+            guard let begun = state.begun else { return nil }
+            let remaining = duration + Self.grace - .microseconds(Self.now - begun)
+            return remaining > .zero ? remaining : nil
+        }
+    }
+
+    func finish() throws(CommandError) {
+        try state.withLock { state throws(CommandError) in
+            guard !state.isBroken, state.length == nil else { return }
+            guard let first = state.clock.first else {
+                unlink(path)
+                throw .failed("no pictures came, so there is no \(path)")
+            }
+            var end = state.clock.end(now: Self.now)
+            if let limit { end = min(end, first + limit) }
+            guard let ending = state.movie.ending(at: end) else { return }
+            do {
+                for patch in ending.patches {
+                    try file.writeAll(toAbsoluteOffset: Int64(patch.offset), patch.bytes)
+                }
+                try file.writeAll(toAbsoluteOffset: state.size, ending.index)
+            } catch {
+                try? file.resize(to: state.size)
+                throw .failed("cannot complete \(path): \(error); it plays, but has no index")
+            }
+            state.size += Int64(ending.index.count)
+            state.length = max(end - first, 0)
+        }
+    }
+
+    var summary: String {
+        state.withLock { state in
+            let line = "\(path): \(state.pictures) pictures, \(state.size) bytes"
+            guard let length = state.length else { return "\(line), not complete" }
+            return line + ", \(Summary.decimal(Double(length) / 1e6, places: 3)) s"
+        }
+    }
+}
+
+/// A session's pictures on their way to a file or a pipe, as a bare Annex B byte stream.
+///
+/// Only whole pictures are in it, unless a reader takes a part of one and no more.
+final class StreamRecording: Recording {
+    private struct Figures {
+        var bytes = 0
+        var first: NIODeadline?
+        var last: NIODeadline?
+    }
+
+    /// What a pipe takes at once where poll(2) calls it writable: PIPE_BUF, pipe(7).
+    private static let pieceLength = 4096
+    /// How often a reader that takes nothing is asked about, ms.
+    private static let patience: Int32 = 100
+
+    private let name: String
+    private let file: SystemPackage.FileDescriptor
+    private let figures = Mutex(Figures())
+
+    /// Opens `path`, replacing what is there; `-` is standard output.
+    init(path: String) throws(CommandError) {
+        name = path == "-" ? "standard output" : path
+        file = path == "-" ? .standardOutput : try .output(path)
+    }
+
+    deinit { if file != .standardOutput { try? file.close() } }
+
+    /// Writes `picture`. A reader of the output that has gone ends the recording in good order; one that takes nothing holds it until the task is cancelled.
+    func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
+        var left = picture.bytes[...]
+        do {
+            while !left.isEmpty {
+                guard waitUntilWritable() else { return false }
+                try file.writeAll(left.prefix(Self.pieceLength))
+                left = left.dropFirst(Self.pieceLength)
+            }
+        } catch Errno.brokenPipe {
+            return false
+        } catch {
+            // What is there of the picture. Standard output gives nothing back: where it is a file, others may have written to it before.
+            if file != .standardOutput { try? file.resize(to: Int64(figures.withLock { $0.bytes })) }
+            throw .failed("cannot write \(name): \(error)")
+        }
+        figures.withLock { figures in
+            let now = NIODeadline.now()
+            figures.bytes += picture.bytes.count
+            figures.first = figures.first ?? now
+            figures.last = now
+        }
+        return true
+    }
+
+    /// Returns false where the task is cancelled before.
+    private func waitUntilWritable() -> Bool {
+        var place = pollfd(fd: file.rawValue, events: Int16(POLLOUT), revents: 0)
+        while poll(&place, 1, Self.patience) == 0 {
+            if Task.isCancelled { return false }
+        }
+        return true
+    }
+
+    // It lasts from the command's beginning.
+    func remaining(of duration: Duration) -> Duration? { nil }
+
+    func finish() {}
+
+    var summary: String {
+        figures.withLock { figures in
+            guard let first = figures.first, let last = figures.last else { return "\(name): no pictures came" }
+            let seconds = Double((last - first).nanoseconds) / 1e9
+            var line = "\(name): \(figures.bytes) bytes in \(Summary.decimal(seconds)) s"
+            if seconds > 0 { line += ", \(Summary.decimal(Double(figures.bytes) * 8e-6 / seconds, places: 2)) Mbit/s" }
+            return line
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import NIOCore
+import Program
 import Wire
 
 /// Whether a relay answers, what its broadcasts do, and whether it could start where none does.

@@ -1,6 +1,7 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import Logging
+import Program
 import Relay
 import ServiceLifecycle
 import UnixSignals

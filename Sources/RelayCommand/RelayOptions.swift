@@ -1,6 +1,7 @@
 import Access
 import ArgumentParser
 import FoundationEssentials
+import Program
 import Relay
 
 /// The relay's flags. Each stands for the setting of its name in the configuration file, and is read by the same rules.
@@ -261,7 +262,7 @@ struct RelayOptions: ParsableArguments {
         return try RelayConfiguration(
             try settings().over(variables).over(file ?? RelaySettings()),
             linkToken: environment[LinkToken.environmentKey],
-            stateDirectory: KeyFile.stateDirectory(in: environment)
+            stateDirectory: StateFolder.path(in: environment)
         )
     }
 

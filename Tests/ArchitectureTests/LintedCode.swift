@@ -40,7 +40,7 @@ struct LintedCode: Sendable, CustomStringConvertible {
     private static let relay = LintedCode(
         name: "the relay",
         rules: [.forced, .asserted],
-        paths: ["Access", "Media", "Packaging", "Pacing", "Relay", "RelayCommand", "Wire"]
+        paths: ["Access", "Files", "Media", "Packaging", "Pacing", "Program", "Relay", "RelayCommand", "Wire"]
     )
 
     /// Code that takes apart what an agent, a viewer, a caller or a file of theirs says.
@@ -49,7 +49,7 @@ struct LintedCode: Sendable, CustomStringConvertible {
         rules: Set(TrapScanner.Rule.allCases),
         paths: [
             // The agent link.
-            "Wire",
+            "Program/Name.swift", "Wire",
             // An agent's pictures.
             "Media/AnnexB.swift", "Media/Bitstream", "Media/DisplayOrientation.swift", "Media/H264", "Media/H265",
             "Media/NALUnitKind.swift", "Media/Repeats", "Media/VideoSignal.swift",
@@ -57,17 +57,17 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Packaging/MP4/FragmentReader.swift", "Packaging/MP4/HEVCConfiguration.swift",
             "Packaging/MP4/ParameterSetList.swift", "Packaging/MP4/SampleEntry.swift",
             // An agent's figures and times.
-            "Media/LatencyHistogram.swift", "Media/SessionCounters.swift", "Relay/Broadcast/HeartbeatHistory.swift",
+            "Media/LatencyHistogram.swift", "Media/SessionCounters.swift", "Relay/Devices/HeartbeatHistory.swift",
             "Relay/Metrics/CaptureLatency.swift", "Relay/Stills/KeptStill.swift",
             // What agents write to their standard error.
-            "Relay/Broadcast/LineAssembler.swift",
+            "Relay/Devices/LineAssembler.swift",
             // Calls: bodies, queries, keys, addresses.
-            "Relay/Access/Credential.swift", "Relay/Access/LoginCookie.swift", "Relay/Fields",
+            "Relay/Access/Caller.swift", "Relay/Access/LoginCookie.swift", "Relay/Fields",
             "Relay/HTTP/API+Query.swift", "Relay/JSON", "Relay/Launch/Endpoint.swift",
             "Relay/Sessions/SessionRequest+Fields.swift",
             "Access/APIKey.swift", "Access/Fingerprint.swift", "Access/Hexadecimal.swift", "Access/KeyDigest.swift",
             // Viewers' messages, and their keys on sessions' ports.
-            "Relay/Viewers/KeyLineHandler.swift", "Relay/WebSocket/PictureStamps.swift",
+            "Relay/Viewers/KeyLineHandler.swift", "Relay/Viewers/PictureStamps.swift",
             "Relay/WebSocket/PresentationLedger.swift", "Relay/WebSocket/StreamConfiguration.swift",
             "Relay/WebSocket/ViewerMessage.swift", "Relay/WebSocket/WebSocketPath.swift",
             // The files of keys and of the relay's state.
@@ -94,8 +94,7 @@ struct LintedCode: Sendable, CustomStringConvertible {
         apart: [
             "Packaging/MP4/MP4Recording.swift": "runs in the command `heliograph` alone",
             "Relay/AgentLink/LinkToken.swift": "reads the operator's file",
-            "Relay/AgentLink/PeerUser.swift": "asks the kernel",
-            "Relay/AgentLink/UserName.swift": "reads the operator's configuration",
+            "Relay/AgentLink/PeerUser.swift": "asks the kernel, and reads the operator's configuration",
         ]
     )
 }

@@ -42,8 +42,12 @@ struct TrapException: Sendable {
             "preconditionFailure(",
             "The relay's packets hold texts, whole numbers and truth values, all of which JSON has."
         ),
-        TrapException("Relay/MediaLoop.swift", "preconditionFailure(", "The media loop ends with the process."),
-        TrapException("Relay/Switchboard.swift", "[unowned self]", "Supervisors are the switchboard's own."),
+        TrapException(
+            "Relay/MediaLoop/MediaLoop.swift",
+            "preconditionFailure(",
+            "The media loop ends with the process."
+        ),
+        TrapException("Relay/Devices/Switchboard.swift", "[unowned self]", "Supervisors are the switchboard's own."),
         TrapException(
             "Relay/Sessions/Session.swift",
             "[unowned self]",

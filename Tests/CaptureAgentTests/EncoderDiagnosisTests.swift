@@ -1,5 +1,6 @@
 import CaptureAgent
 import Media
+import Program
 import Testing
 import Wire
 

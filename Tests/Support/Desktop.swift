@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A private headless desktop with the counter on its screen: Scripts/desktop.
+/// A private headless desktop with the counter on its screen: Tests/Desktop/desktop.
 package final class Desktop: @unchecked Sendable {
     // Unchecked because nothing is written after the initialiser.
 
@@ -39,7 +39,7 @@ package final class Desktop: @unchecked Sendable {
     ) throws {
         directory = URL(fileURLWithPath: "/tmp/heliograph-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        process.executableURL = Programs.script("desktop")
+        process.executableURL = Programs.desktop
         process.arguments =
             ["start", directory.path, "--compositor", compositor.rawValue, "--size", size, "--until-stdin-closes"]
             + (sessionManager ? [] : ["--no-session-manager"]) + (asks ? ["--ask"] : [])
@@ -85,13 +85,13 @@ package final class Desktop: @unchecked Sendable {
     /// Starts the counter client again, which a compositor takes along when it dies.
     package func startClient() throws { try command("client", "start") }
 
-    /// Starts the counter client anew with options of Scripts/desktop-tools/counter-client.c. It begins again at 0.
+    /// Starts the counter client anew with options of Tests/Desktop/counter-client.c. It begins again at 0.
     package func restartClient(_ options: [String]) throws {
         try command("client", "stop")
         try command("client", ["start"] + options)
     }
 
-    /// The process of a part, by its name in Scripts/desktop; nil when there is none.
+    /// The process of a part, by its name in Tests/Desktop/desktop; nil when there is none.
     package func process(ofPart name: String) -> Int32? {
         let file = directory.appendingPathComponent("run/pids/\(name)")
         let text = try? String(contentsOf: file, encoding: .utf8)
@@ -109,7 +109,7 @@ package final class Desktop: @unchecked Sendable {
         try command("producer", ["start", name, "--size", size, "--fps", "30", "--format", format] + hold)
     }
 
-    /// Offers the counter as the PipeWire node `name`, in buffers as the options of Scripts/desktop-tools/counter-node.c say.
+    /// Offers the counter as the PipeWire node `name`, in buffers as the options of Tests/Desktop/counter-node.c say.
     package func startNode(_ name: String, size: String, fps: Int = 30, holdAt: Int? = nil, buffers: [String]) throws {
         let hold = holdAt.map { ["--hold-at", String($0)] } ?? []
         try command(
@@ -161,7 +161,7 @@ package final class Desktop: @unchecked Sendable {
     /// A process, not started yet, that runs a staged program in the desktop's environment.
     package func process(_ program: String, _ arguments: [String], environment: [String: String] = [:]) -> Process {
         let process = Process()
-        process.executableURL = Programs.script("desktop")
+        process.executableURL = Programs.desktop
         process.arguments = ["exec", directory.path, program] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.standardInput = FileHandle.nullDevice
@@ -181,9 +181,9 @@ package final class Desktop: @unchecked Sendable {
         }
     }
 
-    /// Compiles a tool of Scripts/desktop-tools, and copies it to where this desktop's user may read it.
+    /// Compiles a tool of Tests/Desktop, and copies it to where this desktop's user may read it.
     package func stage(tool name: String) throws -> URL {
-        let tool = try Programs.run(Programs.script("desktop"), ["tool", name])
+        let tool = try Programs.run(Programs.desktop, ["tool", name])
         guard tool.status == 0 else { throw Failure(message: tool.errors) }
         try command("stage", tool.output.trimmingCharacters(in: .whitespacesAndNewlines))
         return directory.appendingPathComponent("bin/\(name)")
@@ -196,7 +196,7 @@ package final class Desktop: @unchecked Sendable {
 
     @discardableResult
     private func command(_ name: String, _ arguments: [String]) throws -> String {
-        let outcome = try Programs.run(Programs.script("desktop"), [name, directory.path] + arguments)
+        let outcome = try Programs.run(Programs.desktop, [name, directory.path] + arguments)
         guard outcome.status == 0 else { throw Failure(message: outcome.errors) }
         return outcome.output
     }

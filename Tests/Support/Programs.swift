@@ -13,6 +13,8 @@ package enum Programs {
         repository.appendingPathComponent("Scripts").appendingPathComponent(name)
     }
 
+    package static let desktop = repository.appendingPathComponent("Tests/Desktop/desktop")
+
     package static func product(_ name: String) -> URL {
         products.appendingPathComponent(name)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The wall clock of processes in a desktop, which can be moved: Scripts/desktop-tools/wall-clock-preload.c.
+/// The wall clock of processes in a desktop, which can be moved: Tests/Desktop/wall-clock-preload.c.
 package final class WallClock: Sendable {
     /// What a process has to have in its environment to go by it.
     package let environment: [String: String]

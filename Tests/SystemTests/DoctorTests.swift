@@ -1,4 +1,5 @@
 import Foundation
+import Program
 import TestSupport
 import Testing
 import Wire
@@ -27,7 +28,7 @@ extension SystemTests {
         /// The doctor in a desktop, as its user.
         private func examine(_ desktop: Desktop, relay: RelayProcess) throws -> (Report, status: Int32) {
             let outcome = try Programs.run(
-                Programs.script("desktop"),
+                Programs.desktop,
                 ["exec", desktop.directory.path, "heliograph", "doctor", "--json"]
                     + ["--relay", "http://127.0.0.1:\(relay.httpPort)"]
             )
@@ -36,7 +37,7 @@ extension SystemTests {
 
         private func stage(_ desktop: Desktop) throws {
             let outcome = try Programs.run(
-                Programs.script("desktop"),
+                Programs.desktop,
                 ["stage", desktop.directory.path, Programs.product("heliograph").path]
             )
             try #require(outcome.status == 0, "\(outcome.errors)")

@@ -1,5 +1,5 @@
 import Glibc
-package import Wire
+package import Program
 
 /// Looks at what capturing this desktop needs, with the means of the agent's sources and encoders. Nobody is asked anything, and nothing is
 /// captured.

@@ -1,6 +1,7 @@
 import Glibc
 import Media
-package import Wire
+package import Program
+import Wire
 
 /// Which encoders work on this machine, and why no hardware does.
 package struct EncoderDiagnosis {

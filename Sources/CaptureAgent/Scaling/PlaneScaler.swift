@@ -1,7 +1,99 @@
 package import CColour
+import CLibAV
+import CYUV
+package import Media
 
 /// Scales the planes of 4:2:0 pictures from one size to another. Owned by one encoder thread.
 package protocol PlaneScaler: AnyObject {
     /// Fills `planes`, of the output's size, from `picture`, of the source's.
     func scale(_ picture: I420Picture, into planes: ccolour_planes)
+}
+
+/// libyuv's scaler, for machines without libswscale: means where it makes much smaller, else bilinear.
+package final class BoxScaler: PlaneScaler {
+    private let output: PictureSize
+
+    /// - Parameter source: Ignored: the pictures say it.
+    package init(source: PictureSize, output: PictureSize) {
+        self.output = output
+    }
+
+    package func scale(_ picture: I420Picture, into planes: ccolour_planes) {
+        // It refuses only null pointers and empty sizes.
+        _ = I420Scale(
+            picture.y,
+            Int32(picture.lumaStride),
+            picture.u,
+            Int32(picture.chromaStride),
+            picture.v,
+            Int32(picture.chromaStride),
+            Int32(picture.size.width),
+            Int32(picture.size.height),
+            planes.y,
+            Int32(planes.y_stride),
+            planes.u,
+            Int32(planes.chroma_stride),
+            planes.v,
+            Int32(planes.chroma_stride),
+            Int32(output.width),
+            Int32(output.height),
+            kFilterBox
+        )
+    }
+}
+
+/// libswscale's bicubic scaler, which takes all source samples into account however small the picture gets.
+///
+/// The library is loaded when the first picture is to be scaled: linked, it would bring 18 shared objects into every agent.
+package final class BicubicScaler: PlaneScaler {
+    static let functions: clibav_scale_functions? = {
+        var functions = clibav_scale_functions()
+        return clibav_load_scale(&functions) == nil ? functions : nil
+    }()
+
+    private let functions: clibav_scale_functions
+    private let context: OpaquePointer
+
+    /// - Returns: nil where the library is missing or does not take the sizes.
+    package init?(source: PictureSize, output: PictureSize) {
+        guard let functions = Self.functions,
+            let context = functions.sws_getContext(
+                Int32(source.width),
+                Int32(source.height),
+                AV_PIX_FMT_YUV420P,
+                Int32(output.width),
+                Int32(output.height),
+                AV_PIX_FMT_YUV420P,
+                SWS_BICUBIC | SWS_ACCURATE_RND,
+                nil,
+                nil,
+                nil
+            )
+        else { return nil }
+        self.functions = functions
+        self.context = context
+    }
+
+    deinit {
+        functions.sws_freeContext(context)
+    }
+
+    package func scale(_ picture: I420Picture, into planes: ccolour_planes) {
+        let source: [UnsafePointer<UInt8>?] = [
+            UnsafePointer(picture.y), UnsafePointer(picture.u), UnsafePointer(picture.v),
+        ]
+        let sourceStrides = [picture.lumaStride, picture.chromaStride, picture.chromaStride].map { Int32($0) }
+        let output: [UnsafeMutablePointer<UInt8>?] = [planes.y, planes.u, planes.v]
+        let outputStrides = [planes.y_stride, planes.chroma_stride, planes.chroma_stride].map { Int32($0) }
+        // It fails for wrong slices only.
+        _ = functions.sws_scale(
+            context,
+            source,
+            sourceStrides,
+            0,
+            Int32(picture.size.height),
+            output,
+            outputStrides
+        )
+    }
 }

@@ -1,3 +1,5 @@
+import Media
+
 /// The fixed form of transport packets (ISO/IEC 13818-1, 2.4.3).
 enum TransportPacket {
     static let size = 188
@@ -23,5 +25,18 @@ enum TransportPacket {
         bytes.append(0x47)
         bytes.append(bigEndian: pid | (startsUnit ? 0x4000 : 0))
         bytes.append(content.rawValue << 4 | continuity)
+    }
+}
+
+/// The checksum of program tables (ISO/IEC 13818-1, annex A): polynomial 0x04C11DB7, begun with ones, bits in their order.
+enum CRC32 {
+    private static let table: [UInt32] = (0..<256).map { (index: UInt32) in
+        (0..<8).reduce(index << 24) { crc, _ in
+            crc & 0x8000_0000 != 0 ? crc << 1 ^ 0x04C1_1DB7 : crc << 1
+        }
+    }
+
+    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        bytes.reduce(0xFFFF_FFFF) { $0 << 8 ^ (table[at: Int(clamping: $0 >> 24 ^ UInt32(clamping: $1))] ?? 0) }
     }
 }

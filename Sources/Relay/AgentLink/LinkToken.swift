@@ -1,5 +1,6 @@
 import Access
 import Crypto
+import Files
 import SystemPackage
 
 /// The secret that an agent shows in its HELLO.

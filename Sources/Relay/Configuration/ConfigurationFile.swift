@@ -1,4 +1,5 @@
 import Access
+import Files
 import SystemPackage
 
 /// Reads the configuration file. docs/configuration.md describes it.

@@ -2,6 +2,7 @@ import Access
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import Program
 import Wire
 
 extension API {

@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import Program
 import Wire
 
 extension API {
@@ -37,5 +38,16 @@ extension API {
             "viewers": .integer(switchboard.viewerCount),
             "endsAt": JSONValue(drain.deadline.map(BroadcastReport.wallClock(of:))),
         ]
+    }
+}
+
+extension API {
+    /// What the program carries in itself.
+    private static let contract = String(decoding: PackageResources.openapi_json, as: UTF8.self)
+
+    func addContractRoute(to routes: inout RouteTable) {
+        routes.add(.get, "/openapi.json", for: .anyone, query: nil) { _, _ in
+            Answer.text(Self.contract, type: "application/json")
+        }
     }
 }

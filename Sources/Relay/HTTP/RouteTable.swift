@@ -1,6 +1,7 @@
 import Access
 import HTTPTypes
 import Hummingbird
+import NIOCore
 
 /// The API's routes, and the one place that lets callers in: registers what is served and for whom, answers other methods of the same paths with
 /// what is allowed, and has the log tell of calls that change something.
@@ -150,5 +151,21 @@ extension Credential {
             cookies: request.headers[values: .cookie],
             authority: request.head.authority
         )
+    }
+}
+
+/// What a request's handler knows beside the request.
+struct RelayRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The connection that it came on.
+    let channel: any Channel
+    /// Who makes it; known once ``RouteTable`` has let them in.
+    var caller = Caller.stranger
+    /// What the log is to say of it.
+    let audit = CallAudit()
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
     }
 }

@@ -16,3 +16,86 @@ package struct LatencyRecord: Sendable {
     /// Of the last 10 to 20 s; nil when there was none.
     package func percentiles(now: NIODeadline) -> LatencyWindow.Percentiles? { window.percentiles(now: now) }
 }
+
+/// Percentiles of the times of the last 10 to 20 s, in little memory however many there were.
+///
+/// Times are counted in buckets: exact to 1 µs up to 16 µs, above that a sixteenth of a power of two wide. A percentile is its bucket's upper
+/// bound, at most 6.25 % too long. What is longer than 16.7 s counts as that.
+package struct LatencyWindow: Sendable {
+    package struct Percentiles: Sendable, Equatable {
+        /// How many times they are of.
+        package let count: Int
+        /// ns.
+        package let (p50, p95, p99): (UInt64, UInt64, UInt64)
+
+        package static func == (one: Self, other: Self) -> Bool {
+            (one.count, one.p50, one.p95, one.p99) == (other.count, other.p50, other.p95, other.p99)
+        }
+    }
+
+    private struct Turn {
+        var number: Int64
+        var counts = [UInt32](repeating: 0, count: LatencyWindow.bucketCount)
+    }
+
+    /// After this long the older of two turns is forgotten.
+    private static let turnLength = TimeAmount.seconds(10)
+    /// Buckets for each power of two, and the powers of two above those that have a bucket for each µs.
+    private static let (steps, powers) = (16, 20)
+    private static let bucketCount = steps * (powers + 1)
+
+    private var turns: [Turn] = []
+
+    package init() {}
+
+    package mutating func add(_ nanoseconds: UInt64, now: NIODeadline) {
+        let number = Self.turn(at: now)
+        if turns.last?.number != number {
+            turns = turns.suffix(1) + [Turn(number: number)]
+        }
+        let bucket = Self.bucket(of: nanoseconds)
+        turns[turns.count - 1].counts[bucket] &+= 1
+    }
+
+    /// Nil when there were no times.
+    package func percentiles(now: NIODeadline) -> Percentiles? {
+        let current = Self.turn(at: now)
+        let counts = turns.filter { $0.number >= current - 1 }.map(\.counts)
+        let total = counts.joined().reduce(0) { $0 + Int($1) }
+        guard total > 0 else { return nil }
+        func percentile(_ hundredths: Int) -> UInt64 {
+            // The smallest bound that as many are within.
+            let rank = max(1, (total * hundredths + 99) / 100)
+            var seen = 0
+            for bucket in 0..<Self.bucketCount {
+                seen += counts.reduce(0) { $0 + Int($1[bucket]) }
+                if seen >= rank { return Self.upperBound(of: bucket) }
+            }
+            return Self.upperBound(of: Self.bucketCount - 1)
+        }
+        return Percentiles(count: total, p50: percentile(50), p95: percentile(95), p99: percentile(99))
+    }
+
+    private static func turn(at now: NIODeadline) -> Int64 {
+        Int64(now.uptimeNanoseconds) / turnLength.nanoseconds
+    }
+
+    /// Of times in whole µs, rounded up.
+    private static func bucket(of nanoseconds: UInt64) -> Int {
+        let microseconds = nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1)
+        // The first bucket is for up to 1 µs, hence one less.
+        let place = Int(clamping: microseconds &- (microseconds == 0 ? 0 : 1))
+        guard place >= steps else { return place }
+        // 0 for 16 to 31, whose buckets are 1 µs wide.
+        let power = (Int.bitWidth - 1 - place.leadingZeroBitCount) - 4
+        guard power < powers else { return bucketCount - 1 }
+        return steps * (power + 1) + (place >> power) - steps
+    }
+
+    /// ns, inclusive.
+    private static func upperBound(of bucket: Int) -> UInt64 {
+        guard bucket >= steps else { return UInt64(bucket + 1) * 1000 }
+        let (power, step) = (bucket / steps - 1, bucket % steps)
+        return UInt64((steps + step + 1) << power) * 1000
+    }
+}

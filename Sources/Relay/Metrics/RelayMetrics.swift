@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Media
 import NIOCore
+import Program
 import Wire
 
 /// The relay's and the agents' figures for /metrics, as they are at one moment. docs/api.md lists them.

@@ -1,4 +1,5 @@
 import Media
+import Program
 import Wire
 
 extension SessionRequest {

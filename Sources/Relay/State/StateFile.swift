@@ -1,4 +1,5 @@
 import Access
+import Files
 import FoundationEssentials
 import SystemPackage
 

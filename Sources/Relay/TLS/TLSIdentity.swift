@@ -37,3 +37,26 @@ struct TLSIdentity: Sendable {
         var description: String { "there is no certificate in it" }
     }
 }
+
+/// What the relay encrypts with.
+package enum TLSSettings: Sendable, Equatable {
+    /// Nothing: HTTP, for loopback and for behind a proxy there.
+    case none
+    /// A certificate of the relay's own making, kept in its state directory.
+    case selfSigned
+    /// Files in PEM: the certificate with those that lead to its root, and its private key.
+    case files(certificate: String, key: String)
+}
+
+/// The relay's certificate as the API shows it.
+enum TLSReport {
+    /// Null where nothing is encrypted.
+    static func json(_ tls: TLSServer?) -> JSONValue {
+        guard let description = tls?.description else { return nil }
+        return [
+            "fingerprint": .string(description.fingerprint),
+            "selfSigned": .bool(description.isSelfSigned),
+            "expires": .string(description.expires.formatted(.iso8601)),
+        ]
+    }
+}

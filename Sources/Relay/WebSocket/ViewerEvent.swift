@@ -1,4 +1,5 @@
 import Media
+import Program
 import Wire
 
 /// What a viewer is told on its WebSocket beside pictures: one JSON object a message.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Program
 import Relay
 import RelayTestSupport
 import TestSupport

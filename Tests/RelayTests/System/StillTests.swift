@@ -217,8 +217,9 @@ struct StillTests {
     @Test("of a session that no agent wakes in time is a problem")
     func neverWakes() async throws {
         try await RunningRelay.run { relay in
-            let session = try await relay.startSession(["onDemand": true])
+            // An agent that comes later is told of sessions one after the other.
             let link = try await LinkClient(greeting: relay)
+            let session = try await relay.startSession(["onDemand": true])
             let answer = try await relay.get("/screencapture/\(session.id)/snapshot.jpg")
             #expect(answer.status == 504 && answer.code == "still_timeout", "\(answer.text)")
             try await link.close()
