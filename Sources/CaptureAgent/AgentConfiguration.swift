@@ -30,7 +30,7 @@ package struct AgentConfiguration: Sendable {
     /// How long the relay may be away before the agent ends itself, s.
     package var relayAbsence: Double
     /// How long a standby's source may be lost before it shows a slate, s.
-    package var slateDelay: Double
+    package var slateDelay = 5.0
 
     package init(
         relayHost: String,
@@ -41,8 +41,7 @@ package struct AgentConfiguration: Sendable {
         token: String,
         stateDirectory: String,
         consentTimeout: Double,
-        relayAbsence: Double,
-        slateDelay: Double = 5
+        relayAbsence: Double
     ) {
         self.relayHost = relayHost
         self.relayPort = relayPort
@@ -53,6 +52,5 @@ package struct AgentConfiguration: Sendable {
         self.stateDirectory = stateDirectory
         self.consentTimeout = consentTimeout
         self.relayAbsence = relayAbsence
-        self.slateDelay = slateDelay
     }
 }

@@ -22,11 +22,6 @@ struct CaptureAgentCommand: ParsableCommand {
         version: Release.current
     )
 
-    enum SourceKind: String, ExpressibleByArgument, CaseIterable {
-        case auto, portal, mutter, node, screenshot
-        case testPattern = "test-pattern"
-    }
-
     @Option(help: "The relay's address for agents, HOST:PORT with a numeric IPv4 host.")
     var relay = "127.0.0.1:9300"
 
@@ -164,7 +159,7 @@ struct CaptureAgentCommand: ParsableCommand {
         }
         // Nothing that this process starts is to inherit it.
         unsetenv("HELIOGRAPH_LINK_TOKEN")
-        return AgentConfiguration(
+        var configuration = AgentConfiguration(
             relayHost: host,
             relayPort: port,
             device: device,
@@ -173,9 +168,10 @@ struct CaptureAgentCommand: ParsableCommand {
             token: token,
             stateDirectory: try stateDirectory ?? Self.defaultStateDirectory(),
             consentTimeout: consentTimeout,
-            relayAbsence: relayAbsence,
-            slateDelay: slateDelay
+            relayAbsence: relayAbsence
         )
+        configuration.slateDelay = slateDelay
+        return configuration
     }
 
     private func sourceConfiguration() throws -> AgentConfiguration.Source {
@@ -245,3 +241,5 @@ extension AgentRole: ExpressibleByArgument {}
 extension CursorDrawing: ExpressibleByArgument {}
 
 extension ScreenContent: ExpressibleByArgument {}
+
+extension SourceKind: ExpressibleByArgument {}

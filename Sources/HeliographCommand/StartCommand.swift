@@ -1,9 +1,13 @@
 import ArgumentParser
 import NIOCore
+import Wire
 
 struct StartCommand: AsyncParsableCommand {
     /// How much longer than the broadcast's own timeout the relay may take to answer: it leaves nothing running behind.
     private static let answerGrace = 10.0
+
+    /// A node needs its name as well, which only the API takes.
+    private static let kinds = SourceKind.allCases.filter { $0 != .node }.map(\.rawValue).joined(separator: ", ")
 
     private struct Body: Encodable {
         struct Source: Encodable {
@@ -23,7 +27,7 @@ struct StartCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: "What to capture: auto, portal, mutter, screenshot or test-pattern. Default: the relay's.")
+    @Option(help: "What to capture: \(Self.kinds). Default: the relay's.")
     var source: String?
 
     @Option(help: ArgumentHelp("How long the start may take, 0.1 to 120.", valueName: "s"))

@@ -1,5 +1,6 @@
 import Glibc
 package import Program
+import Wire
 
 /// Looks at what capturing this desktop needs, with the means of the agent's sources and encoders. Nobody is asked anything, and nothing is
 /// captured.

@@ -1,4 +1,5 @@
 package import NIOCore
+import Wire
 
 /// One device: what is captured, by which agent, and how much of it may be asked for.
 package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible {
@@ -28,7 +29,9 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// Most viewers of one session.
     package var maximumViewers = 256
 
-    package init(name: String = Self.defaultName) { self.name = name }
+    package init(name: String) { self.name = name }
+
+    package init() { self.init(name: Self.defaultName) }
 
     /// Without the environment, whoever prints it.
     package var description: String { "device \(name)" }

@@ -36,8 +36,9 @@ package enum EnvironmentSettings {
 
     /// A source may be its kind alone, as with the flag.
     private static func value(_ value: JSONValue, of name: String) -> JSONValue {
-        guard name == "source", case .string = value else { return value }
-        return .object([.init(name: "kind", value: value)])
+        let setting = RelayConfiguration.settings.first { $0.name == name }
+        guard case .string = value, let member = setting?.flags.first?.member else { return value }
+        return .object([.init(name: member, value: value)])
     }
 
     /// `HELIOGRAPH_RELAY_MAX_SESSIONS` is `maxSessions`.

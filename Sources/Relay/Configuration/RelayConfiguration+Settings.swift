@@ -1,79 +1,191 @@
-import Access
-import NIOCore
+extension RelayConfiguration: Configurable {
+    /// The relay's settings. A new one needs a line here and a property that it sets.
+    package static let settings: [Setting<RelayConfiguration>] =
+        listening + access + files + agents + viewers + connectionLimits + ofDevices
 
-extension RelayConfiguration {
-    /// The defaults with `settings` over them.
-    ///
-    /// - Parameters:
-    ///   - linkToken: The secret from the environment, which counts when the settings name no file.
-    ///   - stateDirectory: Where the state, the keys and a certificate of the relay's own are kept that the settings name no file for; nil for nowhere.
-    /// - Throws: ``RelayStartError`` when the token cannot be had.
-    package init(
-        _ settings: RelaySettings,
-        linkToken environment: String?,
-        stateDirectory: String? = nil
-    ) throws(RelayStartError) {
-        self.init()
-        places = settings.places
-        http = settings.http ?? http
-        agentLink = settings.agentLink ?? agentLink
-        sessionPortBase = settings.sessionPortBase ?? sessionPortBase
-        connections.maximum = settings.maximumConnections ?? connections.maximum
-        connections.maximumPerAddress = settings.maximumConnectionsPerAddress ?? connections.maximumPerAddress
-        connections.requestTimeout = settings.requestTimeout ?? connections.requestTimeout
-        connections.idleTimeout = settings.idleTimeout ?? connections.idleTimeout
-        watchdog = settings.watchdog ?? watchdog
-        helloTimeout = settings.helloTimeout ?? helloTimeout
-        agentReturnGrace = settings.agentReturnGrace ?? agentReturnGrace
-        slateDelay = settings.slateDelay ?? slateDelay
-        if let timeout = settings.viewerTimeout { viewerTimeout = timeout == .zero ? nil : timeout }
-        viewerMemory = settings.viewerMemory.map { $0 << 20 } ?? viewerMemory
-        portsFile = settings.portsFile
-        printsPorts = settings.printsPorts ?? printsPorts
-        logLevel = settings.logLevel ?? logLevel
-        logFormat = settings.logFormat ?? logFormat
-        let listed = settings.devices ?? [DeviceSettings(name: DeviceConfiguration.defaultName)]
-        devices = listed.map { DeviceConfiguration($0, within: settings) }
-        if let path = settings.linkTokenFile {
-            linkToken = try LinkToken(file: path)
-            isTokenConfigured = true
-        } else if let environment {
-            linkToken = try LinkToken(configured: environment, source: LinkToken.environmentKey)
-            isTokenConfigured = true
-        }
-        tls = settings.tls ?? tls
-        self.stateDirectory = stateDirectory
-        keysFile = Self.keysFile(settings.keysFile, directory: stateDirectory)
-        agentUsers = settings.agentUsers ?? agentUsers
-        stateFile = Self.stateFile(settings.stateFile, agentLink: agentLink, directory: stateDirectory)
-    }
+    private static let listening: [Setting<RelayConfiguration>] = [
+        Setting(
+            "http",
+            \.http,
+            .endpoint,
+            .atRestart,
+            "Where the HTTP API listens, and sessions' ports on the same address. Port 0 takes any free one. "
+                + "Other addresses than loopback need [TLS and keys](#encryption-and-other-machines)."
+        ),
+        Setting(
+            "agentLink",
+            \.agentLink,
+            .loopback,
+            .atRestart,
+            "Where agents connect. Only loopback is allowed; port 0 takes any free one."
+        ),
+        Setting(
+            "sessionPortBase",
+            \.sessionPortBase,
+            .port,
+            .atRestart,
+            "The first TCP port for sessions that name none; 0 takes any free one. "
+                + "The relay tries the next 1000, or as many as all devices may have sessions."
+        ),
+    ]
 
-    private static func keysFile(_ named: String?, directory: String?) -> String? {
-        if let named { return named == RelaySettings.noFile ? nil : named }
-        return directory.map(KeyFile.usualPath(inDirectory:))
-    }
+    private static let access: [Setting<RelayConfiguration>] = [
+        Setting(
+            "tls",
+            \.tls,
+            .tls,
+            .atRestart,
+            "How connections of callers and viewers are [encrypted](#encryption-and-other-machines): `none`, "
+                + "`self-signed` for a certificate that the relay makes once, or a certificate and its key."
+        ),
+        Setting(
+            "keysFile",
+            \.keysFile,
+            .pathOrNone,
+            .atRestart,
+            default: "`$XDG_STATE_HOME/heliograph/keys.json`",
+            "The [keys](#keys) that `heliograph keys` makes and calls need. "
+                + "With `none`, and without a home directory, calls need no key."
+        ),
+        Setting(
+            "linkTokenFile",
+            \.linkTokenFile,
+            .path,
+            .atRestart,
+            "The file of the secret that agents show, at least 16 characters. Only user and group may be able to read it. "
+                + "Without the file, `HELIOGRAPH_LINK_TOKEN` counts; without both, each run makes its own secret."
+        ),
+    ]
 
-    /// Relays are told apart by the port on which agents find them again; one that takes any port is not found again.
-    private static func stateFile(_ named: String?, agentLink: Endpoint, directory: String?) -> String? {
-        if let named { return named == RelaySettings.noFile ? nil : named }
-        guard let directory, agentLink.port != 0 else { return nil }
-        return "\(directory)/relay-\(agentLink.port).json"
-    }
-}
+    private static let files: [Setting<RelayConfiguration>] = [
+        Setting(
+            "stateFile",
+            \.stateFile,
+            .pathOrNone,
+            .atRestart,
+            default: "`$XDG_STATE_HOME/heliograph/relay-PORT.json`",
+            "What the relay [keeps when it ends](#a-relay-that-is-started-again): sessions, broadcasts and the token. "
+                + "PORT is that of `agentLink`. With `none`, with port 0, and without a home directory, it keeps nothing."
+        ),
+        Setting(
+            "portsFile",
+            \.portsFile,
+            .path,
+            .atRestart,
+            #"The relay writes `{"http":N,"agentLink":N,"pid":N}` here when all ports are open."#
+        ),
+        Setting("printPorts", \.printsPorts, .bool, .atRestart, "Print the same JSON to standard output."),
+        Setting("logLevel", \.logLevel, .word("level"), .atOnce, "The least level that is logged."),
+        Setting(
+            "logFormat",
+            \.logFormat,
+            .word("format"),
+            .atRestart,
+            "The format of the [log](monitoring.md#the-log): text, or one JSON object a line."
+        ),
+    ]
 
-extension DeviceConfiguration {
-    /// What is said of the device, and of all devices where that says nothing.
-    fileprivate init(_ settings: DeviceSettings, within all: RelaySettings) {
-        self.init(name: settings.name)
-        source = settings.source ?? all.source ?? source
-        fallback = settings.fallback ?? all.fallback
-        agentExecutable = settings.agentExecutable ?? all.agentExecutable
-        environment = settings.environment
-        stateDirectory = settings.stateDirectory
-        consentTimeout = settings.consentTimeout
-        screenshotCommand = settings.screenshotCommand
-        screenshotTimeout = settings.screenshotTimeout
-        maximumSessions = settings.maximumSessions ?? all.maximumSessions ?? maximumSessions
-        maximumViewers = settings.maximumViewers ?? all.maximumViewers ?? maximumViewers
-    }
+    private static let agents: [Setting<RelayConfiguration>] = [
+        Setting(
+            "agentUsers",
+            \.agentUsers,
+            .users,
+            .atOnce,
+            default: "none",
+            "The users, by name or number, whose processes may be [agents](#agents-and-their-users) beside root and the "
+                + "relay's own user. The flag has commas between them; in the file, numbers need quotes."
+        ),
+        Setting(
+            "watchdog",
+            \.watchdog,
+            .seconds(0.1...3600),
+            .atRestart,
+            "After how long without a byte an agent's link is lost, in seconds. "
+                + "Agents send heartbeats three times as often, and at least every 2 s."
+        ),
+        Setting(
+            "helloTimeout",
+            \.helloTimeout,
+            .seconds(0.1...3600),
+            .atRestart,
+            "How long a connecting agent may take to send HELLO, in seconds."
+        ),
+        Setting(
+            "agentReturnGrace",
+            \.agentReturnGrace,
+            .seconds(0...3600),
+            .forLosses,
+            "How long the relay waits for a lost agent before it starts another, in seconds."
+        ),
+        Setting(
+            "slateDelay",
+            \.slateDelay,
+            .seconds(0...3600),
+            .forAgents,
+            "How long both of a device's sources may be lost before viewers see a slate, NO SIGNAL, in seconds."
+        ),
+    ]
+
+    private static let viewers: [Setting<RelayConfiguration>] = [
+        Setting(
+            "viewerTimeout",
+            \.viewerTimeout,
+            .optionalSeconds(0...3600),
+            .forSessions,
+            "How long a viewer may be [behind](api.md#viewers-that-fall-behind) before the relay closes its connection, "
+                + "in seconds; 0 for ever."
+        ),
+        Setting(
+            "viewerMemory",
+            \.viewerMemory,
+            .mebibytes(1...65_536),
+            .atOnce,
+            "How much all viewers' connections together may leave unread in the relay, in MiB. "
+                + "Beyond that, the relay closes the connection that holds most."
+        ),
+    ]
+
+    private static let connectionLimits: [Setting<RelayConfiguration>] = [
+        Setting(
+            "maxConnections",
+            \.connections.maximum,
+            .integer(1...100_000),
+            .atOnce,
+            "Most connections of callers and viewers; see [Limits](#limits)."
+        ),
+        Setting(
+            "maxConnectionsPerAddress",
+            \.connections.maximumPerAddress,
+            .integer(1...100_000),
+            .atOnce,
+            "Most connections from one address."
+        ),
+        Setting(
+            "requestTimeout",
+            \.connections.requestTimeout,
+            .seconds(0.1...3600),
+            .forConnections,
+            "How long a connection's first request, a request's body, and the key on a session's port may take, in seconds."
+        ),
+        Setting(
+            "idleTimeout",
+            \.connections.idleTimeout,
+            .seconds(0.1...3600),
+            .forConnections,
+            "How long a connection may be idle between two requests, and take nothing of an answer, in seconds."
+        ),
+    ]
+
+    private static let ofDevices: [Setting<RelayConfiguration>] =
+        ["source", "fallback", "agent", "maxSessions", "maxViewers"].flatMap(Setting.ofDevices) + [
+            Setting(
+                "devices",
+                \.listedDevices,
+                .devices,
+                .atRestart,
+                default: "`{default: {}}`",
+                isOfDevices: true,
+                "The [devices](#devices) by name, and their own settings."
+            )
+        ]
 }

@@ -12,12 +12,18 @@ package struct RelayConfiguration: Sendable {
     package var sessionPortBase = 9200
     /// The devices that can be broadcast, at least one. Their names differ.
     package var devices = [DeviceConfiguration()]
+    /// What counts for each device that does not have its own value.
+    package var eachDevice = DeviceConfiguration()
+    /// The devices as the file lists them, from which ``devices`` are made.
+    package var listedDevices = [DeviceSettings(name: DeviceConfiguration.defaultName)]
     /// What connections of others than agents are encrypted with.
     package var tls = TLSSettings.none
     /// Where an identity of the relay's own making is kept; nil for nowhere.
     package var stateDirectory: String?
     /// Where the API keys are kept; nil for no access control.
     package var keysFile: String?
+    /// The file to read ``linkToken`` from.
+    package var linkTokenFile: String?
     /// The secret that agents show.
     package var linkToken = LinkToken.random()
     /// Whether the operator chose it. Else the one of the relay's former life counts.

@@ -15,18 +15,18 @@ struct AgentCommand: Sendable {
     /// What is set over the relay's own environment. It holds secrets, so it is never logged.
     var environment: [String: String]
 
-    /// - Parameter slateDelay: How long a standby's source may be lost before it shows a slate.
     init(
         device: DeviceConfiguration,
         role: AgentRole,
         link: Endpoint,
         source: SourceRequest,
-        token: LinkToken,
-        slateDelay: TimeAmount
+        configuration: RelayConfiguration
     ) {
         executable = device.agentExecutable.map { .path(FilePath($0)) } ?? Self.defaultExecutable()
         arguments = ["--relay", link.description, "--device", device.name] + source.agentArguments
-        if role == .standby { arguments += ["--role", role.rawValue, "--slate-delay", "\(slateDelay.seconds)"] }
+        if role == .standby {
+            arguments += ["--role", role.rawValue, "--slate-delay", "\(configuration.slateDelay.seconds)"]
+        }
         if let directory = device.stateDirectory { arguments += ["--state-directory=\(directory)"] }
         if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
         if source.kind == .screenshot, let command = device.screenshotCommand {
@@ -35,7 +35,7 @@ struct AgentCommand: Sendable {
             arguments += ["--command"] + command
         }
         environment = device.environment
-        environment[LinkToken.environmentKey] = token.value
+        environment[LinkToken.environmentKey] = configuration.linkToken.value
     }
 
     /// The agent beside this executable, as both are built and installed together; else the one in PATH.

@@ -282,8 +282,7 @@ final class AgentSupervisor {
             role: role,
             link: agentLink(),
             source: source,
-            token: configuration.linkToken,
-            slateDelay: configuration.slateDelay
+            configuration: configuration
         )
         logger.info("starting an agent", metadata: ["arguments": "\(command.arguments.joined(separator: " "))"])
         process = .started(

@@ -113,7 +113,7 @@ final class Broadcast {
     /// What the broadcast captures; of an agent that was started by hand no more than its kind is known.
     private var runningSource: SourceRequest? {
         if agent.machine.isSupervised { return agent.machine.source }
-        return SourceRequest.Kind(rawValue: agent.machine.runningSource).map { SourceRequest(kind: $0) }
+        return SourceKind(rawValue: agent.machine.runningSource).map { SourceRequest(kind: $0) }
     }
 
     /// Starts the standby when the broadcast has started, and ends it with the broadcast. One that was started by hand stays.

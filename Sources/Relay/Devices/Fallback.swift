@@ -1,3 +1,5 @@
+import Wire
+
 /// What a device's standby captures.
 package enum Fallback: Sendable, Equatable {
     /// There is no standby.

@@ -1,35 +1,11 @@
 package import Media
+package import Wire
 
 /// What a broadcast is to capture.
 package struct SourceRequest: Sendable, Equatable, Codable {
-    package enum Kind: String, Sendable, CaseIterable, Codable {
-        /// What the desktop offers: Mutter itself, else the portal.
-        case auto
-        /// The desktop portal's screen cast.
-        case portal
-        /// GNOME's compositor itself.
-        case mutter
-        /// A PipeWire node.
-        case node
-        /// One screenshot after the other.
-        case screenshot
-        /// A synthetic moving picture.
-        case testPattern = "test-pattern"
-    }
-
-    /// Whether the pointer is in the picture.
-    package enum Cursor: String, Sendable, CaseIterable, Codable {
-        case embedded, hidden
-    }
-
-    /// What of the desktop is captured, where the source has several kinds.
-    package enum Content: String, Sendable, CaseIterable, Codable {
-        case monitor, window
-    }
-
-    package var kind: Kind
-    package var content: Content?
-    package var cursor: Cursor?
+    package var kind: SourceKind
+    package var content: ScreenContent?
+    package var cursor: CursorDrawing?
     /// The monitor's connector, where the source names monitors.
     package var output: String?
     /// The PipeWire node's name, serial or id.
@@ -39,7 +15,7 @@ package struct SourceRequest: Sendable, Equatable, Codable {
     /// The test pattern's frames per second, 1 to 240.
     package var fps: Int?
 
-    package init(kind: Kind, size: PictureSize? = nil, fps: Int? = nil) {
+    package init(kind: SourceKind, size: PictureSize? = nil, fps: Int? = nil) {
         self.kind = kind
         self.size = size
         self.fps = fps
@@ -65,9 +41,10 @@ extension SourceRequest {
     /// Reads a `source` object; which fields it has depends on its kind.
     package init?(_ reader: inout ObjectReader) {
         reader.require("kind")
-        let words = Kind.allCases.map(\.rawValue).joined(separator: ", ")
         // Without a kind nobody can say what else belongs here.
-        guard let kind = reader.word("kind", oneOf: words, parse: Kind.init(rawValue:)) else { return nil }
+        guard let kind = reader.word("kind", oneOf: SourceKind.words, parse: SourceKind.init(rawValue:)) else {
+            return nil
+        }
         self.init(kind: kind)
         switch kind {
         case .auto, .portal:
@@ -96,13 +73,13 @@ extension SourceRequest {
     }
 
     private mutating func readContent(_ reader: inout ObjectReader) {
-        let words = Content.allCases.map(\.rawValue).joined(separator: " or ")
-        content = reader.word("content", oneOf: words, parse: Content.init(rawValue:))
+        let words = ScreenContent.allCases.map(\.rawValue).joined(separator: " or ")
+        content = reader.word("content", oneOf: words, parse: ScreenContent.init(rawValue:))
     }
 
     private mutating func readCursor(_ reader: inout ObjectReader) {
-        let words = Cursor.allCases.map(\.rawValue).joined(separator: " or ")
-        cursor = reader.word("cursor", oneOf: words, parse: Cursor.init(rawValue:))
+        let words = CursorDrawing.allCases.map(\.rawValue).joined(separator: " or ")
+        cursor = reader.word("cursor", oneOf: words, parse: CursorDrawing.init(rawValue:))
     }
 
     private mutating func readSize(_ reader: inout ObjectReader) {

@@ -5,6 +5,7 @@ import NIOCore
 import Relay
 import TestSupport
 import Testing
+import Wire
 
 @Suite("A configuration file")
 struct ConfigurationFileTests {
@@ -21,14 +22,14 @@ struct ConfigurationFileTests {
 
     @Test("says all that the flags say, and the devices")
     func saysEverything() throws {
-        var expected = RelaySettings()
+        var expected = RelayConfiguration()
         expected.http = Endpoint(host: "127.0.0.1", port: 8421)
         expected.agentLink = Endpoint(host: "::1", port: 0)
         expected.sessionPortBase = 0
-        expected.maximumSessions = 3
-        expected.maximumViewers = 4
-        expected.agentExecutable = "/opt/agent"
-        expected.source = SourceRequest(kind: .auto)
+        expected.eachDevice.maximumSessions = 3
+        expected.eachDevice.maximumViewers = 4
+        expected.eachDevice.agentExecutable = "/opt/agent"
+        expected.eachDevice.source = SourceRequest(kind: .auto)
         expected.linkTokenFile = "/run/token"
         expected.watchdog = .milliseconds(2500)
         expected.helloTimeout = .seconds(2)
@@ -36,7 +37,7 @@ struct ConfigurationFileTests {
         expected.portsFile = "/run/ports.json"
         expected.printsPorts = true
         expected.logLevel = .debug
-        var tv = DeviceSettings(name: "tv")
+        var tv = DeviceConfiguration()
         tv.source = SourceRequest(kind: .testPattern, size: PictureSize(width: 640, height: 360), fps: 30)
         tv.agentExecutable = "/opt/other"
         tv.environment = ["WAYLAND_DISPLAY": "wayland-1", "EMPTY": "", "YES": "yes"]
@@ -46,12 +47,19 @@ struct ConfigurationFileTests {
         tv.screenshotTimeout = .milliseconds(2500)
         tv.maximumSessions = 1
         tv.maximumViewers = 2
-        expected.devices = [tv, DeviceSettings(name: "Wall_2-b")]
+        let names = Set(DeviceConfiguration.settings.map(\.name)).subtracting(["fallback"])
+        expected.listedDevices = [
+            DeviceSettings(name: "tv", settings: Settings(tv, names: names)), DeviceSettings(name: "Wall_2-b"),
+        ]
         var settings = try settings(Self.everything)
         #expect(settings.places["http"] == "relay.yaml:2:7")
         #expect(settings.places["devices"]?.hasPrefix("relay.yaml:") == true)
         settings.places = [:]
-        #expect(settings == expected)
+        let saidNames = [
+            "http", "agentLink", "sessionPortBase", "maxSessions", "maxViewers", "agent", "source", "linkTokenFile",
+            "watchdog", "helloTimeout", "agentReturnGrace", "portsFile", "printPorts", "logLevel", "devices",
+        ]
+        #expect(settings == RelaySettings(expected, names: Set(saidNames)))
     }
 
     private static let everything = """
@@ -246,8 +254,8 @@ struct ConfigurationFileTests {
 
     @Test("may have what looks like an alias in its strings")
     func stringsMayLookLikeAliases() throws {
-        let device = try settings("devices: {tv: {environment: {A: \"*.log & more *a\"}}}").devices?.first
-        #expect(device?.environment == ["A": "*.log & more *a"])
+        let device = try settings("devices: {tv: {environment: {A: \"*.log & more *a\"}}}").values.listedDevices.first
+        #expect(device?.settings.values.environment == ["A": "*.log & more *a"])
     }
 
     @Test("that is any bytes is read or refused, and the relay goes on")

@@ -1,6 +1,7 @@
 import NIOCore
 import Relay
 import Testing
+import Wire
 
 @Suite("Settings of the environment")
 struct EnvironmentSettingsTests {
@@ -39,7 +40,7 @@ struct EnvironmentSettingsTests {
     @Test("may name a source by its kind alone")
     func source() throws {
         let settings = try EnvironmentSettings.settings(in: ["HELIOGRAPH_RELAY_SOURCE": "mutter"])
-        #expect(settings.source == SourceRequest(kind: .mutter))
+        #expect(settings.values.eachDevice.source == SourceRequest(kind: .mutter))
     }
 
     @Test("that are wrong are named, each with what is wrong")

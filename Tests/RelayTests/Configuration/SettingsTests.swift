@@ -5,6 +5,7 @@ import NIOCore
 import Relay
 import TestSupport
 import Testing
+import Wire
 
 @Suite("Settings")
 struct SettingsTests {
@@ -14,9 +15,7 @@ struct SettingsTests {
 
     @Test("of the flags count more than the file's, and these more than the defaults")
     func flagsCountMore() throws {
-        var flags = RelaySettings()
-        flags.maximumViewers = 7
-        flags.watchdog = .seconds(1)
+        let flags = try settings("{maxViewers: 7, watchdog: 1}")
         let file = try settings("maxViewers: 8\nhelloTimeout: 2\nwatchdog: 9\ndevices: {tv: {}, wall: {maxViewers: 9}}")
         let configuration = try RelayConfiguration(flags.over(file), linkToken: nil)
         #expect(configuration.watchdog == .seconds(1))
@@ -29,38 +28,13 @@ struct SettingsTests {
 
     @Test("each of which only the flags or only the file name stay what they are")
     func eachSettingComesThrough() throws {
-        let all = try settings(
-            """
-            http: 127.0.0.1:1
-            agentLink: 127.0.0.1:2
-            sessionPortBase: 3000
-            maxSessions: 4
-            maxViewers: 5
-            maxConnections: 6
-            maxConnectionsPerAddress: 7
-            requestTimeout: 8
-            idleTimeout: 9
-            agent: /a
-            source: {kind: node, node: x}
-            fallback: test-pattern
-            tls: self-signed
-            keysFile: /k
-            linkTokenFile: /t
-            agentUsers: [root]
-            stateFile: /s
-            watchdog: 6
-            helloTimeout: 7
-            agentReturnGrace: 8
-            slateDelay: 9
-            viewerTimeout: 0
-            viewerMemory: 10
-            portsFile: /p
-            printPorts: true
-            logLevel: error
-            logFormat: json
-            devices: {tv: {}}
-            """
+        let all = try ConfigurationFile.settings(
+            at: Programs.repository.appendingPathComponent("Tests/Corpus/configuration/all").path
         )
+        #expect(all.names == Set(RelayConfiguration.settings.map(\.name)), "the file names every setting")
+        #expect(all.places.count == all.names.count)
+        let device = try #require(all.values.listedDevices.first)
+        #expect(device.settings.names == Set(DeviceConfiguration.settings.map(\.name)), "and every one of a device")
         let connections = try RelayConfiguration(
             settings("{maxConnections: 6, maxConnectionsPerAddress: 7, requestTimeout: 8, idleTimeout: 9}"),
             linkToken: nil
@@ -71,10 +45,6 @@ struct SettingsTests {
         #expect(connections.idleTimeout == .seconds(9))
         #expect(all.over(RelaySettings()) == all)
         #expect(RelaySettings().over(all) == all)
-        let named = Mirror(reflecting: all).children.filter { child in
-            Mirror(reflecting: child.value).children.isEmpty
-        }
-        #expect(named.isEmpty, "the file above names every setting: \(named.map { $0.label ?? "" })")
     }
 
     @Test("without devices are for one, named default")
@@ -131,13 +101,13 @@ struct SettingsTests {
         hidden.cursor = .hidden
         #expect(silent.fallback(for: hidden)?.kind == .screenshot)
         #expect(silent.fallback(for: hidden)?.cursor == .hidden)
-        for kind in [SourceRequest.Kind.node, .screenshot, .testPattern] {
+        for kind in [SourceKind.node, .screenshot, .testPattern] {
             #expect(silent.fallback(for: SourceRequest(kind: kind)) == nil)
         }
         var commanded = DeviceConfiguration()
         commanded.screenshotCommand = ["grim", "-t", "ppm", "-"]
         #expect(commanded.fallback(for: SourceRequest(kind: .node))?.kind == .screenshot)
-        for kind in [SourceRequest.Kind.screenshot, .testPattern] {
+        for kind in [SourceKind.screenshot, .testPattern] {
             #expect(commanded.fallback(for: SourceRequest(kind: kind)) == nil)
         }
         for wrong in ["fallback: nothing", "fallback: node", "fallback: {node: x}", "fallback: 3"] {

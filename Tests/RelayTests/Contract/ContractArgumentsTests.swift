@@ -4,6 +4,7 @@ import Relay
 import RelayTestSupport
 import TestSupport
 import Testing
+import Wire
 
 /// Arguments of calls are tried beside one that no call knows, so that nothing comes of them: arguments that are right get that one refused.
 @Suite("The contract's arguments", .serialized)
@@ -171,7 +172,7 @@ struct ContractArgumentsTests {
         send: (JSONValue) async throws -> Refusal
     ) async throws {
         func kind(_ schema: JSONValue) -> String? { schema["properties"]?["kind"]?["const"]?.string }
-        #expect(Set(kinds.map(kind)) == Set(SourceRequest.Kind.allCases.map(\.rawValue)))
+        #expect(Set(kinds.map(kind)) == Set(SourceKind.allCases.map(\.rawValue)))
         for schema in kinds {
             let alternatives = kinds.filter { kind($0) == kind(schema) }
             let name = "\(name) \(kind(schema) ?? "")"

@@ -5,6 +5,7 @@ import Relay
 import RelayTestSupport
 import TestSupport
 import Testing
+import Wire
 
 @Suite("A state file")
 struct StateFileTests {

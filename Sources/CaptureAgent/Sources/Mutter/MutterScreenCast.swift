@@ -1,3 +1,5 @@
+import Wire
+
 /// A screencast from GNOME's compositor itself, through org.gnome.Mutter.ScreenCast: nobody is asked.
 final class MutterScreenCast {
     /// Deadline of every call, ns.

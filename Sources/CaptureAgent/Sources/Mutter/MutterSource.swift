@@ -1,5 +1,5 @@
 package import Media
-import Wire
+package import Wire
 
 /// A monitor of GNOME's compositor, existing or made for the purpose, or a window, without a dialog.
 package struct MutterSource: FrameSource {

@@ -1,4 +1,5 @@
 import Glibc
+import Wire
 
 /// The desktop's consent to a screencast, through org.freedesktop.portal.ScreenCast.
 ///

@@ -1,3 +1,5 @@
+import Wire
+
 /// What a monitor's screencast by xdg-desktop-portal-wlr 0.7 needs beside it: the first picture of a screen that stands still, and another
 /// screencast where this one was paused.
 ///

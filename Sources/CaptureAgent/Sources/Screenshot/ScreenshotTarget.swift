@@ -1,4 +1,5 @@
 import Glibc
+package import Wire
 
 /// What screenshots are taken of, and how the pointer is to be.
 package struct ScreenshotTarget: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import CWayland
 import Media
+import Wire
 
 /// Screenshots from a compositor of wlroots' kind, by zwlr_screencopy_manager_v1: it copies its next picture into our memory.
 final class ScreencopyBackend: ScreenshotBackend {

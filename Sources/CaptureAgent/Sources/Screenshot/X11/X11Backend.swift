@@ -1,6 +1,7 @@
 import CXCB
 import Glibc
 import Media
+import Wire
 
 /// Screenshots from an X server, by MIT-SHM: it copies its screen into our memory.
 final class X11Backend: ScreenshotBackend {

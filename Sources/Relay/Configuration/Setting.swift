@@ -1,0 +1,91 @@
+/// A configuration whose values are settings.
+package protocol Configurable: Sendable {
+    /// The defaults.
+    init()
+    /// All settings, in the order of the reference.
+    static var settings: [Setting<Self>] { get }
+}
+
+/// Everything that is known of one setting: the file, the environment, the flags, a reload and the reference go by it.
+package struct Setting<Configuration: Configurable>: Sendable {
+    /// The name in the configuration file. A variable's name follows from it.
+    package let name: String
+    /// The values that it takes, in Markdown.
+    package let range: String
+    /// The default, in Markdown; nil for none.
+    package let standard: String?
+    /// What it does, in Markdown.
+    package let summary: String
+    /// When a reload changes it.
+    package let change: SettingChange
+    /// The flags that say it; none for settings that only a file or a variable can say.
+    package let flags: [SettingFlag]
+    /// Whether each device's own value counts. A reload compares devices instead of the setting.
+    package let isOfDevices: Bool
+
+    /// Reads the field into a configuration, and returns whether there is a valid value.
+    let read: @Sendable (inout ObjectReader, inout Configuration) -> Bool
+    /// Copies the value of one configuration to another.
+    let copy: @Sendable (Configuration, inout Configuration) -> Void
+    /// Whether two configurations have different values.
+    let differs: @Sendable (Configuration, Configuration) -> Bool
+
+    /// - Parameters:
+    ///   - path: Where a configuration keeps the value, which is the default at first.
+    ///   - standard: The default in words, unless the type can write it.
+    init<Value: Equatable & Sendable>(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ type: SettingType<Value>,
+        _ change: SettingChange,
+        default standard: String? = nil,
+        isOfDevices: Bool = false,
+        _ summary: String
+    ) {
+        self.name = name
+        self.range = type.range
+        self.standard = standard ?? type.text(Configuration()[keyPath: path])
+        self.summary = summary
+        self.change = change
+        self.isOfDevices = isOfDevices
+        flags = type.flags(of: name, summary: summary, default: self.standard)
+        read = { reader, configuration in
+            guard let value = type.read(&reader, name) else { return false }
+            configuration[keyPath: path] = value
+            return true
+        }
+        copy = { $1[keyPath: path] = $0[keyPath: path] }
+        differs = { $0[keyPath: path] != $1[keyPath: path] }
+    }
+}
+
+extension Setting where Configuration == RelayConfiguration {
+    /// The setting of that name for all devices that do not have their own value.
+    static func ofDevices(_ name: String) -> [Setting] {
+        DeviceConfiguration.settings.filter { $0.name == name }.map(Setting.init(ofDevices:))
+    }
+
+    private init(ofDevices setting: Setting<DeviceConfiguration>) {
+        name = setting.name
+        range = setting.range
+        standard = setting.standard
+        summary = setting.summary
+        change = setting.change
+        flags = setting.flags
+        isOfDevices = true
+        read = { setting.read(&$0, &$1.eachDevice) }
+        copy = { setting.copy($0.eachDevice, &$1.eachDevice) }
+        differs = { setting.differs($0.eachDevice, $1.eachDevice) }
+    }
+}
+
+/// When a reload changes a setting, in the reference's words.
+package enum SettingChange: String, Sendable, CaseIterable {
+    case atOnce = "At once. What is there stays, even above a new limit."
+    case forConnections = "For new connections."
+    case forSessions = "For new sessions."
+    case forAgents = "When the relay next starts an agent."
+    case forLosses = "When the relay next loses an agent."
+    case forBroadcasts = "When the device's broadcast next starts; for its fallback, when the standby next starts."
+    case atRestart = "When the relay next starts."
+}

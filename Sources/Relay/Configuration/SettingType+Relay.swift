@@ -1,0 +1,178 @@
+import Program
+import Wire
+
+extension SettingType<Endpoint> {
+    static var endpoint: Self {
+        Self(range: "host:port", argument: .text, valueName: "host:port") { reader, name in
+            let words = "an address with a port, such as 127.0.0.1:8420 or [::]:8420"
+            return reader.word(name, oneOf: words, parse: Endpoint.init(_:))
+        }
+    }
+
+    static var loopback: Self {
+        Self(range: "loopback host:port", argument: .text, valueName: "host:port") { reader, name in
+            let words = "127.0.0.1, ::1 in brackets or localhost with a port, such as 127.0.0.1:8420"
+            return reader.word(name, oneOf: words) { text in Endpoint(text).flatMap { $0.isLoopback ? $0 : nil } }
+        }
+    }
+}
+
+extension SettingType<TLSSettings> {
+    /// `none`, `self-signed`, or the two files.
+    static var tls: Self {
+        Self(
+            range: "`none`, `self-signed`, or an object: certificate, key, paths",
+            argument: .text,
+            valueName: "kind",
+            otherFlags: [
+                SettingFlag(
+                    "tlsCertificate",
+                    member: "certificate",
+                    .text,
+                    "path",
+                    "A certificate in PEM, followed by those that lead to its root."
+                ),
+                SettingFlag("tlsKey", member: "key", .text, "path", "The certificate's private key in PEM."),
+            ],
+            text: { $0 == .none ? "`none`" : nil }
+        ) { reader, name in
+            guard !reader.isString(name) else {
+                return reader.word(name, oneOf: "none, self-signed, or an object with certificate and key") { text in
+                    ["none": TLSSettings.none, "self-signed": .selfSigned][text]
+                }
+            }
+            return reader.object(name) { reader in
+                reader.require("certificate", "key")
+                let (certificate, key) = (reader.path("certificate"), reader.path("key"))
+                reader.finish()
+                guard let certificate, let key else { return nil }
+                return .files(certificate: certificate, key: key)
+            }
+        }
+    }
+}
+
+extension SettingType<[UInt32]> {
+    /// Most users beside the relay's own that may run agents.
+    private static var maximumUsers: Int { 100 }
+
+    /// Users of this machine by name or number, as their ids.
+    static var users: Self {
+        Self(
+            range: "array of up to \(maximumUsers) strings",
+            argument: .list,
+            valueName: "users",
+            text: { _ in nil }
+        ) { reader, name in
+            guard let users = reader.strings(name, count: 0...maximumUsers, length: 1...100) else { return nil }
+            let ids = users.compactMap(UserName.id(of:))
+            guard ids.count < users.count else { return ids }
+            for user in users where UserName.id(of: user) == nil {
+                reader.note(.unknownValue, name, "has \"\(user)\"; allowed: names and numbers of this machine's users")
+            }
+            return nil
+        }
+    }
+}
+
+extension SettingType<SourceRequest> {
+    static var source: Self {
+        Self(
+            range: "object",
+            argument: .text,
+            valueName: "kind",
+            member: "kind",
+            otherFlags: [
+                SettingFlag(
+                    "node",
+                    member: "node",
+                    .text,
+                    "name",
+                    "With --source node: the PipeWire node's name, serial or id."
+                )
+            ],
+            text: { "kind `\($0.kind.rawValue)`" }
+        ) { reader, name in
+            reader.object(name, SourceRequest.init)
+        }
+    }
+}
+
+extension SettingType<Fallback?> {
+    static var fallback: Self {
+        Self(range: "string or object", argument: .text, valueName: "kind", text: { _ in nil }) { reader, name in
+            fallback(name, &reader).map(Optional.some)
+        }
+    }
+
+    /// A source's kind, as an object or as the word alone, or `none`.
+    private static func fallback(_ name: String, _ reader: inout ObjectReader) -> Fallback? {
+        guard reader.isString(name) else { return reader.object(name, SourceRequest.init).map(Fallback.source) }
+        return reader.word(name, oneOf: "none, \(SourceKind.words), or an object as for source") { text in
+            if text == "none" { return .nothing }
+            // A node needs its name, which the word alone cannot say.
+            return SourceKind(rawValue: text).flatMap { $0 == .node ? nil : .source(SourceRequest(kind: $0)) }
+        }
+    }
+}
+
+extension SettingType<[String: String]> {
+    /// Longest value of an environment variable, in characters.
+    private static var longestValue: Int { 32_768 }
+
+    /// Variables by name. Issues never show a value.
+    static var environment: Self {
+        Self(range: "object of strings", text: { _ in "`{}`" }) { $0.object($1, variables) }
+    }
+
+    private static func variables(_ reader: inout ObjectReader) -> [String: String] {
+        var variables: [String: String] = [:]
+        for name in reader.names {
+            if name == LinkToken.environmentKey {
+                reader.note(.unknown, name, "is the relay's own to set; the file's linkTokenFile says where it stands")
+            } else if !name.isVariable {
+                reader.note(.unknown, name, "is no variable's name; allowed: letters, digits and _, no digit first")
+            }
+            variables[name] = reader.string(name, length: 0...longestValue)
+        }
+        return variables
+    }
+}
+
+extension String {
+    /// Whether it can be the name of an environment variable.
+    fileprivate var isVariable: Bool {
+        guard let first = utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= first) else { return false }
+        return utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+}
+
+extension SettingType<[DeviceSettings]> {
+    /// Most devices of one relay.
+    private static var maximumDevices: Int { 64 }
+
+    static var devices: Self {
+        Self(range: "object, 1 to \(maximumDevices) members", text: { _ in nil }) { reader, name in
+            let listed = reader.object(name) { reader in
+                (count: reader.names.count, devices: reader.names.compactMap { device($0, &reader) })
+            }
+            guard let listed, !(1...maximumDevices ~= listed.count) else { return listed?.devices }
+            reader.note(.outOfRange, name, "has \(listed.count) devices; allowed: 1 to \(maximumDevices)")
+            return nil
+        }
+    }
+
+    private static func device(_ name: String, _ reader: inout ObjectReader) -> DeviceSettings? {
+        if !name.isName {
+            reader.note(.unknown, name, "is no device's name; allowed: 1 to 64 letters, digits, - and _")
+        }
+        return reader.object(name) { DeviceSettings(name: name, settings: Settings(&$0)) }
+    }
+}
