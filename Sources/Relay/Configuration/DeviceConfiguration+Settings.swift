@@ -3,74 +3,59 @@ import Wire
 extension DeviceConfiguration: Configurable {
     /// The settings of a device. Those that ``RelayConfiguration/settings`` names too may be said for all devices at once.
     package static let settings: [Setting<DeviceConfiguration>] = [
-        Setting(
-            "source",
-            \.source,
-            .source,
-            .forBroadcasts,
+        Setting("source", \.source, .source, .forBroadcasts) {
             "What a broadcast captures if its start names no [source](api.md#post-screencapturebroadcaststart): "
                 + "\(SourceKind.words)."
-        ),
+        },
         Setting(
             "fallback",
             \.fallback,
             .fallback,
             .forBroadcasts,
-            default: "`screenshot` beside a desktop's screencast, else `none`",
-            "What the standby captures: `none` for no standby, a kind of source, or an object as for `source`. "
-                + "See [Fallback](#fallback)."
-        ),
+            default: "`screenshot` beside a desktop's screencast, else `none`"
+        ) {
+            "What the [standby](#fallback) captures: `none` for no standby, a kind of source, or an object as for `source`."
+        },
         Setting(
             "agent",
             \.agentExecutable,
             .path,
             .forBroadcasts,
-            default: "beside the relay's executable, else in PATH",
+            default: "beside the relay's executable, else in PATH"
+        ) {
             "The capture-agent to start."
-        ),
-        Setting(
-            "environment",
-            \.environment,
-            .environment,
-            .forBroadcasts,
+        },
+        Setting("environment", \.environment, .environment, .forBroadcasts) {
             "Variables for the agent, over those of the relay. Values are never logged. "
                 + "`HELIOGRAPH_LINK_TOKEN` is the relay's to set."
-        ),
+        },
         Setting(
             "stateDirectory",
             \.stateDirectory,
             .absolutePath,
             .forBroadcasts,
-            default: "`$XDG_STATE_HOME/heliograph`",
+            default: "`$XDG_STATE_HOME/heliograph`"
+        ) {
             "Where the agent keeps the portal's restore token, in a folder of the device's name."
-        ),
-        Setting(
-            "consentTimeout",
-            \.consentTimeout,
-            .optionalSeconds(1...3600),
-            .forBroadcasts,
-            default: "60",
+        },
+        Setting("consentTimeout", \.consentTimeout, .optionalSeconds(1...3600), .forBroadcasts, default: "60") {
             "How long a person has to answer the desktop's dialog, in seconds."
-        ),
+        },
         Setting(
             "screenshotCommand",
             \.screenshotCommand,
             .strings(count: 1...100, length: 0...4096),
             .forBroadcasts,
-            default: "what the desktop offers",
+            default: "what the desktop offers"
+        ) {
             "The program that takes screenshots if the source or the fallback is `screenshot`, and its arguments. "
                 + "It writes a PNG, JPEG or PPM picture to its standard output."
-        ),
-        Setting(
-            "screenshotTimeout",
-            \.screenshotTimeout,
-            .optionalSeconds(0.1...60),
-            .forBroadcasts,
-            default: "5",
+        },
+        Setting("screenshotTimeout", \.screenshotTimeout, .optionalSeconds(0.1...60), .forBroadcasts, default: "5") {
             "How long the program may take for one screenshot, in seconds."
-        ),
-        Setting("maxSessions", \.maximumSessions, .integer(1...1000), .atOnce, "Most sessions of a device."),
-        Setting("maxViewers", \.maximumViewers, .integer(1...10_000), .atOnce, "Most viewers of a session."),
+        },
+        Setting("maxSessions", \.maximumSessions, .integer(1...1000), .atOnce) { "Most sessions of a device." },
+        Setting("maxViewers", \.maximumViewers, .integer(1...10_000), .atOnce) { "Most viewers of a session." },
     ]
 
     /// - Parameter all: What counts for each device that does not have its own value.

@@ -4,57 +4,32 @@ extension RelayConfiguration: Configurable {
         listening + access + files + agents + viewers + connectionLimits + ofDevices
 
     private static let listening: [Setting<RelayConfiguration>] = [
-        Setting(
-            "http",
-            \.http,
-            .endpoint,
-            .atRestart,
+        Setting("http", \.http, .endpoint, .atRestart) {
             "Where the HTTP API listens, and sessions' ports on the same address. Port 0 takes any free one. "
                 + "Other addresses than loopback need [TLS and keys](#encryption-and-other-machines)."
-        ),
-        Setting(
-            "agentLink",
-            \.agentLink,
-            .loopback,
-            .atRestart,
+        },
+        Setting("agentLink", \.agentLink, .loopback, .atRestart) {
             "Where agents connect. Only loopback is allowed; port 0 takes any free one."
-        ),
-        Setting(
-            "sessionPortBase",
-            \.sessionPortBase,
-            .port,
-            .atRestart,
+        },
+        Setting("sessionPortBase", \.sessionPortBase, .port, .atRestart) {
             "The first TCP port for sessions that name none; 0 takes any free one. "
                 + "The relay tries the next 1000, or as many as all devices may have sessions."
-        ),
+        },
     ]
 
     private static let access: [Setting<RelayConfiguration>] = [
-        Setting(
-            "tls",
-            \.tls,
-            .tls,
-            .atRestart,
+        Setting("tls", \.tls, .tls, .atRestart) {
             "How connections of callers and viewers are [encrypted](#encryption-and-other-machines): `none`, "
                 + "`self-signed` for a certificate that the relay makes once, or a certificate and its key."
-        ),
-        Setting(
-            "keysFile",
-            \.keysFile,
-            .pathOrNone,
-            .atRestart,
-            default: "`$XDG_STATE_HOME/heliograph/keys.json`",
-            "The [keys](#keys) that `heliograph keys` makes and calls need. "
+        },
+        Setting("keysFile", \.keysFile, .pathOrNone, .atRestart, default: "`$XDG_STATE_HOME/heliograph/keys.json`") {
+            "The file of the [keys](#keys) that `heliograph keys` makes. Calls need one of them. "
                 + "With `none`, and without a home directory, calls need no key."
-        ),
-        Setting(
-            "linkTokenFile",
-            \.linkTokenFile,
-            .path,
-            .atRestart,
+        },
+        Setting("linkTokenFile", \.linkTokenFile, .path, .atRestart) {
             "The file of the secret that agents show, at least 16 characters. Only user and group may be able to read it. "
                 + "Without the file, `HELIOGRAPH_LINK_TOKEN` counts; without both, each run makes its own secret."
-        ),
+        },
     ]
 
     private static let files: [Setting<RelayConfiguration>] = [
@@ -63,129 +38,71 @@ extension RelayConfiguration: Configurable {
             \.stateFile,
             .pathOrNone,
             .atRestart,
-            default: "`$XDG_STATE_HOME/heliograph/relay-PORT.json`",
+            default: "`$XDG_STATE_HOME/heliograph/relay-PORT.json`, with the port of `agentLink`"
+        ) {
             "What the relay [keeps when it ends](#a-relay-that-is-started-again): sessions, broadcasts and the token. "
-                + "PORT is that of `agentLink`. With `none`, with port 0, and without a home directory, it keeps nothing."
-        ),
-        Setting(
-            "portsFile",
-            \.portsFile,
-            .path,
-            .atRestart,
+                + "It keeps nothing with `none`, without a home directory, or if `agentLink` has port 0."
+        },
+        Setting("portsFile", \.portsFile, .path, .atRestart, default: "no file") {
             #"The relay writes `{"http":N,"agentLink":N,"pid":N}` here when all ports are open."#
-        ),
-        Setting("printPorts", \.printsPorts, .bool, .atRestart, "Print the same JSON to standard output."),
-        Setting("logLevel", \.logLevel, .word("level"), .atOnce, "The least level that is logged."),
-        Setting(
-            "logFormat",
-            \.logFormat,
-            .word("format"),
-            .atRestart,
-            "The format of the [log](monitoring.md#the-log): text, or one JSON object a line."
-        ),
+        },
+        Setting("printPorts", \.printsPorts, .bool, .atRestart) { "Prints the same JSON to standard output." },
+        Setting("logLevel", \.logLevel, .word("level"), .atOnce) { "The least level that is logged." },
+        Setting("logFormat", \.logFormat, .word("format"), .atRestart) {
+            "The format of the [log](monitoring.md#the-log). In json, each line is one object."
+        },
     ]
 
     private static let agents: [Setting<RelayConfiguration>] = [
-        Setting(
-            "agentUsers",
-            \.agentUsers,
-            .users,
-            .atOnce,
-            default: "none",
+        Setting("agentUsers", \.agentUsers, .users, .atOnce, default: "no others") {
             "The users, by name or number, whose processes may be [agents](#agents-and-their-users) beside root and the "
                 + "relay's own user. The flag has commas between them; in the file, numbers need quotes."
-        ),
-        Setting(
-            "watchdog",
-            \.watchdog,
-            .seconds(0.1...3600),
-            .atRestart,
+        },
+        Setting("watchdog", \.watchdog, .seconds(0.1...3600), .atRestart) {
             "After how long without a byte an agent's link is lost, in seconds. "
                 + "Agents send heartbeats three times as often, and at least every 2 s."
-        ),
-        Setting(
-            "helloTimeout",
-            \.helloTimeout,
-            .seconds(0.1...3600),
-            .atRestart,
+        },
+        Setting("helloTimeout", \.helloTimeout, .seconds(0.1...3600), .atRestart) {
             "How long a connecting agent may take to send HELLO, in seconds."
-        ),
-        Setting(
-            "agentReturnGrace",
-            \.agentReturnGrace,
-            .seconds(0...3600),
-            .forLosses,
+        },
+        Setting("agentReturnGrace", \.agentReturnGrace, .seconds(0...3600), .forLosses) {
             "How long the relay waits for a lost agent before it starts another, in seconds."
-        ),
-        Setting(
-            "slateDelay",
-            \.slateDelay,
-            .seconds(0...3600),
-            .forAgents,
+        },
+        Setting("slateDelay", \.slateDelay, .seconds(0...3600), .forAgents) {
             "How long both of a device's sources may be lost before viewers see a slate, NO SIGNAL, in seconds."
-        ),
+        },
     ]
 
     private static let viewers: [Setting<RelayConfiguration>] = [
-        Setting(
-            "viewerTimeout",
-            \.viewerTimeout,
-            .optionalSeconds(0...3600),
-            .forSessions,
+        Setting("viewerTimeout", \.viewerTimeout, .optionalSeconds(0...3600), .forSessions) {
             "How long a viewer may be [behind](api.md#viewers-that-fall-behind) before the relay closes its connection, "
                 + "in seconds; 0 for ever."
-        ),
-        Setting(
-            "viewerMemory",
-            \.viewerMemory,
-            .mebibytes(1...65_536),
-            .atOnce,
+        },
+        Setting("viewerMemory", \.viewerMemory, .mebibytes(1...65_536), .atOnce) {
             "How much all viewers' connections together may leave unread in the relay, in MiB. "
                 + "Beyond that, the relay closes the connection that holds most."
-        ),
+        },
     ]
 
     private static let connectionLimits: [Setting<RelayConfiguration>] = [
-        Setting(
-            "maxConnections",
-            \.connections.maximum,
-            .integer(1...100_000),
-            .atOnce,
-            "Most connections of callers and viewers; see [Limits](#limits)."
-        ),
-        Setting(
-            "maxConnectionsPerAddress",
-            \.connections.maximumPerAddress,
-            .integer(1...100_000),
-            .atOnce,
+        Setting("maxConnections", \.connections.maximum, .integer(1...100_000), .atOnce) {
+            "Most [connections](#limits) of callers and viewers."
+        },
+        Setting("maxConnectionsPerAddress", \.connections.maximumPerAddress, .integer(1...100_000), .atOnce) {
             "Most connections from one address."
-        ),
-        Setting(
-            "requestTimeout",
-            \.connections.requestTimeout,
-            .seconds(0.1...3600),
-            .forConnections,
+        },
+        Setting("requestTimeout", \.connections.requestTimeout, .seconds(0.1...3600), .forConnections) {
             "How long a connection's first request, a request's body, and the key on a session's port may take, in seconds."
-        ),
-        Setting(
-            "idleTimeout",
-            \.connections.idleTimeout,
-            .seconds(0.1...3600),
-            .forConnections,
+        },
+        Setting("idleTimeout", \.connections.idleTimeout, .seconds(0.1...3600), .forConnections) {
             "How long a connection may be idle between two requests, and take nothing of an answer, in seconds."
-        ),
+        },
     ]
 
     private static let ofDevices: [Setting<RelayConfiguration>] =
         ["source", "fallback", "agent", "maxSessions", "maxViewers"].flatMap(Setting.ofDevices) + [
-            Setting(
-                "devices",
-                \.listedDevices,
-                .devices,
-                .atRestart,
-                default: "`{default: {}}`",
-                isOfDevices: true,
+            Setting("devices", \.listedDevices, .devices, .atRestart, default: "`{default: {}}`", isOfDevices: true) {
                 "The [devices](#devices) by name, and their own settings."
-            )
+            }
         ]
 }

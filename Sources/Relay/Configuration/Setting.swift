@@ -40,15 +40,15 @@ package struct Setting<Configuration: Configurable>: Sendable {
         _ change: SettingChange,
         default standard: String? = nil,
         isOfDevices: Bool = false,
-        _ summary: String
+        summary: () -> String
     ) {
         self.name = name
         self.range = type.range
         self.standard = standard ?? type.text(Configuration()[keyPath: path])
-        self.summary = summary
+        self.summary = summary()
         self.change = change
         self.isOfDevices = isOfDevices
-        flags = type.flags(of: name, summary: summary, default: self.standard)
+        flags = type.flags(of: name, summary: self.summary, default: self.standard)
         read = { reader, configuration in
             guard let value = type.read(&reader, name) else { return false }
             configuration[keyPath: path] = value

@@ -24,8 +24,8 @@ package struct SettingFlag: Sendable {
         self.member = member
         self.argument = argument
         self.valueName = valueName
-        // The terminal shows neither links nor code.
-        self.help = help.replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }.replacing("`", with: "")
+        // A terminal shows no links.
+        self.help = help.replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
     }
 
     /// The flag's name in kebab case, without hyphens before it.

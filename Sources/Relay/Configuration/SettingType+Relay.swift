@@ -30,7 +30,7 @@ extension SettingType<TLSSettings> {
                     member: "certificate",
                     .text,
                     "path",
-                    "A certificate in PEM, followed by those that lead to its root."
+                    "The certificate in PEM, and its chain."
                 ),
                 SettingFlag("tlsKey", member: "key", .text, "path", "The certificate's private key in PEM."),
             ],
@@ -88,7 +88,7 @@ extension SettingType<SourceRequest> {
                     member: "node",
                     .text,
                     "name",
-                    "With --source node: the PipeWire node's name, serial or id."
+                    "With --source node: its PipeWire name, serial or id."
                 )
             ],
             text: { "kind `\($0.kind.rawValue)`" }
@@ -142,15 +142,9 @@ extension SettingType<[String: String]> {
 extension String {
     /// Whether it can be the name of an environment variable.
     fileprivate var isVariable: Bool {
-        guard let first = utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= first) else { return false }
-        return utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_".utf8
+        guard let first = utf8.first, letters.contains(first) else { return false }
+        return utf8.allSatisfy { letters.contains($0) || "0123456789".utf8.contains($0) }
     }
 }
 

@@ -8,6 +8,8 @@ struct SettingType<Value: Equatable & Sendable>: Sendable {
     var argument: SettingFlag.Argument?
     /// What stands for a value in the help.
     var valueName = ""
+    /// Whether the flag's help spells out the range.
+    var spellsRange = false
     /// The member of an object that the setting's flag says.
     var member: String?
     /// The flags for further members.
@@ -19,8 +21,10 @@ struct SettingType<Value: Equatable & Sendable>: Sendable {
 
     func flags(of name: String, summary: String, default standard: String?) -> [SettingFlag] {
         guard let argument else { return [] }
+        var help = summary
+        if spellsRange { help += " One of \(range)." }
         // A flag without an argument has no other value to be the default.
-        let help = argument == .nothing ? summary : standard.map { "\(summary) Default: \($0)." } ?? summary
+        if let standard, argument != .nothing { help += " Default: \(standard.replacing("`", with: ""))." }
         return [SettingFlag(name, member: member, argument, valueName, help)] + otherFlags
     }
 }
@@ -128,7 +132,13 @@ extension SettingType where Value: RawRepresentable & CaseIterable, Value.RawVal
     /// One of the words of an enumeration.
     static func word(_ valueName: String) -> Self {
         let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
-        return Self(range: words, argument: .text, valueName: valueName, text: { $0.rawValue }) { reader, name in
+        return Self(
+            range: words,
+            argument: .text,
+            valueName: valueName,
+            spellsRange: true,
+            text: { $0.rawValue }
+        ) { reader, name in
             reader.word(name, oneOf: words, parse: Value.init(rawValue:))
         }
     }

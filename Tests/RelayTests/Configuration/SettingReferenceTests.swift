@@ -21,6 +21,19 @@ struct SettingReferenceTests {
         if Self.isWritten { try page.write(to: Self.page, atomically: true, encoding: .utf8) }
     }
 
+    @Test("agrees with the defaults in the tables of limits")
+    func limits() throws {
+        let page = try String(contentsOf: Self.page, encoding: .utf8)
+        let rows = page.split(separator: "\n").map { line in
+            line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let settings = RelayConfiguration.settings.map { ($0.name, $0.standard ?? "") }
+        let defaults = Dictionary(uniqueKeysWithValues: settings)
+        let limits = rows.filter { $0.count == 4 && defaults.keys.contains($0[2]) && $0[1] != "as viewers" }
+        #expect(limits.count == 13)
+        for limit in limits { #expect(limit[1].hasPrefix(defaults[limit[2]] ?? ""), "\(limit)") }
+    }
+
     @Test("in the help has each flag, its value's name and its default")
     func help() throws {
         let outcome = try Programs.run(Programs.product("heliograph-relay"), ["--experimental-dump-help"])
