@@ -1,263 +1,264 @@
 package import NIOCore
 package import Wire
 
-/// Which of a device's agents a session's pictures come from.
+/// The state machine that decides which of a device's agents feeds a session.
 ///
-/// Its mutators take what happened; ``orders(now:)`` returns what the agents are to be told then. Pictures come from one agent at a time,
-/// the *current* one. Another becomes it only with a keyframe that answers a request which it was sent for the purpose, so no viewer gets a
-/// picture without its reference, nor one that had been queued before.
+/// Each event returns what to tell the agents, in order. Perform these orders before the next event.
 ///
-/// The broadcast's agent is preferred. The standby's session is active only while that agent does not deliver, and until it does again.
+/// Pictures come from one agent at a time. Another agent takes over with a keyframe that answers a request for one.
+/// So viewers never get a picture without its reference, or one that was queued before.
+///
+/// The broadcast's agent is preferred. The standby encodes only until the broadcast's agent delivers again.
 package struct FeedSwitch: Sendable {
-    private struct Agent: Sendable {
-        var isLinked = false
-        /// Whether it encodes the session.
-        var isActive = false
+    private enum Feed {
+        /// Nobody wants pictures: no agent encodes the session.
+        case asleep
+        /// Pictures are wanted, and no agent has answered yet. The time means nothing until an agent is linked.
+        case waiting(since: NIODeadline)
+        case fed(by: AgentRole, since: NIODeadline)
+    }
+
+    /// An agent as the session knows it.
+    private struct Agent {
+        /// An idle agent is linked and does not encode the session.
+        enum State { case absent, idle, active(KeyframeRequest) }
+
+        var state = State.absent
         var source: SourceStatus.State?
-        /// Since when its source streams.
-        var streamingSince: NIODeadline?
-        /// Frames captured before are older than its source's last loss. Monotonic ns.
-        var lostSource: UInt64 = 0
-        var request = KeyframeRequest()
-        /// When its picture was last known to wait for other sessions' pictures: until then it owes none.
-        var lastAwaitedTurn: NIODeadline?
-        /// Since when it has been known that it owes pictures that do not come.
-        var stalledSince: NIODeadline?
+        var sourceSince = NIODeadline.distantPast
+        /// Frames captured before show the screen before the source's last loss. Monotonic ns.
+        var sourceLostAt: UInt64 = 0
+        /// When the agent last said that the session's picture waits for those of other sessions: until then it owes none.
+        var lastAwaitedTurn = NIODeadline.distantPast
+        /// When the relay noticed that the agent owes pictures; `nil` if it owes none.
+        var overdueSince: NIODeadline?
+
+        var isLinked: Bool { if case .absent = state { false } else { true } }
+        var isStreaming: Bool { source == .streaming }
+        var isOverdue: Bool { overdueSince != nil }
+        var delivers: Bool { isStreaming && !isOverdue }
+
+        /// An active agent's keyframe request.
+        var request: KeyframeRequest? {
+            get { if case .active(let request) = state { request } else { nil } }
+            set { if let newValue { state = .active(newValue) } }
+        }
+
+        /// Why its source does not deliver, if the agent has said so.
+        var sourceLoss: Cause? {
+            switch source {
+            case .paused: .sourcePaused
+            case .lost: .sourceLost
+            case .opening, .streaming, nil: nil
+            }
+        }
+
+        mutating func reported(_ state: SourceStatus.State, now: NIODeadline) {
+            if state != source { (source, sourceSince) = (state, now) }
+            if sourceLoss != nil { sourceLostAt = now.uptimeNanoseconds }
+        }
     }
 
     package var policy: Policy
+    private var feed = Feed.waiting(since: .distantPast)
     private var agents = EachRole(Agent())
-    package private(set) var current: AgentRole?
-    /// Why the last current agent is to be left, or is gone; nil at the beginning, and when it was told to stop.
+    /// Why the broadcast's agent does not deliver, or why the former feed ended. Unused while the standby feeds.
     private var loss: Cause?
-    /// Whether the broadcast's agent owes pictures that do not come.
-    private var isStalled: Bool { agents.broadcast.stalledSince != nil }
-    /// Since when agents are linked and nothing has come from any.
-    private var waitingSince: NIODeadline?
     private var lastPicture: NIODeadline?
-    private var lastSwitch: NIODeadline?
-    /// Whether anybody wants pictures. While nobody does no agent encodes the session, and none is expected to.
-    package private(set) var isDemanded = true
-    /// Of all agents.
+    /// The id of the last keyframe request to any agent.
     package private(set) var lastRequestID: UInt32 = 0
-
     package private(set) var record = Record()
-    /// Since when viewers see a picture that is no longer the screen's; nil when they do not, or saw none yet.
+    /// Since when viewers see a picture that no longer shows the screen; `nil` if they do not, or have seen none yet.
     package private(set) var staleSince: NIODeadline?
 
     package init(policy: Policy) { self.policy = policy }
 
-    package var source: Source {
-        switch current {
-        case .broadcast where agents.broadcast.source == .streaming && !isStalled: .pipewire
-        case .standby where agents.standby.source == .streaming && agents.standby.stalledSince == nil: .screenshot
-        case .broadcast, .standby, nil: .none
-        }
-    }
+    /// The agent whose pictures viewers get.
+    package var current: AgentRole? { if case .fed(let role, _) = feed { role } else { nil } }
 
-    // MARK: What happens to agents
-
-    /// An agent is linked, and knows the session as one that is not active.
-    package mutating func linked(_ role: AgentRole, now: NIODeadline) {
-        agents[role] = Agent(isLinked: true)
-        if role == .broadcast, !isDemanded { loss = nil }
-        if current == nil { waitingSince = waitingSince ?? now }
-    }
-
-    /// - Parameter cause: nil when the agent had been told to stop.
-    package mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) {
-        agents[role] = Agent()
-        if role == current || current == nil && role == .broadcast {
-            current = nil
-            loss = cause
-        }
-        if current == nil { waitingSince = isLinked ? now : nil }
-    }
-
-    package mutating func sourceReported(_ role: AgentRole, _ state: SourceStatus.State, now: NIODeadline) {
-        agents[role].source = state
-        agents[role].streamingSince = state == .streaming ? agents[role].streamingSince ?? now : nil
-        switch state {
-        case .opening:
-            break
-        case .streaming:
-            if role == .broadcast, current == .broadcast || !isDemanded { loss = nil }
-        case .paused, .lost:
-            agents[role].lostSource = now.uptimeNanoseconds
-            if role == .broadcast, current != .standby { loss = state == .lost ? .sourceLost : .sourcePaused }
-        }
-    }
-
-    /// An agent says that the session's picture waits while it encodes other sessions' pictures: it is busy, and its encoder does not hang.
-    package mutating func awaitsTurn(_ role: AgentRole, now: NIODeadline) { agents[role].lastAwaitedTurn = now }
+    /// Whether pictures are wanted.
+    package var isDemanded: Bool { if case .asleep = feed { false } else { true } }
 
     /// Whether there is an agent that may feed the session.
     package var isLinked: Bool { agents.broadcast.isLinked || agents.standby.isLinked }
 
-    // MARK: Demand
-
-    /// Somebody wants pictures, or nobody does any more. The session then begins as it did at first, and that is no switch.
-    package mutating func demand(_ isThere: Bool, now: NIODeadline) {
-        guard isThere != isDemanded else { return }
-        isDemanded = isThere
-        if isThere {
-            waitingSince = isLinked ? now : nil
-            return
-        }
-        // What the standby fed because of goes on, so that it is asked at once when somebody does again.
-        if current == .standby || isStalled { loss = lossOfBroadcast }
-        current = nil
-        (agents.broadcast.stalledSince, agents.standby.stalledSince) = (nil, nil)
-        waitingSince = nil
-        lastPicture = nil
+    package var source: Source {
+        guard let current, agents[current].delivers else { return .none }
+        return current == .broadcast ? .pipewire : .screenshot
     }
 
-    /// What keeps the broadcast's agent from delivering, as far as it is known without pictures.
-    private var lossOfBroadcast: Cause? {
-        guard agents.broadcast.isLinked else { return .linkClosed }
-        switch agents.broadcast.source {
-        case .lost: return .sourceLost
-        case .paused: return .sourcePaused
-        case .streaming, .opening, nil: return nil
+    /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none.
+    package func overdueSince(of role: AgentRole) -> NIODeadline? {
+        agents[role].isStreaming ? agents[role].overdueSince.map { max($0, agents[role].sourceSince) } : nil
+    }
+
+    // MARK: Agents and demand
+
+    /// An agent is linked. It knows the session as one that is not active.
+    ///
+    /// - Parameter source: What the agent has reported about its source; `nil` if nothing yet.
+    package mutating func linked(_ role: AgentRole, source: SourceStatus.State?, now: NIODeadline) -> [Order] {
+        if case .waiting = feed, !isLinked { feed = .waiting(since: now) }
+        if case .asleep = feed, role == .broadcast { loss = nil }
+        agents[role] = Agent(state: .idle)
+        return source.map { sourceReported(role, $0, now: now) } ?? timePassed(now: now)
+    }
+
+    /// An agent's link is lost.
+    ///
+    /// - Parameter cause: `nil` if the agent was told to stop.
+    package mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) -> [Order] {
+        agents[role] = Agent()
+        if role == current ?? .broadcast { loss = cause }
+        switch feed {
+        case .waiting, .fed(by: role, _): feed = .waiting(since: now)
+        case .asleep, .fed: break
         }
+        return timePassed(now: now)
+    }
+
+    /// An agent reports the state of its source.
+    package mutating func sourceReported(_ role: AgentRole, _ state: SourceStatus.State, now: NIODeadline) -> [Order] {
+        agents[role].reported(state, now: now)
+        switch (role, state, feed) {
+        case (.standby, _, _), (_, .opening, _), (_, .streaming, .waiting): break
+        case (.broadcast, _, _): loss = agents.broadcast.sourceLoss
+        }
+        return timePassed(now: now)
+    }
+
+    /// An agent says that the session's picture waits while it encodes those of other sessions: it is busy, and its encoder does not hang.
+    package mutating func awaitsTurn(_ role: AgentRole, now: NIODeadline) { agents[role].lastAwaitedTurn = now }
+
+    /// Pictures are wanted, or no longer. A session that is wanted again begins anew: this is not a switch.
+    package mutating func demand(_ isThere: Bool, now: NIODeadline) -> [Order] {
+        guard isThere != isDemanded else { return timePassed(now: now) }
+        if isThere {
+            feed = .waiting(since: now)
+        } else {
+            // What the standby is needed for may outlast the sleep: the standby is then asked at once.
+            if current == .standby || agents.broadcast.isOverdue {
+                loss = agents.broadcast.isLinked ? agents.broadcast.sourceLoss : .linkClosed
+            }
+            agents.broadcast.overdueSince = nil
+            (feed, lastPicture) = (.asleep, nil)
+        }
+        return timePassed(now: now)
     }
 
     // MARK: Pictures
 
-    /// Whether an access unit is for the viewers. It may make its agent the current one.
+    /// Takes an access unit in. It may make its agent the current one.
     ///
     /// - Parameter captured: Monotonic ns.
-    package mutating func takes(
+    /// - Returns: The orders; `nil` if the access unit is not for the viewers.
+    package mutating func take(
         _ role: AgentRole,
         isKey: Bool,
         request: UInt32,
         captured: UInt64,
         now: NIODeadline
-    ) -> Bool {
-        let isAnswer = isKey && agents[role].request.answered(by: request)
+    ) -> [Order]? {
+        let isAnswer = isKey && agents[role].request?.answered(by: request) ?? false
         if role != current {
-            guard isAnswer, agents[role].isActive, accepts(role, captured: captured) else { return false }
-            change(to: role, now: now)
+            guard isAnswer, mayTakeOver(role, captured: captured) else { return nil }
+            let cause = current == .standby ? .returned : loss
+            if let lastPicture, let cause { record.add(cause, gap: now - lastPicture) }
+            (feed, loss) = (.fed(by: role, since: now), nil)
         }
-        if agents[role].stalledSince != nil {
-            agents[role].stalledSince = nil
+        if agents[role].isOverdue {
+            agents[role].overdueSince = nil
             if role == .broadcast, loss == .noPictures { loss = nil }
         }
         lastPicture = now
-        return true
+        return timePassed(now: now)
     }
 
-    /// The current agent's pictures go on, though none was made because nobody gets them.
-    package mutating func repeated(now: NIODeadline) { lastPicture = now }
-
-    private func accepts(_ role: AgentRole, captured: UInt64) -> Bool {
-        switch (current, role) {
-        case (nil, _): true
-        case (_, .standby): !isBroadcastWell
-        // After its source was lost an agent may still repeat what it showed before.
-        case (_, .broadcast): agents.broadcast.source == .streaming && captured >= agents.broadcast.lostSource
-        }
+    /// The current agent's pictures go on, but none was made because nobody would have got it.
+    package mutating func repeated(now: NIODeadline) {
+        // Those of a session that falls asleep are counted at its very end.
+        if isDemanded { lastPicture = now }
     }
 
-    private mutating func change(to role: AgentRole, now: NIODeadline) {
-        let cause = current == .standby ? .returned : loss
-        if let lastPicture, let cause { record.add(cause, gap: now - lastPicture) }
-        lastSwitch = now
-        current = role
-        loss = nil
-        waitingSince = nil
+    private func mayTakeOver(_ role: AgentRole, captured: UInt64) -> Bool {
+        guard current != nil else { return true }
+        let broadcast = agents.broadcast
+        // After its source was lost, an agent may still repeat what it showed before.
+        return role == .standby ? !broadcast.delivers : broadcast.isStreaming && captured >= broadcast.sourceLostAt
     }
 
     // MARK: Keyframe requests
 
-    /// Asks the current agent for a keyframe: one that is asked for already serves everyone.
+    /// Asks the current agent for a keyframe. A request that waits for its answer serves everyone.
     ///
-    /// - Returns: The id that the keyframe will carry; nil when there is no current agent.
-    package mutating func requestKeyframe(now: NIODeadline) -> UInt32? { current.map { request(from: $0, now: now) } }
+    /// - Returns: The id that the keyframe will carry, and the orders; `nil` if no agent feeds the session.
+    package mutating func requestKeyframe(now: NIODeadline) -> (id: UInt32, orders: [Order])? {
+        guard let current else { return nil }
+        let id = ask(current, now: now)
+        return (id, timePassed(now: now))
+    }
 
-    private mutating func request(from role: AgentRole, now: NIODeadline) -> UInt32 {
-        if let pending = agents[role].request.pending { return pending }
+    private mutating func ask(_ role: AgentRole, now: NIODeadline) -> UInt32 {
+        if let pending = agents[role].request?.pending { return pending }
         // The greatest id serves every later request: an id that came again would be an old request's answer.
         if lastRequestID < .max { lastRequestID += 1 }
-        agents[role].request.ask(lastRequestID, now: now)
+        agents[role].request?.ask(lastRequestID, now: now)
         return lastRequestID
     }
 
-    // MARK: Orders
+    // MARK: Time
 
-    /// What is to be sent to the agents by now, in this order.
-    package mutating func orders(now: NIODeadline) -> [Order] {
-        lookForStall(now: now)
+    /// Returns what is due by `now`. The other events end with this one. Call it now and then if nothing else happens.
+    package mutating func timePassed(now: NIODeadline) -> [Order] {
+        noticeOverduePictures(now: now)
         var orders: [Order] = []
         for role in AgentRole.allCases {
             let isWanted = isWanted(role, now: now)
-            if isWanted, role != current { _ = request(from: role, now: now) }
-            if !isWanted, agents[role].isActive {
-                agents[role].isActive = false
-                agents[role].request.reset()
-                agents[role].stalledSince = nil
-                orders.append(.deactivate(role))
-            }
-            guard isWanted else { continue }
-            if let id = agents[role].request.due(now: now) { orders.append(.requestKeyframe(role, id)) }
-            if !agents[role].isActive {
-                agents[role].isActive = true
-                orders.append(.activate(role))
-            }
+            let changes = isWanted != (agents[role].request != nil)
+            if changes { agents[role].state = isWanted ? .active(KeyframeRequest()) : .idle }
+            if changes, !isWanted { agents[role].overdueSince = nil }
+            if isWanted, role != current { _ = ask(role, now: now) }
+            if let id = agents[role].request?.due(now: now) { orders.append(.requestKeyframe(role, id)) }
+            if changes { orders.append(isWanted ? .activate(role) : .deactivate(role)) }
         }
         staleSince = source == .none && lastPicture != nil ? staleSince ?? now : nil
         return orders
     }
 
-    /// Whether an agent is to encode the session.
+    /// Returns whether an agent is to encode the session.
     private func isWanted(_ role: AgentRole, now: NIODeadline) -> Bool {
-        guard isDemanded, agents[role].isLinked else { return false }
-        if role == current { return true }
-        switch role {
-        case .broadcast:
-            // A session that has stalled stays as it is, and goes on being asked: ending it could wait for what hangs.
-            return current == nil || isStalled || agents.broadcast.source == .streaming && isFree(now: now)
-        case .standby:
-            return !isBroadcastWell && (current == nil || isFree(now: now))
+        guard agents[role].isLinked else { return false }
+        let broadcast = agents.broadcast
+        switch feed {
+        case .asleep: return false
+        case .waiting: return role == .broadcast || loss != nil || broadcast.isOverdue
+        case .fed(by: role, _): return true
+        case .fed(_, let since):
+            let isHeld = now - since < policy.hold
+            // An agent that owes pictures stays active and is asked again: to end its session could wait for what hangs.
+            return role == .standby
+                ? !broadcast.delivers && !isHeld : broadcast.isOverdue || broadcast.isStreaming && !isHeld
         }
     }
 
-    /// Whether the last switch is long enough ago.
-    private func isFree(now: NIODeadline) -> Bool { lastSwitch.map { now - $0 >= policy.hold } ?? true }
-
-    /// Whether the broadcast's agent delivers or, at the beginning, may be about to.
-    private var isBroadcastWell: Bool {
-        guard !isStalled else { return false }
-        return current == nil ? loss == nil : agents.broadcast.isLinked && agents.broadcast.source == .streaming
-    }
-
-    /// Since when the agent of a role has given no picture though one was overdue and its source streams; nil when it owes none.
-    package func overdueSince(of role: AgentRole) -> NIODeadline? {
-        guard let stalledSince = agents[role].stalledSince, let streamingSince = agents[role].streamingSince else {
-            return nil
-        }
-        return max(stalledSince, streamingSince)
-    }
-
-    private mutating func lookForStall(now: NIODeadline) {
-        guard isDemanded else { return }
-        for role in AgentRole.allCases where agents[role].stalledSince == nil {
-            guard let since = owesSince(role), now - since >= policy.silence else { continue }
-            agents[role].stalledSince = now
-            if role == .broadcast, current != .standby { loss = loss ?? .noPictures }
+    private mutating func noticeOverduePictures(now: NIODeadline) {
+        for role in AgentRole.allCases where !agents[role].isOverdue {
+            guard let owesSince = owesSince(role) else { continue }
+            guard now - max(owesSince, agents[role].lastAwaitedTurn) >= policy.silence else { continue }
+            agents[role].overdueSince = now
+            if role == .broadcast { loss = loss ?? .noPictures }
         }
     }
 
-    /// Since when the agent of a role owes a picture: the current one by what it gave last, another by its unanswered request. While none
-    /// feeds, the broadcast's owes one since there has been any agent.
+    /// Returns since when an agent owes a picture. The current agent owes one since its last, another one since it was
+    /// asked. While no agent feeds the session, the broadcast's owes one since any agent has been linked.
     private func owesSince(_ role: AgentRole) -> NIODeadline? {
-        let asked = agents[role].request.since
-        let since: NIODeadline? =
-            switch (current, role) {
-            case (role, _): policy.repeats ? lastPicture : asked.map { max($0, lastPicture ?? $0) }
-            case (nil, .broadcast): waitingSince
-            default: asked
-            }
-        return since.map { max($0, agents[role].lastAwaitedTurn ?? $0) }
+        let asked = agents[role].request?.since
+        switch feed {
+        case .asleep: return nil
+        case .waiting(let since) where role == .broadcast: return isLinked ? since : nil
+        case .fed(by: role, _): return policy.repeats ? lastPicture : asked.map { max($0, lastPicture ?? $0) }
+        case .waiting, .fed: return asked
+        }
     }
 }

@@ -35,7 +35,10 @@ final class Session {
     private lazy var resting = SessionRest(id, company: company) { [unowned self] rested, role in
         send(.rested(id, rested), role)
     } put: { [unowned self] accessUnit, role in
-        if let picture = feed.accept(accessUnit, from: role, now: .now()) { deliver(picture, from: role) }
+        if let accepted = feed.accept(accessUnit, from: role, now: .now()) {
+            perform(accepted.orders)
+            deliver(accepted.picture, from: role)
+        }
     } counted: { [unowned self] pictures in
         feed.count(pictures, now: .now())
     }
@@ -98,7 +101,8 @@ final class Session {
         )
         containers = ContainerStreams(codec: request.codec, fps: request.fps)
         idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
-        feed.demand(demand.isThere(now: now), now: now)
+        // No agent is linked yet, so there is none to tell.
+        _ = feed.demand(demand.isThere(now: now), now: now)
     }
 
     /// What an agent is told when it gets to know the session.
@@ -144,15 +148,13 @@ final class Session {
     /// - Parameter source: Its source's state as far as it is known.
     func agentLinked(_ role: AgentRole, source: SourceStatus.State?) {
         send(.sessionAdd(id, parameters), role)
-        feed.feeds.linked(role, now: .now())
-        if let source { feed.feeds.sourceReported(role, source, now: .now()) }
-        giveOrders()
+        perform(feed.feeds.linked(role, source: source, now: .now()))
     }
 
     func sourceReported(_ role: AgentRole, _ state: SourceStatus.State) {
-        feed.feeds.sourceReported(role, state, now: .now())
+        let orders = feed.feeds.sourceReported(role, state, now: .now())
         if role == feed.feeds.current, state != .streaming { screenWaits.sourceLost() }
-        giveOrders()
+        perform(orders)
     }
 
     /// An agent says that the session's picture waits while it encodes those of other sessions.
@@ -172,17 +174,18 @@ final class Session {
             return false
         }
         if failures[role] != nil { failures[role] = nil }
-        guard let picture = feed.accept(accessUnit, from: role, now: now) else { return true }
+        guard let accepted = feed.accept(accessUnit, from: role, now: now) else { return true }
+        perform(accepted.orders)
         resting.end()
-        deliver(picture, from: role)
+        deliver(accepted.picture, from: role)
         captureLatency.take(accessUnit, now: now)
         return true
     }
 
     /// Asks for the keyframe that the session waits for, if it does.
     private func requestMissingKeyframe() {
-        if feed.awaitsKeyframe { _ = feed.feeds.requestKeyframe(now: .now()) }
-        giveOrders()
+        let request = feed.awaitsKeyframe ? feed.feeds.requestKeyframe(now: .now()) : nil
+        perform(request?.orders ?? feed.feeds.timePassed(now: .now()))
     }
 
     /// The agent of a role cannot serve it, until a picture of its own says that it can.
@@ -203,22 +206,20 @@ final class Session {
         for viewer in audience.viewers { viewer.offer(picture) }
         screenWaits.take(picture, from: role, isLive: feed.feeds.source != .none)
         stills.fed()
-        giveOrders()
     }
 
     /// - Parameter cause: nil when the agent had been told to stop.
     func agentLost(_ role: AgentRole, because cause: FeedSwitch.Cause?) {
         resting.end(for: role)
-        feed.lost(role, because: cause, now: .now())
+        perform(feed.lost(role, because: cause, now: .now()))
         stills.agentLost(role)
-        giveOrders()
     }
 
     /// Asks the agent for a keyframe and returns the id that it will carry.
     func requestKeyframe() throws(SessionError) -> UInt32 {
-        guard let id = feed.feeds.requestKeyframe(now: .now()) else { throw .noSource }
-        giveOrders()
-        return id
+        guard let request = feed.feeds.requestKeyframe(now: .now()) else { throw .noSource }
+        perform(request.orders)
+        return request.id
     }
 
     /// A viewer wants a keyframe: the one that the relay holds while the session rests, else one of the agent's.
@@ -227,8 +228,9 @@ final class Session {
         _ = try? requestKeyframe()
     }
 
-    private func giveOrders() {
-        for order in feed.feeds.orders(now: .now()) {
+    /// Tells the agents what an event of the feed switch asks for. Call it before anything that may cause another event.
+    private func perform(_ orders: [FeedSwitch.Order]) {
+        for order in orders {
             switch order {
             case .requestKeyframe(let role, let request): send(.keyframeRequest(id, request: request), role)
             case .activate(let role):
@@ -343,8 +345,7 @@ final class Session {
         if isWatched { demand.watched(now: now) }
         let isThere = demand.isThere(now: now)
         guard isThere != feed.feeds.isDemanded else { return }
-        feed.demand(isThere, now: now)
-        giveOrders()
+        perform(feed.demand(isThere, now: now))
     }
 
     /// Wakes the session for a still where it sleeps.
@@ -360,8 +361,7 @@ final class Session {
     func refreshStarving() {
         guard feed.flows, audience.viewers.contains(where: \.starves) else { return }
         if resting.requestKeyframe() { return }
-        _ = feed.feeds.requestKeyframe(now: .now())
-        giveOrders()
+        perform(feed.feeds.requestKeyframe(now: .now())?.orders ?? [])
     }
 
     // MARK: Life

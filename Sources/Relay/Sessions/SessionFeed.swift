@@ -74,20 +74,18 @@ package struct SessionFeed: Sendable {
 
     /// Takes an access unit in.
     ///
-    /// - Returns: The picture for all viewers; nil when it is none for them.
-    package mutating func accept(_ accessUnit: AccessUnit, from role: AgentRole, now: NIODeadline) -> Picture? {
+    /// - Returns: The picture for all viewers, and what to tell the agents; `nil` if the viewers do not get it.
+    package mutating func accept(
+        _ accessUnit: AccessUnit,
+        from role: AgentRole,
+        now: NIODeadline
+    ) -> (picture: Picture, orders: [FeedSwitch.Order])? {
         let isKey = accessUnit.isKey
-        // Asked last: an agent that only ever sends what cannot be used owes pictures still.
-        let isTaken =
-            (isKey || !awaitsKeyframe || role != feeds.current)
-            && feeds.takes(
-                role,
-                isKey: isKey,
-                request: accessUnit.keyframeRequest,
-                captured: accessUnit.captured,
-                now: now
-            )
-        guard isTaken else {
+        let (request, captured) = (accessUnit.keyframeRequest, accessUnit.captured)
+        // The switch is asked last: an agent that only sends what cannot be used still owes pictures.
+        guard isKey || !awaitsKeyframe || role != feeds.current,
+            let orders = feeds.take(role, isKey: isKey, request: request, captured: captured, now: now)
+        else {
             discarded += 1
             return nil
         }
@@ -103,7 +101,7 @@ package struct SessionFeed: Sendable {
         orientation = accessUnit.orientation
         if isKey { keyframes += 1 }
         cache.add(picture, now: now)
-        return picture
+        return (picture, orders)
     }
 
     /// Takes note of repeats that the current agent's session has and nobody gets, so that they were not made.
@@ -118,10 +116,13 @@ package struct SessionFeed: Sendable {
         return lastKeyframe.accessUnit.pts == pts ? lastKeyframe.accessUnit : nil
     }
 
-    /// Whether anybody wants pictures by now.
-    package mutating func demand(_ isThere: Bool, now: NIODeadline) {
-        feeds.demand(isThere, now: now)
+    /// Pictures are wanted, or no longer.
+    ///
+    /// - Returns: What to tell the agents.
+    package mutating func demand(_ isThere: Bool, now: NIODeadline) -> [FeedSwitch.Order] {
+        let orders = feeds.demand(isThere, now: now)
         if !flows { cache.drop() }
+        return orders
     }
 
     /// Another size is asked for: the last picture's says nothing of the next one's.
@@ -153,9 +154,15 @@ package struct SessionFeed: Sendable {
 
     /// An agent is gone. What the next one sends begins with a keyframe.
     ///
-    /// - Parameter cause: nil when the agent had been told to stop.
-    package mutating func lost(_ role: AgentRole, because cause: FeedSwitch.Cause?, now: NIODeadline) {
-        feeds.linkLost(role, because: cause, now: now)
+    /// - Parameter cause: `nil` if the agent was told to stop.
+    /// - Returns: What to tell the agents.
+    package mutating func lost(
+        _ role: AgentRole,
+        because cause: FeedSwitch.Cause?,
+        now: NIODeadline
+    ) -> [FeedSwitch.Order] {
+        let orders = feeds.linkLost(role, because: cause, now: now)
         if !flows { cache.drop() }
+        return orders
     }
 }

@@ -91,24 +91,25 @@ private struct FuzzedSession {
         self.epoch = epoch
         latency = CaptureLatency(since: begin.uptimeNanoseconds)
         ledger = PresentationLedger(now: begin)
-        self.feed.feeds.linked(.broadcast, now: begin)
-        self.feed.feeds.sourceReported(.broadcast, .streaming, now: begin)
+        perform(self.feed.feeds.linked(.broadcast, source: .streaming, now: begin))
     }
 
     mutating func step(_ choices: inout Choices, now: NIODeadline) throws {
-        for order in feed.feeds.orders(now: now) {
-            if case .requestKeyframe(_, let id) = order { request = id }
-        }
+        perform(feed.feeds.timePassed(now: now))
         let role: AgentRole = choices.byte() & 3 == 0 ? .standby : .broadcast
         switch choices.byte() & 15 {
-        case 0: feed.feeds.linked(role, now: now)
-        case 1: feed.lost(role, because: .linkClosed, now: now)
-        case 2: feed.feeds.sourceReported(role, choices.byte() & 1 == 0 ? .lost : .streaming, now: now)
-        case 3: feed.demand(choices.byte() & 1 == 0, now: now)
-        case 4: request = feed.feeds.requestKeyframe(now: now) ?? request
+        case 0: perform(feed.feeds.linked(role, source: nil, now: now))
+        case 1: perform(feed.lost(role, because: .linkClosed, now: now))
+        case 2: perform(feed.feeds.sourceReported(role, choices.byte() & 1 == 0 ? .lost : .streaming, now: now))
+        case 3: perform(feed.demand(choices.byte() & 1 == 0, now: now))
+        case 4: request = feed.feeds.requestKeyframe(now: now)?.id ?? request
         case 5: _ = feed.join(now: now)
         default: try take(&choices, from: role, now: now)
         }
+    }
+
+    private mutating func perform(_ orders: [FeedSwitch.Order]) {
+        for case .requestKeyframe(_, let id) in orders { request = id }
     }
 
     private mutating func take(_ choices: inout Choices, from role: AgentRole, now: NIODeadline) throws {
@@ -127,7 +128,8 @@ private struct FuzzedSession {
         )
         latency.take(unit, now: now)
         _ = latency.total.percentiles(now: now)
-        guard let picture = feed.accept(unit, from: role, now: now) else { return }
+        guard let (picture, orders) = feed.accept(unit, from: role, now: now) else { return }
+        perform(orders)
         try require(picture.pts > last, "\(picture.pts) behind \(last)")
         last = picture.pts
         let isLive = feed.feeds.source != .none

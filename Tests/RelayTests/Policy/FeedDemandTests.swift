@@ -5,68 +5,62 @@ import Wire
 
 @Suite("A feed switch whose session nobody watches")
 struct FeedDemandTests {
-    private typealias Order = FeedSwitch.Order
-
-    private static func linked(_ source: SourceStatus.State = .streaming, standby: Bool = false) -> FeedSwitch {
-        var feeds = FeedSwitch(policy: .init(repeats: true, fps: 30))
-        feeds.linked(.broadcast, now: at(0))
-        feeds.sourceReported(.broadcast, source, now: at(0))
-        if standby {
-            feeds.linked(.standby, now: at(0))
-            feeds.sourceReported(.standby, .streaming, now: at(0))
-        }
-        return feeds
-    }
-
-    private static func key(_ feeds: inout FeedSwitch, _ role: AgentRole, request: UInt32, at now: Int64) -> Bool {
-        feeds.takes(role, isKey: true, request: request, captured: at(now).uptimeNanoseconds, now: at(now))
+    private static func linked(_ source: SourceStatus.State = .streaming, standby: Bool = false) -> FeedStage {
+        var stage = FeedStage()
+        stage.link(.broadcast, source, at: 0)
+        if standby { stage.link(.standby, at: 0) }
+        return stage
     }
 
     @Test("activates no agent before somebody does, and then asks for a keyframe at once")
     func begins() {
-        var feeds = FeedSwitch(policy: .init(repeats: true, fps: 30))
-        feeds.demand(false, now: at(0))
-        feeds.linked(.broadcast, now: at(0))
-        feeds.sourceReported(.broadcast, .streaming, now: at(0))
-        #expect(feeds.orders(now: at(0)) == [])
-        #expect(feeds.orders(now: at(60_000)) == [], "nothing is due, however long it lasts")
-        feeds.demand(true, now: at(60_000))
-        #expect(feeds.orders(now: at(60_000)) == [.requestKeyframe(.broadcast, 1), .activate(.broadcast)])
-        let taken = Self.key(&feeds, .broadcast, request: 1, at: 60_020)
+        var stage = FeedStage()
+        stage.demand(false, at: 0)
+        stage.link(.broadcast, at: 0)
+        #expect(stage.orders == [])
+        stage.tick(60_000)
+        #expect(stage.orders == [], "nothing is due, however long it lasts")
+        stage.demand(true, at: 60_000)
+        #expect(stage.orders == [.requestKeyframe(.broadcast, 1), .activate(.broadcast)])
+        let taken = stage.take(.broadcast, key: true, request: 1, at: 60_020)
         #expect(taken)
-        #expect(feeds.record.count == 0)
+        #expect(stage.feeds.record.count == 0)
     }
 
     @Test("ends the encoder, and sleep is neither stale nor a switch")
     func sleeps() {
-        var feeds = Self.linked()
-        _ = feeds.orders(now: at(0))
-        _ = Self.key(&feeds, .broadcast, request: 1, at: 10)
-        feeds.demand(false, now: at(1000))
-        #expect(feeds.orders(now: at(1000)) == [Order.deactivate(.broadcast)])
-        let late = Self.key(&feeds, .broadcast, request: 1, at: 1010)
+        var stage = Self.linked()
+        _ = stage.take(.broadcast, key: true, request: 1, at: 10)
+        stage.demand(false, at: 1000)
+        #expect(stage.orders == [.deactivate(.broadcast)])
+        let late = stage.take(.broadcast, key: true, request: 1, at: 1010)
         #expect(!late, "what was on its way is for nobody")
-        #expect(feeds.orders(now: at(50_000)) == [])
-        #expect(feeds.staleSince == nil)
-        #expect(feeds.source == .none)
-        feeds.demand(true, now: at(50_000))
-        #expect(feeds.orders(now: at(50_000)) == [.requestKeyframe(.broadcast, 2), .activate(.broadcast)])
-        #expect(feeds.staleSince == nil)
+        // What the relay made while the session rested is counted when the rest is over.
+        stage.repeated(at: 1020)
+        stage.tick(50_000)
+        #expect(stage.orders == [])
+        #expect(stage.feeds.staleSince == nil)
+        #expect(stage.feeds.source == .none)
+        stage.demand(true, at: 50_000)
+        #expect(stage.orders == [.requestKeyframe(.broadcast, 2), .activate(.broadcast)])
+        #expect(stage.feeds.staleSince == nil)
         let (old, answer) = (
-            Self.key(&feeds, .broadcast, request: 1, at: 50_010), Self.key(&feeds, .broadcast, request: 2, at: 50_020)
+            stage.take(.broadcast, key: true, request: 1, at: 50_010),
+            stage.take(.broadcast, key: true, request: 2, at: 50_020)
         )
         #expect(!old && answer)
-        #expect(feeds.record.count == 0)
-        #expect(feeds.source == .pipewire)
+        #expect(stage.feeds.record.count == 0)
+        #expect(stage.feeds.source == .pipewire)
     }
 
     @Test("asks for no keyframe while it sleeps")
     func noRequest() {
-        var feeds = Self.linked()
-        feeds.demand(false, now: at(0))
-        let request = feeds.requestKeyframe(now: at(100))
+        var stage = Self.linked()
+        stage.demand(false, at: 0)
+        let request = stage.requestKeyframe(at: 100)
         #expect(request == nil)
-        #expect(feeds.orders(now: at(100)) == [])
+        stage.tick(100)
+        #expect(stage.orders == [])
     }
 
     @Test(
@@ -74,39 +68,40 @@ struct FeedDemandTests {
         arguments: [true, false]
     )
     func lostSource(before: Bool) {
-        var feeds = Self.linked(standby: true)
-        _ = feeds.orders(now: at(0))
-        _ = Self.key(&feeds, .broadcast, request: 1, at: 10)
+        var stage = Self.linked(standby: true)
+        _ = stage.take(.broadcast, key: true, request: 1, at: 10)
         if before {
-            feeds.sourceReported(.broadcast, .lost, now: at(500))
-            _ = feeds.orders(now: at(2000))
-            _ = Self.key(&feeds, .standby, request: feeds.lastRequestID, at: 2010)
-            #expect(feeds.current == .standby)
+            stage.report(.broadcast, .lost, at: 500)
+            stage.tick(2000)
+            _ = stage.take(.standby, key: true, request: stage.feeds.lastRequestID, at: 2010)
+            #expect(stage.feeds.current == .standby)
         }
-        feeds.demand(false, now: at(3000))
-        _ = feeds.orders(now: at(3000))
-        if !before { feeds.sourceReported(.broadcast, .lost, now: at(4000)) }
-        feeds.demand(true, now: at(5000))
-        #expect(feeds.orders(now: at(5000)).contains(.activate(.standby)))
+        stage.demand(false, at: 3000)
+        if !before { stage.report(.broadcast, .lost, at: 4000) }
+        stage.demand(true, at: 5000)
+        #expect(stage.orders.contains(.activate(.standby)))
     }
 
     @Test("leaves the standby alone when the broadcast's source came back in its sleep")
     func returned() {
-        var feeds = Self.linked(standby: true)
-        feeds.demand(false, now: at(0))
-        feeds.sourceReported(.broadcast, .lost, now: at(1000))
-        feeds.sourceReported(.broadcast, .streaming, now: at(2000))
-        feeds.demand(true, now: at(3000))
-        #expect(feeds.orders(now: at(3000)) == [.requestKeyframe(.broadcast, 1), .activate(.broadcast)])
+        var stage = FeedStage()
+        stage.demand(false, at: 0)
+        stage.link(.broadcast, at: 0)
+        stage.link(.standby, at: 0)
+        stage.report(.broadcast, .lost, at: 1000)
+        stage.report(.broadcast, .streaming, at: 2000)
+        stage.demand(true, at: 3000)
+        #expect(stage.orders == [.requestKeyframe(.broadcast, 1), .activate(.broadcast)])
     }
 
     @Test("goes to the standby when the broadcast's agent owes pictures after its sleep")
     func stallsAfterwards() {
-        var feeds = Self.linked(standby: true)
-        feeds.demand(false, now: at(0))
-        feeds.demand(true, now: at(10_000))
-        _ = feeds.orders(now: at(10_000))
-        #expect(!feeds.orders(now: at(10_900)).contains(.activate(.standby)))
-        #expect(feeds.orders(now: at(11_200)).contains(.activate(.standby)))
+        var stage = Self.linked(standby: true)
+        stage.demand(false, at: 0)
+        stage.demand(true, at: 10_000)
+        stage.tick(10_900)
+        #expect(!stage.orders.contains(.activate(.standby)))
+        stage.tick(11_200)
+        #expect(stage.orders.contains(.activate(.standby)))
     }
 }

@@ -26,12 +26,11 @@ struct SessionFeedTests {
 
     /// An agent is linked, and asked for a keyframe.
     private static func link(_ feed: inout SessionFeed, at now: Int64 = 0) {
-        feed.feeds.linked(.broadcast, now: at(now))
-        _ = feed.feeds.orders(now: at(now))
+        _ = feed.feeds.linked(.broadcast, source: nil, now: at(now))
     }
 
     private static func relink(_ feed: inout SessionFeed, at now: Int64 = 0) {
-        feed.lost(.broadcast, because: .linkClosed, now: at(now))
+        _ = feed.lost(.broadcast, because: .linkClosed, now: at(now))
         link(&feed, at: now)
     }
 
@@ -45,7 +44,7 @@ struct SessionFeedTests {
         // As an agent does it: a keyframe answers the last request.
         let request = key ? feed.feeds.lastRequestID : 0
         let unit = SampleStream.accessUnit(number, key: key, size: size, request: request)
-        return feed.accept(unit, from: .broadcast, now: at(now))
+        return feed.accept(unit, from: .broadcast, now: at(now))?.picture
     }
 
     @Test("discards what comes before the first keyframe")
@@ -92,7 +91,7 @@ struct SessionFeedTests {
             if index == 6 { Self.relink(&feed) }
             var unit = SampleStream.accessUnit(index, key: index % 6 == 0, request: feed.feeds.lastRequestID)
             unit.pts = pts
-            if let picture = feed.accept(unit, from: .broadcast, now: at(0)) { given.append(picture.pts) }
+            if let picture = feed.accept(unit, from: .broadcast, now: at(0))?.picture { given.append(picture.pts) }
         }
         #expect(given == [0, 12, 100, 112, 124, 136, 200, 60_000_000, 60_000_012, 60_000_024])
     }
@@ -106,7 +105,7 @@ struct SessionFeedTests {
             var unit = SampleStream.accessUnit(number, key: number == 0, request: feed.feeds.lastRequestID)
             unit.pts = 1_000_000 + pts
             let accepted = feed.accept(unit, from: .broadcast, now: at(0))
-            let picture = try #require(accepted)
+            let picture = try #require(accepted).picture
             bytes += try stream.packets(unit.bytes, pts: picture.pts, isKey: picture.isKey)
         }
         let times = try #require(ParsedPicture.pictures(bytes)).map(\.presentation)
@@ -135,7 +134,7 @@ struct SessionFeedTests {
             var unit = SampleStream.accessUnit(index, key: isKey, request: request)
             unit.bytes = bytes
             let accepted = feed.accept(unit, from: .broadcast, now: at(Int64(index) * 33))
-            let picture = try #require(accepted)
+            let picture = try #require(accepted).picture
             given.append(Array(picture.bytes(in: .annexB).readableBytesView))
         }
         #expect(given.map { H264KeyframeID(of: $0)?.value } == [0, 15, 1, 2, nil, 0])
