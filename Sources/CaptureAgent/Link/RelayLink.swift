@@ -122,7 +122,7 @@ package final class RelayLink: Sendable {
 
     /// Writes what is queued until the link is closed or breaks; calls `heartbeat` when one is due.
     package func writeLoop(heartbeat: (_ queuedBytes: Int, _ drops: [SessionID: UInt64]) -> Heartbeat) {
-        var told = ToldFigures()
+        var told = HeartbeatDelta()
         while let work = nextWork() {
             var pieces = work.pieces
             if let (queuedBytes, drops) = work.heartbeatDue {

@@ -19,7 +19,7 @@ final class AgentSupervisor {
     /// Where agents connect; known once the listener is bound.
     private let agentLink: @MediaLoop () -> Endpoint
 
-    private(set) var machine: BroadcastMachine
+    private(set) var machine: AgentLifecycle
     private(set) var link: AgentLink?
     private(set) var heartbeats = HeartbeatHistory()
     /// The encoders that the agent has tried; nil until it has said so.
@@ -55,15 +55,15 @@ final class AgentSupervisor {
         self.configuration = configuration
         self.agentLink = agentLink
         self.logger = logger
-        machine = BroadcastMachine(policy: Self.policy(device, role, configuration), now: .now())
+        machine = AgentLifecycle(policy: Self.policy(device, role, configuration), now: .now())
     }
 
     private static func policy(
         _ device: DeviceConfiguration,
         _ role: AgentRole,
         _ configuration: RelayConfiguration
-    ) -> BroadcastMachine.Policy {
-        BroadcastMachine.Policy(
+    ) -> AgentLifecycle.Policy {
+        AgentLifecycle.Policy(
             defaultSource: device.source,
             returnGrace: configuration.agentReturnGrace,
             stopGrace: configuration.agentStopGrace,
@@ -251,7 +251,7 @@ final class AgentSupervisor {
 
     // MARK: Performing
 
-    private func perform(_ actions: [BroadcastMachine.Action]) {
+    private func perform(_ actions: [AgentLifecycle.Action]) {
         for action in actions { perform(action) }
         timer?.cancel()
         timer = machine.wake.map { wake in
@@ -263,7 +263,7 @@ final class AgentSupervisor {
         changed()
     }
 
-    private func perform(_ action: BroadcastMachine.Action) {
+    private func perform(_ action: AgentLifecycle.Action) {
         switch action {
         case .spawn(let source): spawn(source)
         case .terminateProcess: terminateProcess()

@@ -140,7 +140,7 @@ final class Broadcast {
 
 /// The broadcast is what its capturing agent is.
 extension Broadcast {
-    var machine: BroadcastMachine { agent.machine }
+    var machine: AgentLifecycle { agent.machine }
     var link: AgentLink? { agent.link }
     var heartbeats: HeartbeatHistory { agent.heartbeats }
     var encoders: [EncoderReport]? { agent.encoders }

@@ -8,7 +8,7 @@ package struct HeartbeatHistory: Sendable {
     package private(set) var latest: Heartbeat?
     package private(set) var received: NIODeadline?
     private var previous: Heartbeat?
-    private var told = ToldFigures()
+    private var told = HeartbeatDelta()
     /// Where sessions' figures are in the two.
     private var places: (latest: [SessionID: Int], previous: [SessionID: Int]) = ([:], [:])
 

@@ -6,7 +6,7 @@ import Wire
 struct Readiness {
     struct Device {
         var name: String
-        var state: BroadcastMachine.State
+        var state: AgentLifecycle.State
         /// Why it is not ready; nil when it is.
         var obstacle: Obstacle?
     }

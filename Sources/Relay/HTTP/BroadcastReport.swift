@@ -8,7 +8,7 @@ import Wire
 enum BroadcastReport {
     /// What there is to say of one of a device's agents at one moment.
     struct AgentReading: Sendable {
-        fileprivate let machine: BroadcastMachine
+        fileprivate let machine: AgentLifecycle
         fileprivate let heartbeats: HeartbeatHistory
         fileprivate let encoders: [EncoderReport]?
         fileprivate let linksAdmitted: Int
@@ -97,7 +97,7 @@ enum BroadcastReport {
         ]
     }
 
-    private static func agent(_ machine: BroadcastMachine) -> JSONValue {
+    private static func agent(_ machine: AgentLifecycle) -> JSONValue {
         guard let hello = machine.agent?.hello else { return nil }
         return [
             "pid": JSONValue(hello.pid),
@@ -107,7 +107,7 @@ enum BroadcastReport {
         ]
     }
 
-    private static func source(_ machine: BroadcastMachine) -> JSONValue {
+    private static func source(_ machine: AgentLifecycle) -> JSONValue {
         let status = machine.agent?.status
         return [
             "kind": .string(machine.agent.map { $0.status?.kind ?? $0.hello.source } ?? machine.source.kind.rawValue),

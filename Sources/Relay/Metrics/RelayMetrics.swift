@@ -134,7 +134,7 @@ package struct RelayMetrics: Sendable {
         )
         for broadcast in broadcasts {
             let labels = [(name: "device", value: broadcast.device.name)]
-            for candidate in BroadcastMachine.State.allCases {
+            for candidate in AgentLifecycle.State.allCases {
                 state.add(candidate == broadcast.machine.state ? 1 : 0, labels + [("state", candidate.rawValue)])
             }
             up.add(broadcast.link == nil ? 0 : 1, labels)

@@ -6,7 +6,7 @@ import Wire
 
 /// Drives a broadcast's state machine with whatever can happen, in any order, and keeps the world that its actions make.
 private struct World {
-    var machine: BroadcastMachine
+    var machine: AgentLifecycle
     var generator: SeededGenerator
     var now: Int64 = 0
     /// A spawned process that has not been reaped.
@@ -21,13 +21,13 @@ private struct World {
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
-        var policy = BroadcastMachineTests.policy
+        var policy = AgentLifecycleTests.policy
         let outlives = Bool.random(using: &generator)
         policy.outlivesLostSource = { _ in outlives }
-        machine = BroadcastMachine(policy: policy, now: at(0))
+        machine = AgentLifecycle(policy: policy, now: at(0))
     }
 
-    mutating func perform(_ actions: [BroadcastMachine.Action]) {
+    mutating func perform(_ actions: [AgentLifecycle.Action]) {
         for action in actions {
             switch action {
             case .spawn:
@@ -148,7 +148,7 @@ private struct World {
 }
 
 @Suite("Whatever happens to a broadcast")
-struct BroadcastMachineRandomTests {
+struct AgentLifecycleRandomTests {
     @Test("there is at most one agent, every start is answered once, and a stop leaves nothing", arguments: 0..<20)
     func holdsInRandomSequences(seed: UInt64) {
         for round in 0..<100 {

@@ -1,7 +1,7 @@
 package import NIOCore
 package import Wire
 
-extension BroadcastMachine {
+extension AgentLifecycle {
     package enum State: String, Sendable, CaseIterable {
         /// Nothing runs.
         case idle

@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 @Suite("Figures that heartbeats have told")
-struct ToldFiguresTests {
+struct HeartbeatDeltaTests {
     private static func heartbeat(_ counts: [SessionID: UInt64]) -> Heartbeat {
         Heartbeat(
             clock: 0,
@@ -22,7 +22,7 @@ struct ToldFiguresTests {
 
     @Test("what has not changed is told by its id, and what has gone is not told of")
     func shortens() {
-        var told = ToldFigures()
+        var told = HeartbeatDelta()
         #expect(told.shortened(Self.heartbeat([1: 5, 2: 5])) == Self.heartbeat([1: 5, 2: 5]))
         var short = told.shortened(Self.heartbeat([1: 5, 2: 6, 3: 0]))
         #expect(short.sessions == Self.heartbeat([2: 6, 3: 0]).sessions)
@@ -37,7 +37,7 @@ struct ToldFiguresTests {
     @Test("the other end has them all, whatever changes, comes and goes", arguments: 0..<20 as Range<UInt64>)
     func roundTrips(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var (sender, receiver) = (ToldFigures(), ToldFigures())
+        var (sender, receiver) = (HeartbeatDelta(), HeartbeatDelta())
         var counts: [SessionID: UInt64] = [:]
         for _ in 0..<50 {
             for _ in 0..<Int.random(in: 0...3, using: &generator) {
@@ -51,7 +51,7 @@ struct ToldFiguresTests {
 
     @Test("an agent with more sessions than a device may have is listened to as far as that")
     func tooMany() {
-        var told = ToldFigures()
+        var told = HeartbeatDelta()
         for first in [1, 2001, 4001] as [SessionID] {
             let ids = first..<(first + 1500)
             var heartbeat = Self.heartbeat(Dictionary(uniqueKeysWithValues: ids.map { ($0, 1) }))
@@ -62,7 +62,7 @@ struct ToldFiguresTests {
 
     @Test("an agent that calls unchanged what it never told of has told nothing, and twice is once")
     func hostile() {
-        var told = ToldFigures()
+        var told = HeartbeatDelta()
         var heartbeat = Self.heartbeat([1: 5])
         heartbeat.sessions += heartbeat.sessions
         heartbeat.unchanged = [1, 2, 2]

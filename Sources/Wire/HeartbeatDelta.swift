@@ -1,6 +1,6 @@
 /// The sessions' figures that a link's HEARTBEATs have told so far, at either end of it. A session whose figures are as they were is told of by its
 /// id alone: of hundreds that rest a heartbeat is short, and read in no time.
-package struct ToldFigures: Sendable {
+package struct HeartbeatDelta: Sendable {
     private var figures: [SessionID: SessionFigures] = [:]
 
     /// Most sessions that are told of: as many as a device may have. An agent could name 300,000 in a heartbeat by their ids alone.

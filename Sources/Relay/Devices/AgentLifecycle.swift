@@ -1,11 +1,11 @@
 package import NIOCore
 package import Wire
 
-/// What a device's broadcast is doing, and what is to be done about it.
+/// What one of a device's agents is doing, the broadcast's or the standby, and what is to be done about it.
 ///
 /// Its mutators take what happened and return what to perform; ``wake`` says when ``timerFired(now:)`` is due. It knows of at most
 /// one agent process (one that it spawned, or a former relay did) and at most one link. The two are told apart because an agent may be started by hand.
-package struct BroadcastMachine: Sendable {
+package struct AgentLifecycle: Sendable {
     private struct Attempt: Sendable {
         var timings: StartTimings.Recorder
         var deadline: NIODeadline
@@ -315,7 +315,7 @@ package struct BroadcastMachine: Sendable {
 
 // MARK: - Transitions
 
-extension BroadcastMachine {
+extension AgentLifecycle {
     private mutating func enter(_ next: Phase, now: NIODeadline) {
         phase = next
         since = now

@@ -4,10 +4,10 @@ import Testing
 import Wire
 
 @Suite("A broadcast's state machine")
-struct BroadcastMachineTests {
+struct AgentLifecycleTests {
     private static let source = SourceRequest(kind: .testPattern)
     private static let exit = AgentExit(cause: .status(3), lastLine: "no screen")
-    static let policy = BroadcastMachine.Policy(
+    static let policy = AgentLifecycle.Policy(
         defaultSource: source,
         returnGrace: .seconds(5),
         stopGrace: .seconds(2),
@@ -18,9 +18,9 @@ struct BroadcastMachineTests {
         Hello(token: "", device: "default", source: "test-pattern", pid: pid, release: "test")
     }
 
-    private var machine = BroadcastMachine(policy: policy, now: at(0))
+    private var machine = AgentLifecycle(policy: policy, now: at(0))
 
-    private mutating func start(_ source: SourceRequest? = nil, at now: Int64) -> BroadcastMachine.StartDecision {
+    private mutating func start(_ source: SourceRequest? = nil, at now: Int64) -> AgentLifecycle.StartDecision {
         machine.startRequested(source: source, timeout: .seconds(15), now: at(now))
     }
 
@@ -67,7 +67,7 @@ struct BroadcastMachineTests {
 
     @Test("Of several starts the longest ttl counts, and none is the longest; it ends with the broadcast")
     mutating func theLongestTTLCounts() {
-        func start(_ machine: inout BroadcastMachine, _ source: SourceRequest? = nil, ttl: Int?, at now: Int64) {
+        func start(_ machine: inout AgentLifecycle, _ source: SourceRequest? = nil, ttl: Int?, at now: Int64) {
             _ = machine.startRequested(source: source, timeout: .seconds(15), ttl: ttl, now: at(now))
         }
         start(&machine, ttl: 30, at: 0)
@@ -412,7 +412,7 @@ struct BroadcastMachineTests {
     mutating func outlivesLostSource() {
         var policy = Self.policy
         policy.outlivesLostSource = { $0 == Self.source }
-        machine = BroadcastMachine(policy: policy, now: at(0))
+        machine = AgentLifecycle(policy: policy, now: at(0))
         _ = start(at: 0)
         _ = machine.agentConnected(Self.hello(), now: at(100))
         let lost = SourceStatus(state: .lost, cause: "portal_unavailable", detail: "install it")
