@@ -13,6 +13,15 @@ package enum AnnexB {
         /// The unit's place without its start code. It is empty where a start code has nothing behind it.
         package var contents: Range<Int> { min(header, range.upperBound)..<range.upperBound }
 
+        /// The unit's place without its start code and `trailing_zero_8bits`, which belong to the byte stream: no unit ends in zero.
+        ///
+        /// - Parameter bytes: Those that the unit was found in.
+        package func unpaddedContents(in bytes: ByteReader) -> Range<Int> {
+            var end = contents.upperBound
+            while end > contents.lowerBound, bytes[at: end - 1] == 0 { end -= 1 }
+            return contents.lowerBound..<end
+        }
+
         package init(range: Range<Int>, header: Int) {
             self.range = range
             self.header = header
@@ -20,13 +29,13 @@ package enum AnnexB {
     }
 
     /// The NAL units of a byte stream in stream order, found as they are asked for. Bytes before the first start code belong to none.
-    package struct Units: Sequence, IteratorProtocol {
-        private let bytes: [UInt8]
+    package struct Units<Bytes: MediaBytes>: Sequence, IteratorProtocol {
+        private let bytes: Bytes
         private var upcoming: StartCode?
 
-        package init(_ bytes: [UInt8]) {
+        package init(_ bytes: Bytes) {
             self.bytes = bytes
-            upcoming = StartCode(in: bytes, from: 0)
+            upcoming = bytes.read { StartCode(in: $0.remaining, from: 0) }
         }
 
         /// Offset of the header of the unit that is next; the number of bytes where they end with a start code. Nil behind the last unit.
@@ -36,8 +45,8 @@ package enum AnnexB {
 
         package mutating func next() -> Unit? {
             guard let current = upcoming else { return nil }
-            upcoming = StartCode(in: bytes, from: current.end)
-            return Unit(range: current.start..<(upcoming?.start ?? bytes.count), header: current.end)
+            upcoming = bytes.read { StartCode(in: $0.remaining, from: current.end) }
+            return Unit(range: current.start..<(upcoming?.start ?? bytes.byteCount), header: current.end)
         }
     }
 
@@ -48,24 +57,21 @@ package enum AnnexB {
         let end: Int
 
         /// The first one that begins at `place` or behind it.
-        init?(in bytes: [UInt8], from place: Int) {
-            let found = bytes.withUnsafeBufferPointer { bytes -> Int? in
-                var index = place
-                while index + 3 <= bytes.count {
-                    // It ends in 1: a larger third byte rules out the next three positions at once.
-                    if bytes[index + 2] > 1 {
-                        index += 3
-                    } else if bytes[index + 2] == 1, bytes[index + 1] == 0, bytes[index] == 0 {
-                        return index
-                    } else {
-                        index += 1
-                    }
+        init?(in bytes: UnsafeRawBufferPointer, from place: Int) {
+            var index = place
+            while index + 3 <= bytes.count {
+                // It ends in 1: a larger third byte rules out the next three positions at once.
+                if bytes[index + 2] > 1 {
+                    index += 3
+                } else if bytes[index + 2] == 1, bytes[index + 1] == 0, bytes[index] == 0 {
+                    start = index > 0 && bytes[index - 1] == 0 ? index - 1 : index
+                    end = index + 3
+                    return
+                } else {
+                    index += 1
                 }
-                return nil
             }
-            guard let found else { return nil }
-            start = found > 0 && bytes[found - 1] == 0 ? found - 1 : found
-            end = found + 3
+            return nil
         }
     }
 
@@ -73,21 +79,30 @@ package enum AnnexB {
     ///
     /// H.264, 7.4.1: `forbidden_zero_bit` is 0, and the types 0 and 24 to 31 are no part of the stream. H.265, 7.4.2.2: the same bit is 0,
     /// and `nuh_temporal_id_plus1` is not.
-    package static func beginsWithUnit(_ bytes: [UInt8], codec: Codec) -> Bool {
-        var rest = bytes.drop { $0 == 0 }
-        guard bytes.count - rest.count >= 2, rest.popFirst() == 1, let first = rest.popFirst(), first & 0x80 == 0 else {
-            return false
-        }
-        switch codec {
-        case .h264: return (1...23).contains(first & 0x1F)
-        case .h265: return rest.first.map { $0 & 0x07 != 0 } ?? false
+    package static func beginsWithUnit(_ bytes: some MediaBytes, codec: Codec) -> Bool {
+        bytes.read { bytes in
+            guard var unit = firstUnit(in: bytes), let header = unit.u8(), header & 0x80 == 0 else { return false }
+            switch codec {
+            case .h264: return (1...23).contains(header & 0x1F)
+            case .h265: return unit.u8().map { $0 & 0x07 != 0 } ?? false
+            }
         }
     }
 
+    /// Returns what follows the start code that `bytes` begin with, or `nil` if they do not.
+    package static func firstUnit(in bytes: ByteReader) -> ByteReader? {
+        var (rest, zeros) = (bytes, 0)
+        while rest[at: 0] == 0 {
+            rest.skip(1)
+            zeros &+= 1
+        }
+        return zeros >= 2 && rest.u8() == 1 ? rest : nil
+    }
+
     /// Returns whether `bytes` have more than ``maximumUnits`` start codes.
-    package static func hasTooManyUnits(_ bytes: [UInt8]) -> Bool {
+    package static func hasTooManyUnits(_ bytes: some MediaBytes) -> Bool {
         // Most access units are too short for that: no start code has fewer than three bytes.
-        guard bytes.count / 3 > maximumUnits else { return false }
+        guard bytes.byteCount / 3 > maximumUnits else { return false }
         var (units, count) = (Units(bytes), 0)
         while count <= maximumUnits, units.next() != nil { count &+= 1 }
         return count > maximumUnits
@@ -103,14 +118,15 @@ package struct ParameterSets: Sendable, Equatable {
     package let bytes: [UInt8]
 
     /// The leading parameter sets of `accessUnit`, nil when it has none.
-    package init?(leading accessUnit: some RandomAccessCollection<UInt8>, codec: Codec) {
-        let accessUnit = Array(accessUnit)
+    package init?(leading accessUnit: some MediaBytes, codec: Codec) {
         var collected: [UInt8] = []
         var units = AnnexB.Units(accessUnit)
-        while let header = units.header.flatMap({ accessUnit[at: $0] }) {
+        while let header = units.header.flatMap({ place in accessUnit.read { $0[at: place] } }) {
             let kind = NALUnitKind(header: header, codec: codec)
             guard kind != .slice, let unit = units.next() else { break }
-            if kind.isParameterSet, !unit.contents.isEmpty { collected.append(contentsOf: accessUnit[in: unit.range]) }
+            if kind.isParameterSet, !unit.contents.isEmpty {
+                accessUnit.read { collected.append(contentsOf: $0[in: unit.range].remaining) }
+            }
         }
         guard !collected.isEmpty else { return nil }
         bytes = collected

@@ -4,6 +4,10 @@ package import Media
 package enum PackagingError: Error, Equatable, Sendable {
     /// It has no slice, or is no Annex B stream.
     case noPicture
+    /// Its track is none of the container's.
+    case unknownTrack
+    /// It is no packet of its track's codec.
+    case noPacket
     /// Its time lies before the origin of the timeline.
     case beforeOrigin
     /// No keyframe came before it, or the last one could not be packaged.

@@ -2,17 +2,17 @@ package import Media
 
 /// The body of an ACCESS_UNIT packet, big-endian:
 ///
-///      0 | pts, i64: µs since the session's epoch
+///      0 | pts, i64: µs since the session's epoch; of a device's track, µs of the monotonic clock
 ///      8 | captured, u64: monotonic ns
 ///     16 | encode start, u64: monotonic ns
 ///     24 | encode end, u64: monotonic ns
 ///     32 | keyframe request id, u32: 0 for none
 ///     36 | flags, u8: 1 key, 2 repeat, 4 skip
 ///     37 | orientation, u8: quarter turns clockwise, 0 to 3
-///     38 | width, u16
-///     40 | height, u16
+///     38 | width, u16: 0 unless the track is video
+///     40 | height, u16: the same
 ///     42 | reserved, u16: 0
-///     44 | Annex B bytes to the end of the body
+///     44 | the unit to the end of the body: Annex B bytes, or an audio packet
 enum AccessUnitBody {
     static let fixedByteCount = 44
 
@@ -30,7 +30,10 @@ enum AccessUnitBody {
         bytes.append(contentsOf: accessUnit.bytes)
     }
 
-    static func parse(_ body: ByteReader) throws(WireError) -> AccessUnit {
+    /// Reads a body's fixed part.
+    ///
+    /// - Parameter track: Of the packet's header.
+    static func parse(_ body: ByteReader, track: MediaTrack.ID) throws(WireError) -> UnitHeader {
         var rest = body
         guard let pts = rest.u64(), let captured = rest.u64(), let encodeStart = rest.u64(), let encodeEnd = rest.u64(),
             let request = rest.u32(), let flags = rest.u8(), let orientation = rest.u8(), let width = rest.u16(),
@@ -38,19 +41,19 @@ enum AccessUnitBody {
         else {
             throw .malformedBody(type: .accessUnit, reason: "\(body.count) bytes, more than \(fixedByteCount) expected")
         }
-        guard width > 0, height > 0, orientation < 4 else {
+        guard track != MediaTrack.videoID || width > 0 && height > 0, orientation < 4 else {
             throw .malformedBody(type: .accessUnit, reason: "size \(width)x\(height), orientation \(orientation)")
         }
-        return AccessUnit(
+        return UnitHeader(
+            track: track,
             pts: Int64(bitPattern: pts),
             captured: captured,
             encodeStart: encodeStart,
             encodeEnd: encodeEnd,
-            flags: AccessUnit.Flags(rawValue: flags),
+            flags: UnitFlags(rawValue: flags),
             keyframeRequest: request,
             orientation: orientation,
-            size: PictureSize(width: Int(clamping: width), height: Int(clamping: height)),
-            bytes: rest.bytes
+            size: PictureSize(width: Int(clamping: width), height: Int(clamping: height))
         )
     }
 }

@@ -30,6 +30,8 @@ package enum Packet: Sendable, Equatable {
     case rest(SessionID, Rest)
     /// Asks for a session that rests: it has something new.
     case wake(SessionID)
+    /// The device's tracks that its sessions share, at every change.
+    case tracks(DeviceTracks)
 
     package var type: PacketType {
         switch self {
@@ -51,7 +53,13 @@ package enum Packet: Sendable, Equatable {
         case .encoders: .encoders
         case .rest: .rest
         case .wake: .wake
+        case .tracks: .tracks
         }
+    }
+
+    /// The track that it is about, see ``PacketHeader/track``.
+    package var track: MediaTrack.ID {
+        if case .accessUnit(_, let unit) = self { unit.header.track } else { MediaTrack.videoID }
     }
 
     package var session: SessionID {
@@ -60,7 +68,7 @@ package enum Packet: Sendable, Equatable {
             .stillRequest(let id, _), .accessUnit(let id, _), .sessionError(let id, _), .still(let id, _),
             .rested(let id, _), .rest(let id, _), .wake(let id):
             id
-        case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders:
+        case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks:
             0
         }
     }
@@ -76,17 +84,21 @@ package struct Welcome: Sendable, Equatable, Codable {
     package var takesRest: Bool?
     /// Whether the relay takes ``Heartbeat/unchanged``; absent: it does not.
     package var takesUnchanged: Bool?
+    /// Whether the relay takes the device's tracks: TRACKS, and their units; absent: it does not.
+    package var takesTracks: Bool?
 
     package init(
         heartbeatInterval: Int,
         maximumQueuedMedia: Int,
         takesRest: Bool? = nil,
-        takesUnchanged: Bool? = nil
+        takesUnchanged: Bool? = nil,
+        takesTracks: Bool? = nil
     ) {
         self.heartbeatInterval = heartbeatInterval
         self.maximumQueuedMedia = maximumQueuedMedia
         self.takesRest = takesRest
         self.takesUnchanged = takesUnchanged
+        self.takesTracks = takesTracks
     }
 }
 

@@ -1,11 +1,17 @@
 import FoundationEssentials
-import Media
+package import Media
 
 /// Cuts a byte stream into packets, whatever pieces it arrives in.
 ///
-/// It holds at most one header, one body of `maximumLength` bytes and what was appended last. The body of an unknown type is
-/// counted off, never held. After an error every call throws the same error again.
-package struct PacketDecoder: Sendable {
+/// Each body is assembled in bytes of its own, which become the unit's: a unit is copied once on its way out of the pieces. The body of
+/// an unknown type is counted off, never held. After an error every call throws the same error again.
+package struct PacketStream<Bytes: MediaBytes>: Sendable {
+    /// What a stream is cut into.
+    package enum Item: Sendable, Equatable {
+        case packet(Packet)
+        case unit(SessionID, EncodedUnit<Bytes>)
+    }
+
     /// The direction of the packets that are accepted.
     private let direction: Direction
     /// Longest accepted body in bytes, where its type's is not shorter; a link that has not said HELLO yet is given a small one.
@@ -13,8 +19,12 @@ package struct PacketDecoder: Sendable {
     /// Whether heartbeats are left unread.
     package var leavesHeartbeats = false
 
-    private var buffer: [UInt8] = []
-    private var consumed = 0
+    /// Pieces that have arrived, and how much of them has been taken.
+    private var (input, consumed) = (Bytes.none, 0)
+    /// The beginning of a header that is not whole yet.
+    private var head: [UInt8] = []
+    /// The packet whose body is not whole yet.
+    private var partial: (type: PacketType, header: PacketHeader, body: Bytes)?
     private var bytesToSkip = 0
     private var failure: WireError?
 
@@ -24,81 +34,111 @@ package struct PacketDecoder: Sendable {
     }
 
     /// Takes in the next bytes of the stream.
-    package mutating func append(_ bytes: [UInt8]) { append(bytes.span.bytes) }
-
-    /// Takes in the next bytes of the stream.
-    package mutating func append(_ bytes: RawSpan) {
+    package mutating func append(_ bytes: Bytes) {
         guard failure == nil else { return }
-        let skipped = min(bytesToSkip, bytes.byteCount)
-        bytesToSkip &-= skipped
-        if consumed > 0 {
-            buffer.removeLeading(consumed)
-            consumed = 0
+        guard consumed < input.byteCount else {
+            // What is skipped is not held.
+            let skipped = min(bytesToSkip, bytes.byteCount)
+            bytesToSkip &-= skipped
+            return (input, consumed) = skipped == bytes.byteCount ? (.none, 0) : (bytes, skipped)
         }
-        bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            reader.skip(skipped)
-            buffer.append(contentsOf: reader.remaining)
-        }
+        // Packets wait only where the link is told to wait.
+        input.removeLeading(consumed)
+        consumed = 0
+        bytes.read { input.append($0) }
     }
 
-    /// What the bytes behind those that are consumed begin with.
-    private enum Beginning {
-        /// A packet of an unknown type.
-        case unknown(PacketHeader)
-        case packet(Packet, byteCount: Int)
-        /// A part of a packet, which ends at this place if that is known.
-        case part(end: Int?)
-    }
-
-    /// The next whole packet, nil when more bytes are needed.
-    package mutating func next() throws(WireError) -> Packet? {
+    /// The next whole packet or unit; nil when more bytes are needed.
+    package mutating func nextItem() throws(WireError) -> Item? {
         if let failure { throw failure }
         do throws(WireError) {
-            while bytesToSkip == 0 {
-                switch try beginning() {
-                case .unknown(let header): skipBody(of: header)
-                case .packet(let packet, let byteCount):
-                    consumed &+= byteCount
-                    return packet
-                case .part(let end):
-                    if let end { buffer.reserveCapacity(end) }
-                    return nil
+            while consumed < input.byteCount || partial?.header.length == 0 {
+                if bytesToSkip > 0 {
+                    bytesToSkip &-= take(bytesToSkip) { _ in }
+                } else if partial != nil {
+                    if let item = try assemble() { return item }
+                } else {
+                    try readHeader()
                 }
             }
+            // Nothing keeps the pieces from being used again.
+            (input, consumed) = (.none, 0)
             return nil
         } catch {
             failure = error
-            buffer = []
+            (input, consumed, head, partial) = (.none, 0, [], nil)
             throw error
         }
     }
 
-    private func beginning() throws(WireError) -> Beginning {
-        try buffer.span.bytes.withUnsafeBytes { bytes throws(WireError) in
-            var reader = ByteReader(bytes)
-            reader.skip(consumed)
-            guard let header = try readHeader(from: &reader) else { return .part(end: nil) }
-            guard let type = PacketType(rawValue: header.type) else { return .unknown(header) }
-            let byteCount = PacketHeader.byteCount &+ header.length
-            guard let body = reader.take(header.length) else { return .part(end: consumed &+ byteCount) }
-            if leavesHeartbeats, type == .heartbeat {
-                return .packet(.unreadHeartbeat(UnreadHeartbeat(body: Data(body.remaining))), byteCount: byteCount)
-            }
-            return .packet(try Self.parse(type, session: header.session, body: body), byteCount: byteCount)
-        }
+    /// Hands at most `count` of the bytes that have arrived to `use`.
+    ///
+    /// - Returns: How many.
+    private mutating func take(_ count: Int, _ use: (ByteReader) -> Void) -> Int {
+        let taken = min(count, input.byteCount &- consumed)
+        input.read { use($0.part(from: consumed, count: taken)) }
+        consumed &+= taken
+        return taken
     }
 
-    /// Reads a header and checks it. Returns `nil` if it is not whole yet.
-    private func readHeader(from reader: inout ByteReader) throws(WireError) -> PacketHeader? {
-        // Behind the type come two bytes of flags.
-        guard let magic = reader.u32(), let version = reader.u8(), let type = reader.u8(), reader.u16() != nil,
+    /// Adds what has arrived to the partial packet's body.
+    private mutating func assemble() throws(WireError) -> Item? {
+        guard let (type, header, _) = partial, var body = partial?.body else { return nil }
+        // The only owner appends in place.
+        partial = nil
+        _ = take(header.length &- body.byteCount) { body.append($0) }
+        guard body.byteCount == header.length else {
+            partial = (type, header, body)
+            return nil
+        }
+        guard type == .accessUnit else {
+            return .packet(
+                try body.read { body throws(WireError) in try parse(type, session: header.session, body: body) }
+            )
+        }
+        let fields = try body.read { body throws(WireError) in try AccessUnitBody.parse(body, track: header.track) }
+        body.removeLeading(AccessUnitBody.fixedByteCount)
+        return .unit(header.session, EncodedUnit(fields, body))
+    }
+
+    /// Reads a header, or as much of it as has arrived.
+    private mutating func readHeader() throws(WireError) {
+        if head.isEmpty, input.byteCount &- consumed >= PacketHeader.byteCount {
+            defer { consumed &+= PacketHeader.byteCount }
+            return begin(
+                try input.read { bytes throws(WireError) in
+                    try parseHeader(bytes.part(from: consumed, count: PacketHeader.byteCount))
+                }
+            )
+        }
+        var more: [UInt8] = []
+        _ = take(PacketHeader.byteCount &- head.count) { more = $0.bytes }
+        head += more
+        guard head.count == PacketHeader.byteCount else { return }
+        begin(try head.read { bytes throws(WireError) in try parseHeader(bytes) })
+        head.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func begin(_ header: PacketHeader?) {
+        guard let header else { return }
+        guard let type = PacketType(rawValue: header.type) else {
+            bytesToSkip = header.length
+            return
+        }
+        var body = Bytes.none
+        body.reserve(header.length)
+        partial = (type, header, body)
+    }
+
+    private func parseHeader(_ bytes: ByteReader) throws(WireError) -> PacketHeader? {
+        var reader = bytes
+        guard let magic = reader.u32(), let version = reader.u8(), let type = reader.u8(), let track = reader.u16(),
             let session = reader.u32(), let length = reader.u32()
         else { return nil }
         guard magic == PacketHeader.magic else { throw .badMagic(magic) }
         guard version == PacketHeader.version else { throw .unsupportedVersion(version) }
         guard Direction(type: type) == direction else { throw .wrongDirection(type: type) }
-        let header = PacketHeader(type: type, session: session, length: Int(clamping: length))
+        let header = PacketHeader(type: type, track: track, session: session, length: Int(clamping: length))
         let limit = min(maximumLength, PacketType(rawValue: type)?.maximumLength ?? .max)
         guard header.length <= limit else {
             throw .tooLong(type: type, length: header.length, limit: limit)
@@ -106,14 +146,8 @@ package struct PacketDecoder: Sendable {
         return header
     }
 
-    private mutating func skipBody(of header: PacketHeader) {
-        consumed &+= PacketHeader.byteCount
-        let here = min(header.length, buffer.count &- consumed)
-        consumed &+= here
-        bytesToSkip = header.length &- here
-    }
-
-    private static func parse(
+    /// Reads the body of any packet but an access unit.
+    private func parse(
         _ type: PacketType,
         session: SessionID,
         body: ByteReader
@@ -140,8 +174,10 @@ package struct PacketDecoder: Sendable {
         case .stillRequest: return .stillRequest(session, try StillRequestBody.parse(body))
         case .stop: return .stop(try json())
         case .hello: return .hello(try json())
-        case .heartbeat: return .heartbeat(try json())
-        case .accessUnit: return .accessUnit(session, try AccessUnitBody.parse(body))
+        case .heartbeat:
+            return leavesHeartbeats
+                ? .unreadHeartbeat(UnreadHeartbeat(body: Data(body.remaining))) : .heartbeat(try json())
+        case .accessUnit: throw .malformedBody(type: type, reason: "it is a unit")
         case .status: return .status(try json())
         case .sessionError: return .sessionError(session, try json())
         case .still: return .still(session, try StillBody.parse(body))
@@ -149,6 +185,36 @@ package struct PacketDecoder: Sendable {
         case .rested: return .rested(session, try json())
         case .rest: return .rest(session, try json())
         case .wake: return .wake(session)
+        case .tracks: return .tracks(try json())
+        }
+    }
+}
+
+/// Reads packets whose access units are arrays.
+package typealias PacketDecoder = PacketStream<[UInt8]>
+
+extension PacketDecoder {
+    /// The next whole packet; nil when more bytes are needed.
+    package mutating func next() throws(WireError) -> Packet? {
+        switch try nextItem() {
+        case .packet(let packet): packet
+        case .unit(let session, let unit): .accessUnit(session, unit)
+        case nil: nil
+        }
+    }
+}
+
+/// A HEARTBEAT whose body has not been read: with hundreds of sessions that takes longer than pictures may wait.
+package struct UnreadHeartbeat: Sendable, Equatable {
+    let body: Data
+
+    init(body: Data) { self.body = body }
+
+    package func read() throws(WireError) -> Heartbeat {
+        do {
+            return try JSONDecoder().decode(Heartbeat.self, from: body)
+        } catch {
+            throw .malformedBody(type: .heartbeat, reason: "\(error)")
         }
     }
 }

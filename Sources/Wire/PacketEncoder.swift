@@ -22,7 +22,7 @@ extension Packet {
         bytes.append(bigEndian: PacketHeader.magic)
         bytes.append(PacketHeader.version)
         bytes.append(type.rawValue)
-        bytes.append(bigEndian: UInt16(0))
+        bytes.append(bigEndian: track)
         bytes.append(bigEndian: session)
         bytes.append(bigEndian: UInt32(0))
         appendBody(to: &bytes)
@@ -53,15 +53,12 @@ extension Packet {
         case .rested(_, let body): bytes.append(json: body)
         case .rest(_, let body): bytes.append(json: body)
         case .wake: break
+        case .tracks(let body): bytes.append(json: body)
         }
     }
 }
 
 extension [UInt8] {
-    mutating func append(bigEndian value: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-    }
-
     /// Appends `body` as JSON with sorted keys, so that the same body is always the same bytes.
     fileprivate mutating func append(json body: some Encodable) {
         let encoder = JSONEncoder()

@@ -1,3 +1,5 @@
+package import Media
+
 /// Constants and the fixed header of the agent-relay protocol.
 ///
 /// Every packet is a 16-byte big-endian header and `length` bytes of body:
@@ -6,7 +8,7 @@
 ///     +---------------+---------------+---------------+---------------+
 ///   0 | 'H'           | 'L'           | 'G'           | 'W'           |  magic
 ///     +---------------+---------------+---------------+---------------+
-///   4 | version       | type          | flags (0)                     |
+///   4 | version       | type          | track: id, 0 for video        |
 ///     +---------------+---------------+---------------+---------------+
 ///   8 | session: id, 0 for none                                       |
 ///     +---------------+---------------+---------------+---------------+
@@ -24,6 +26,8 @@ package struct PacketHeader: Equatable, Sendable {
 
     /// The raw packet type; may be one that this version does not know.
     package var type: UInt8
+    /// The track it is about: 0 is the session's video.
+    package var track: MediaTrack.ID
     /// The session it is about, 0 for none.
     package var session: UInt32
     /// Bytes of the body.
@@ -61,6 +65,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case encoders = 71
     case rest = 72
     case wake = 73
+    case tracks = 74
 
     package var direction: Direction { Direction(type: rawValue) }
 

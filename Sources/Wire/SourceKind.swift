@@ -16,3 +16,17 @@ package enum SourceKind: String, Sendable, Codable, CaseIterable {
     /// All kinds, for messages.
     package static let words = allCases.map(\.rawValue).joined(separator: ", ")
 }
+
+/// Whether the pointer is in the picture.
+package enum CursorDrawing: String, Sendable, Codable, CaseIterable {
+    /// Drawn into it, by the compositor or by the agent.
+    case embedded
+    case hidden
+}
+
+/// What of a desktop is captured, where the source has several kinds.
+package enum ScreenContent: String, Sendable, Codable, CaseIterable {
+    case monitor
+    /// One window: that which a person chooses, or which has the input focus where nobody is asked.
+    case window
+}

@@ -52,13 +52,13 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Program/Name.swift", "Wire",
             // An agent's pictures.
             "Media/AnnexB.swift", "Media/Bitstream", "Media/DisplayOrientation.swift", "Media/H264", "Media/H265",
-            "Media/NALUnitKind.swift", "Media/Repeats", "Media/VideoSignal.swift",
+            "Media/NALUnitKind.swift", "Media/Repeats", "Media/Tracks", "Media/VideoSignal.swift",
             "Packaging/CodecString.swift", "Packaging/MP4/AVCConfiguration.swift",
             "Packaging/MP4/FragmentReader.swift", "Packaging/MP4/HEVCConfiguration.swift",
             "Packaging/MP4/ParameterSetList.swift", "Packaging/MP4/SampleEntry.swift",
             // An agent's figures and times.
             "Media/LatencyHistogram.swift", "Media/SessionCounters.swift", "Relay/Devices/HeartbeatHistory.swift",
-            "Relay/Metrics/CaptureLatency.swift", "Relay/Stills/KeptStill.swift",
+            "Relay/Metrics/SessionLatency.swift", "Relay/Sinks/Snapshots/KeptStill.swift",
             // What agents write to their standard error.
             "Relay/Devices/LineAssembler.swift",
             // Calls: bodies, queries, keys, addresses.
@@ -67,9 +67,9 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Relay/Sessions/SessionRequest+Fields.swift",
             "Access/APIKey.swift", "Access/Fingerprint.swift", "Access/Hexadecimal.swift", "Access/KeyDigest.swift",
             // Viewers' messages, and their keys on sessions' ports.
-            "Relay/Viewers/KeyLineHandler.swift", "Relay/Viewers/PictureStamps.swift",
-            "Relay/WebSocket/PresentationLedger.swift", "Relay/WebSocket/StreamConfiguration.swift",
-            "Relay/WebSocket/ViewerMessage.swift", "Relay/WebSocket/WebSocketPath.swift",
+            "Relay/Sinks/TCP/KeyLineHandler.swift", "Relay/Sinks/WebSocket/UnitMessage.swift",
+            "Relay/Sinks/WebSocket/PresentationLedger.swift", "Relay/Stream/StreamConfiguration.swift",
+            "Relay/Sinks/WebSocket/ViewerMessage.swift", "Relay/HTTP/WebSocketPath.swift",
             // The files of keys and of the relay's state.
             "Access/KeyRing.swift", "Relay/State/RelayState.swift",
         ],
@@ -78,6 +78,7 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Media/Bitstream/BitReader.swift": "a checked reader: of bits",
             "Media/Bitstream/ByteReader.swift": "a checked reader: of bytes",
             "Media/Bitstream/CheckedAccess.swift": "a checked reader: of collections",
+            "Media/Bitstream/MediaBytes.swift": "checked readers and a checked writer: of units' bytes",
             "Media/Bitstream/BitWriter.swift": "writes what the readers have bounded",
             "Media/H264/H264SkipPicture.swift": "writes what the readers have bounded",
             "Media/H265/CABACEncoder.swift": "writes what the readers have bounded",
@@ -90,10 +91,14 @@ struct LintedCode: Sendable, CustomStringConvertible {
     private static let carriers = LintedCode(
         name: "a carrier",
         rules: Set(TrapScanner.Rule.allCases).subtracting([.arithmetic]),
-        paths: ["Packaging", "Relay/AgentLink", "Relay/Sessions", "Relay/Stills", "Relay/Viewers", "Relay/WebSocket"],
+        paths: [
+            "Packaging", "Relay/AgentLink", "Relay/HTTP/WebSocketEntrance.swift", "Relay/Sessions", "Relay/Sinks",
+            "Relay/Stream",
+        ],
         apart: [
             "Packaging/MP4/MP4Recording.swift": "runs in the command `heliograph` alone",
             "Relay/AgentLink/LinkToken.swift": "reads the operator's file",
+            "Relay/Stream/ByteBuffer+MediaBytes.swift": "a checked reader and writer: of the relay's buffers",
             "Relay/AgentLink/PeerUser.swift": "asks the kernel, and reads the operator's configuration",
         ]
     )

@@ -53,6 +53,11 @@ struct TrapException: Sendable {
             "[unowned self]",
             "What calls them is the session's own, and calls nothing after the session's end."
         ),
+        TrapException(
+            "Relay/Sessions/SessionSource.swift",
+            "[unowned self]",
+            "What calls them is the source's own, and calls nothing after the session's end."
+        ),
         TrapException("Relay/HTTP/API+Page.swift", "HTTPField.Name(\"", "The name is a literal that is allowed."),
         TrapException("Relay/HTTP/OriginGuard.swift", "HTTPField.Name(\"", "The name is a literal that is allowed."),
         // Readers.
@@ -64,11 +69,11 @@ struct TrapException: Sendable {
         TrapException("Relay/Fields/ObjectReader.swift", "members.remove(at: place)", "The place was just found."),
         TrapException("Access/KeyRing.swift", "keys.remove(at: place)", "The place was just found."),
         TrapException(
-            "Relay/Viewers/KeyLineHandler.swift",
+            "Relay/Sinks/TCP/KeyLineHandler.swift",
             "APIKey.maximumLength + 1",
             "Both are constants."
         ),
-        TrapException("Relay/Viewers/KeyLineHandler.swift", "line.removeLast()", "It has a last byte."),
+        TrapException("Relay/Sinks/TCP/KeyLineHandler.swift", "line.removeLast()", "It has a last byte."),
         // Carriers.
         TrapException(
             "Relay/AgentLink/AgentLink.swift",
@@ -97,17 +102,17 @@ struct TrapException: Sendable {
             "The base is 65535 at most, and the count 1000 at least."
         ),
         TrapException(
-            "Relay/Stills/SessionStills.swift",
+            "Relay/Sinks/Snapshots/SessionSnapshots.swift",
             "waiting[format, default: [:]][round]",
             "The inner ones are dictionaries too."
         ),
         TrapException(
-            "Relay/WebSocket/WebSocketEntrance.swift",
+            "Relay/HTTP/WebSocketEntrance.swift",
             "hosts[0]",
             "A request without exactly one host is refused before."
         ),
         TrapException(
-            "Relay/WebSocket/WebSocketViewer.swift",
+            "Relay/Sinks/WebSocket/WebSocketViewer.swift",
             "messages[before...]",
             "It is their number of a moment ago, and none was taken away."
         ),

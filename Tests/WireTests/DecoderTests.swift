@@ -208,9 +208,11 @@ struct DecoderTests {
 /// What the decoder keeps, seen by reflection so that nothing is exposed for tests alone.
 func heldBytes(_ decoder: PacketDecoder) -> Int {
     let mirror = Mirror(reflecting: decoder)
-    guard let buffer = mirror.descendant("buffer") as? [UInt8], let consumed = mirror.descendant("consumed") as? Int
+    guard let input = mirror.descendant("input") as? [UInt8], let consumed = mirror.descendant("consumed") as? Int,
+        let head = mirror.descendant("head") as? [UInt8], let partial = mirror.descendant("partial")
     else {
-        preconditionFailure("the decoder's buffer has another name")
+        preconditionFailure("the decoder's bytes have other names")
     }
-    return buffer.count - consumed
+    let body = Mirror(reflecting: partial).descendant("some", "body") as? [UInt8]
+    return input.count - consumed + head.count + (body?.count ?? 0)
 }

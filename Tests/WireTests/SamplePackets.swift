@@ -28,6 +28,8 @@ enum SamplePackets {
         }
     }
 
+    private static let stereo = MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 312)!))
+
     static let relayToAgent = [
         Frozen(
             .welcome(Welcome(heartbeatInterval: 2000, maximumQueuedMedia: 1000)),
@@ -219,6 +221,31 @@ enum SamplePackets {
             json: #"{"fps":30,"keyframe":33333,"keyframeInterval":10000000000,"slot":66666666}"#
         ),
         Frozen(.wake(7), "484C4757 01 49 0000 00000007 00000000", hex: ""),
+        Frozen(
+            .tracks(DeviceTracks([stereo])),
+            "484C4757 01 4A 0000 00000000 0000003F",
+            json: #"{"tracks":[{"channels":2,"codec":"opus","id":1,"preSkip":312}]}"#
+        ),
+        Frozen(
+            .accessUnit(
+                0,
+                AccessUnit(
+                    UnitHeader(
+                        track: 1,
+                        pts: 20_000,
+                        captured: 3,
+                        encodeStart: 4,
+                        encodeEnd: 5,
+                        flags: [],
+                        size: PictureSize(width: 0, height: 0)
+                    ),
+                    [0xFC, 0xFF, 0xFE]
+                )
+            ),
+            "484C4757 01 43 0001 00000000 0000002F",
+            hex:
+                "0000000000004E20 0000000000000003 0000000000000004 0000000000000005 00000000 00 00 0000 0000 0000 FCFFFE"
+        ),
         Frozen(
             .still(
                 7,

@@ -33,6 +33,21 @@ package struct ByteReader {
     @discardableResult
     package mutating func skip(_ count: Int) -> Bool { take(count) != nil }
 
+    /// The byte at `place` of those that have not been read yet, or `nil` if there is none.
+    package subscript(at place: Int) -> UInt8? {
+        remaining.indices.contains(place) ? remaining[place] : nil
+    }
+
+    /// A reader of the bytes in `range` of those that have not been read yet, as far as they exist.
+    package subscript(in range: Range<Int>) -> ByteReader {
+        ByteReader(UnsafeRawBufferPointer(rebasing: remaining[range.clamped(to: remaining.indices)]))
+    }
+
+    /// A reader of `count` bytes from `place` on of those that have not been read yet, as far as they exist.
+    package func part(from place: Int, count: Int) -> ByteReader {
+        ByteReader(UnsafeRawBufferPointer(rebasing: remaining.dropFirst(max(0, place)).prefix(max(0, count))))
+    }
+
     /// A copy of the bytes that have not been read yet.
     package var bytes: [UInt8] { Array(remaining) }
 

@@ -1,3 +1,5 @@
+import Media
+
 /// Writes boxes of the ISO base media file format (ISO/IEC 14496-12, 4.2).
 struct BoxWriter {
     private(set) var bytes: [UInt8] = []

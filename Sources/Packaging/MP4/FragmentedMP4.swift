@@ -1,6 +1,6 @@
 package import Media
 
-/// Fragmented MP4 (ISO/IEC 14496-12, 14496-15) of one session: a fragment for each access unit. docs/formats.md lists its boxes.
+/// Fragmented MP4 (ISO/IEC 14496-12, 14496-15) of some tracks, the first of which is video. docs/formats.md lists its boxes.
 ///
 /// A player gets ``initialization`` as it stood at a keyframe, and the fragments from that keyframe on.
 package struct FragmentedMP4: Sendable {
@@ -12,11 +12,31 @@ package struct FragmentedMP4: Sendable {
         case sampleEntry
     }
 
-    /// One access unit: `moof` and `mdat`.
-    package struct Fragment: Sendable, Equatable {
-        package let bytes: [UInt8]
+    /// One or more units: `moof` and `mdat`.
+    package struct Fragment<Bytes: MediaBytes>: Sendable, Equatable {
+        package let bytes: Bytes
         /// Whether ``FragmentedMP4/initialization`` is new with this keyframe.
         package let changesInitialization: Bool
+    }
+
+    /// A unit as a fragment holds it.
+    private struct Sample {
+        let track: MediaTrack
+        /// In the track's time scale.
+        let (time, duration): (UInt64, UInt32)
+        let size: UInt32
+        let isSync: Bool
+        /// A picture's NAL units, without start codes and trailing zeros; nil for a packet that stays as it is.
+        let units: [Range<Int>]?
+
+        /// Puts the sample's bytes: NAL units behind their lengths, or the packet.
+        func write(_ bytes: ByteReader, to writer: inout ByteWriter) {
+            guard let units else { return writer.put(bytes) }
+            for range in units {
+                writer.put(bigEndian: UInt32(clamping: range.count))
+                writer.put(bytes[in: range])
+            }
+        }
     }
 
     /// One NAL unit in the bytes of an access unit, without start code and trailing zeros.
@@ -25,24 +45,17 @@ package struct FragmentedMP4: Sendable {
         let kind: NALUnitKind
     }
 
-    /// What a fragment says of its picture.
-    private struct Head {
-        let time: UInt64
-        let size: UInt32
-        let isKey: Bool
-    }
-
-    /// Units of decode times and durations a second: those of ``AccessUnit/pts``, which thus stays exact.
-    static let timescale: UInt32 = 1_000_000
     /// Bytes of a NAL unit's length.
     private static let lengthSize = 4
-    /// Bytes of `moof`, which always has the same boxes with the same fields, and of the header of `mdat`.
-    private static let (movieFragmentSize, dataHeaderSize) = (100, 8)
-    /// Bytes of a fragment before its picture.
-    package static let headSize = movieFragmentSize + dataHeaderSize
-    /// Where a fragment has its decode time, of eight bytes, highest first.
+    /// Bytes of `moof` with its `mfhd`, of a `traf` without samples, of a sample in it, and of the header of `mdat`.
+    private static let (emptyMovieFragmentSize, emptyTrackFragmentSize) = (24, 64)
+    private static let (sampleEntrySize, dataHeaderSize) = (12, 8)
+    /// Bytes of a live fragment before its unit: it always has the same boxes with the same fields.
+    package static let headSize =
+        emptyMovieFragmentSize + emptyTrackFragmentSize + sampleEntrySize + dataHeaderSize
+    /// Where a live fragment has its decode time, of eight bytes, highest first.
     package static let decodeTimeOffset = 60
-    /// Where a fragment has its picture's duration, of four bytes.
+    /// Where a live fragment has its unit's duration, of four bytes.
     static let durationOffset = 88
 
     /// The initialization segment of the last keyframe, nil before the first.
@@ -52,7 +65,7 @@ package struct FragmentedMP4: Sendable {
     package var fps: Int {
         didSet { precondition(fps > 0) }
     }
-    private let codec: Codec
+    private let tracks: [MediaTrack]
     private let place: ParameterSetPlace
     private let origin: Int64
     private let reservesDuration: Bool
@@ -61,109 +74,237 @@ package struct FragmentedMP4: Sendable {
     private var needsKeyframe = true
 
     /// - Parameters:
+    ///   - tracks: One of video, with the id 0, and others of audio.
     ///   - fps: As ``fps``.
     ///   - origin: The PTS that becomes time 0, in µs, not negative.
-    package init(codec: Codec, fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
-        self.init(codec: codec, fps: fps, place: place, origin: origin, reservesDuration: false)
+    package init(tracks: [MediaTrack], fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
+        self.init(tracks: tracks, fps: fps, place: place, origin: origin, reservesDuration: false)
     }
 
-    init(codec: Codec, fps: Int, place: ParameterSetPlace, origin: Int64, reservesDuration: Bool) {
+    package init(codec: Codec, fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
+        self.init(tracks: [.video(codec)], fps: fps, place: place, origin: origin)
+    }
+
+    init(tracks: [MediaTrack], fps: Int, place: ParameterSetPlace, origin: Int64, reservesDuration: Bool) {
         precondition(fps > 0 && origin >= 0)
         self.reservesDuration = reservesDuration
-        self.codec = codec
+        self.tracks = tracks
         self.place = place
         self.origin = origin
         self.fps = fps
     }
 
-    /// Packages the session's next access unit.
-    package mutating func fragment(_ accessUnit: AccessUnit) throws(PackagingError) -> Fragment {
-        try fragment(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.isKey)
+    /// Packages the next unit as a fragment of its own, as live viewers get it.
+    package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(
+        _ unit: EncodedUnit<Input>
+    ) throws(PackagingError) -> Fragment<Output> {
+        let (sample, changes) = try sample(of: unit)
+        return Fragment(bytes: write([[sample]], [unit]), changesInitialization: changes)
     }
 
-    /// Packages the session's next access unit, of which these are the Annex B bytes, the PTS in µs, and whether it is a keyframe.
-    package mutating func fragment(_ picture: [UInt8], pts: Int64, isKey: Bool) throws(PackagingError) -> Fragment {
-        guard pts >= origin else { throw .beforeOrigin }
-        guard isKey || !needsKeyframe else { throw .noKeyframe }
-        guard var units = self.units(of: picture) else {
+    /// Packages units of any tracks as one fragment: those of a track follow each other.
+    ///
+    /// - Parameter units: Those of one track in the order of their times. A keyframe that changes the initialization segment comes first.
+    package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(
+        _ units: [EncodedUnit<Input>]
+    ) throws(PackagingError) -> Fragment<Output> {
+        // What is refused leaves the packager as it was.
+        var packager = self
+        var (runs, ordered, changes) = ([[Sample]](), [EncodedUnit<Input>](), false)
+        for track in tracks {
+            var run: [Sample] = []
+            for unit in units where unit.header.track == track.id {
+                let (sample, changesHere) = try packager.sample(of: unit)
+                guard !changesHere || run.isEmpty else { throw .lateParameterSet }
+                run.append(sample)
+                ordered.append(unit)
+                changes = changes || changesHere
+            }
+            if !run.isEmpty { runs.append(Self.timed(run)) }
+        }
+        guard ordered.count == units.count, !units.isEmpty else { throw .unknownTrack }
+        let bytes: Output = packager.write(runs, ordered)
+        self = packager
+        return Fragment(bytes: bytes, changesInitialization: changes)
+    }
+
+    /// Packages the session's next access unit.
+    package mutating func fragment(_ accessUnit: AccessUnit) throws(PackagingError) -> Fragment<[UInt8]> {
+        try muxed(accessUnit)
+    }
+
+    /// A run whose samples, but for the last, last until the next one.
+    private static func timed(_ run: [Sample]) -> [Sample] {
+        zip(run, run.dropFirst()).map { sample, next in
+            Sample(
+                track: sample.track,
+                time: sample.time,
+                duration: UInt32(clamping: next.time - min(next.time, sample.time)),
+                size: sample.size,
+                isSync: sample.isSync,
+                units: sample.units
+            )
+        } + run.suffix(1)
+    }
+
+    // MARK: Samples
+
+    private mutating func sample<Bytes: MediaBytes>(
+        of unit: EncodedUnit<Bytes>
+    ) throws(PackagingError) -> (Sample, changesInitialization: Bool) {
+        guard let track = tracks.first(where: { $0.id == unit.header.track }) else { throw .unknownTrack }
+        guard unit.pts >= origin else { throw .beforeOrigin }
+        switch track.coding {
+        case .video(let codec): return try picture(unit, track, codec)
+        case .opus: return (try packet(unit, track), false)
+        }
+    }
+
+    /// An audio packet, which needs no keyframe but the initialization segment.
+    private func packet<Bytes: MediaBytes>(
+        _ unit: EncodedUnit<Bytes>,
+        _ track: MediaTrack
+    ) throws(PackagingError) -> Sample {
+        guard initialization != nil else { throw .noKeyframe }
+        guard let packet = unit.bytes.read({ OpusPacket($0) }) else { throw .noPacket }
+        return Sample(
+            track: track,
+            time: track.ticks(of: unit.pts - origin),
+            duration: packet.duration,
+            size: UInt32(clamping: unit.bytes.byteCount),
+            isSync: true,
+            units: nil
+        )
+    }
+
+    private mutating func picture<Bytes: MediaBytes>(
+        _ unit: EncodedUnit<Bytes>,
+        _ track: MediaTrack,
+        _ codec: Codec
+    ) throws(PackagingError) -> (Sample, changesInitialization: Bool) {
+        guard unit.isKey || !needsKeyframe else { throw .noKeyframe }
+        guard var units = Self.units(of: unit.bytes, codec: codec) else {
             needsKeyframe = true
             throw .tooLarge
         }
         guard units.contains(where: { $0.kind == .slice }) else { throw .noPicture }
         needsKeyframe = true
-        let changes = isKey ? try takeParameterSets(units, of: picture) : false
+        let changes = unit.isKey ? try takeParameterSets(units, of: unit.bytes, codec: codec) : false
         if place == .sampleEntry {
-            guard isKey || units.allSatisfy({ isKnown($0, of: picture) }) else { throw .lateParameterSet }
+            guard unit.isKey || units.allSatisfy({ isKnown($0, of: unit.bytes) }) else { throw .lateParameterSet }
             units.removeAll { $0.kind.isParameterSet }
         }
         let size = units.reduce(0) { $0 + Self.lengthSize + $1.range.count }
         guard size <= Int(UInt32.max) - Self.dataHeaderSize else { throw .tooLarge }
         needsKeyframe = false
-        let head = Head(time: UInt64(clamping: pts - origin), size: UInt32(clamping: size), isKey: isKey)
-        return Fragment(bytes: write(head, units, of: picture), changesInitialization: changes)
+        let duration = (track.timescale + UInt32(clamping: fps) / 2) / UInt32(clamping: fps)
+        let sample = Sample(
+            track: track,
+            time: track.ticks(of: unit.pts - origin),
+            duration: duration,
+            size: UInt32(clamping: size),
+            isSync: unit.isKey,
+            units: units.map(\.range)
+        )
+        return (sample, changes)
     }
 
     /// Nil if there are more than ``AnnexB/maximumUnits``.
-    private func units(of bytes: [UInt8]) -> [Unit]? {
+    private static func units(of bytes: some MediaBytes, codec: Codec) -> [Unit]? {
         var units: [Unit] = []
         for unit in AnnexB.Units(bytes) {
-            // trailing_zero_8bits belong to the byte stream, not to the unit, which never ends in zero.
-            let padded = bytes[in: unit.contents]
-            let contents = padded.dropLast(padded.reversed().prefix { $0 == 0 }.count)
-            guard let header = contents.first else { continue }
+            let range = bytes.read { unit.unpaddedContents(in: $0) }
+            guard let header = bytes.read({ $0[in: range][at: 0] }) else { continue }
             guard units.count < AnnexB.maximumUnits else { return nil }
-            units.append(Unit(range: contents.indices, kind: NALUnitKind(header: header, codec: codec)))
+            units.append(Unit(range: range, kind: NALUnitKind(header: header, codec: codec)))
         }
         return units
     }
 
     /// - Returns: Whether the initialization segment is another now.
-    private mutating func takeParameterSets(_ units: [Unit], of bytes: [UInt8]) throws(PackagingError) -> Bool {
+    private mutating func takeParameterSets(
+        _ units: [Unit],
+        of bytes: some MediaBytes,
+        codec: Codec
+    ) throws(PackagingError) -> Bool {
         var found = ParameterSetList()
-        for unit in units { found.append(bytes[in: unit.range], kind: unit.kind) }
+        for unit in units where unit.kind.isParameterSet {
+            found.append(bytes.read { $0[in: unit.range].bytes }[...], kind: unit.kind)
+        }
         guard found != sets || initialization == nil else { return false }
-        let entry = try SampleEntry(found, codec: codec, place: place)
-        initialization = InitializationSegment(entry, reservesDuration: reservesDuration)
+        let entry = try VideoSampleEntry(found, codec: codec, place: place)
+        initialization = InitializationSegment(entry, tracks: tracks, reservesDuration: reservesDuration)
         sets = found
         return true
     }
 
     /// Whether the unit is no parameter set, or one of those in the sample entry.
-    private func isKnown(_ unit: Unit, of bytes: [UInt8]) -> Bool {
-        !unit.kind.isParameterSet || sets.contains(bytes[in: unit.range], kind: unit.kind)
+    private func isKnown(_ unit: Unit, of bytes: some MediaBytes) -> Bool {
+        !unit.kind.isParameterSet
+            || sets.contains(bytes.read { $0[in: unit.range].bytes }[...], kind: unit.kind)
     }
 
-    private mutating func write(_ head: Head, _ units: [Unit], of picture: [UInt8]) -> [UInt8] {
+    // MARK: Bytes
+
+    /// - Parameters:
+    ///   - runs: One for each track that has samples.
+    ///   - units: All samples' units, in their order.
+    private mutating func write<Input: MediaBytes, Output: MediaBytes>(
+        _ runs: [[Sample]],
+        _ units: [EncodedUnit<Input>]
+    ) -> Output {
         sequenceNumber &+= 1
-        let duration = (Self.timescale + UInt32(clamping: fps) / 2) / UInt32(clamping: fps)
-        var writer = BoxWriter(capacity: Self.headSize + Int(clamping: head.size))
+        let size = runs.reduce(0) { $0 + Self.byteCount(of: $1) }
+        let head = head(runs, size: size)
+        return Output(byteCount: head.count + size) { writer in
+            writer.put(head)
+            var place = units.startIndex
+            for sample in runs.joined() {
+                units[at: place]?.bytes.read { sample.write($0, to: &writer) }
+                place += 1
+            }
+        }
+    }
+
+    private static func byteCount(of run: [Sample]) -> Int { run.reduce(0) { $0 + Int(clamping: $1.size) } }
+
+    /// `moof`, and the header of `mdat`.
+    ///
+    /// - Parameter size: Bytes of all samples.
+    private func head(_ runs: [[Sample]], size: Int) -> [UInt8] {
+        let movieSize = runs.reduce(Self.emptyMovieFragmentSize) {
+            $0 + Self.emptyTrackFragmentSize + Self.sampleEntrySize * $1.count
+        }
+        var (writer, offset) = (BoxWriter(capacity: movieSize + Self.dataHeaderSize), movieSize + Self.dataHeaderSize)
         writer.box("moof") { fragment in
             fragment.fullBox("mfhd") { $0.put(sequenceNumber) }
-            fragment.box("traf") { track in
-                // Flag: default-base-is-moof.
-                track.fullBox("tfhd", flags: 0x02_0000) { $0.put(InitializationSegment.trackID) }
-                track.fullBox("tfdt", version: 1) { $0.put(head.time) }
-                // Flags: data offset, then duration, size and flags of each sample.
-                track.fullBox("trun", flags: 0x701) { run in
-                    run.put(UInt32(1))
-                    run.put(UInt32(clamping: Self.headSize))
-                    run.put(duration)
-                    run.put(head.size)
-                    run.put(Self.sampleFlags(isKey: head.isKey))
+            for run in runs {
+                guard let first = run.first else { continue }
+                fragment.box("traf") { box in
+                    // Flag: default-base-is-moof.
+                    box.fullBox("tfhd", flags: 0x02_0000) { $0.put(InitializationSegment.trackID(of: first.track)) }
+                    box.fullBox("tfdt", version: 1) { $0.put(first.time) }
+                    // Flags: data offset, then duration, size and flags of each sample.
+                    box.fullBox("trun", flags: 0x701) { box in
+                        box.put(UInt32(clamping: run.count))
+                        box.put(UInt32(clamping: offset))
+                        for sample in run {
+                            box.put(sample.duration)
+                            box.put(sample.size)
+                            box.put(Self.sampleFlags(isSync: sample.isSync))
+                        }
+                    }
                 }
+                offset += Self.byteCount(of: run)
             }
         }
-        writer.box("mdat") { data in
-            for unit in units {
-                data.put(UInt32(clamping: unit.range.count))
-                data.put(picture[in: unit.range])
-            }
-        }
+        writer.put(UInt32(clamping: size + Self.dataHeaderSize))
+        writer.put("mdat")
         return writer.bytes
     }
 
     /// `sample_depends_on` (2: on no other, 1: on others) and `sample_is_non_sync_sample` (8.8.3.1).
-    private static func sampleFlags(isKey: Bool) -> UInt32 {
-        isKey ? 2 << 24 : 1 << 24 | 1 << 16
+    private static func sampleFlags(isSync: Bool) -> UInt32 {
+        isSync ? 2 << 24 : 1 << 24 | 1 << 16
     }
 }

@@ -23,7 +23,7 @@ package struct MP4Recording: Sendable {
         let offset: Int
     }
 
-    private let codec: Codec
+    private let track: MediaTrack
     private let fps: Int
     private var packager: FragmentedMP4?
     private var origin: Int64 = 0
@@ -34,7 +34,7 @@ package struct MP4Recording: Sendable {
     private var keyframes: [Entry] = []
 
     package init(codec: Codec, fps: Int) {
-        self.codec = codec
+        track = .video(codec)
         self.fps = fps
     }
 
@@ -45,7 +45,7 @@ package struct MP4Recording: Sendable {
         var packager =
             packager
             ?? FragmentedMP4(
-                codec: codec,
+                tracks: [track],
                 fps: fps,
                 place: .inBand,
                 origin: max(0, accessUnit.pts),
@@ -78,7 +78,7 @@ package struct MP4Recording: Sendable {
         var last: [UInt8] = []
         last.append(bigEndian: UInt32(clamping: duration - lastTime))
         var extends = BoxWriter()
-        let unit = Int64(FragmentedMP4.timescale / InitializationSegment.movieTimescale)
+        let unit = Int64(track.timescale / InitializationSegment.movieTimescale)
         extends.fullBox("mehd") { $0.put(UInt32(clamping: (duration + unit / 2) / unit)) }
         return Ending(
             patches: [
@@ -94,7 +94,7 @@ package struct MP4Recording: Sendable {
         var writer = BoxWriter()
         writer.box("mfra") { access in
             access.fullBox("tfra", version: 1) { box in
-                box.put(InitializationSegment.trackID)
+                box.put(InitializationSegment.trackID(of: track))
                 box.put(UInt32(0))  // The three numbers behind an offset have a byte each.
                 box.put(UInt32(keyframes.count))
                 for keyframe in keyframes {

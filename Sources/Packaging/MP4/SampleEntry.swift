@@ -1,7 +1,7 @@
 import Media
 
-/// What a track says of its pictures before the first of them: the sample entry (ISO/IEC 14496-12, 8.5.2; 14496-15, 5.4.2.1 and 8.4.1).
-struct SampleEntry {
+/// What a video track says of its pictures before the first of them: the sample entry (ISO/IEC 14496-12, 8.5.2; 14496-15, 5.4.2.1 and 8.4.1).
+struct VideoSampleEntry {
     /// As players are asked for it, see ``CodecString``.
     let codecs: String
     /// What is shown, in luma samples.
@@ -91,6 +91,31 @@ struct SampleEntry {
             entry.box("pasp") { box in
                 box.put(UInt32(clamping: aspectRatio.width))
                 box.put(UInt32(clamping: aspectRatio.height))
+            }
+        }
+    }
+}
+
+/// What an Opus track says of its packets (*Encapsulation of Opus in ISO Base Media File Format*, 4.3).
+enum OpusSampleEntry {
+    private static let sampleSize: UInt16 = 16
+
+    static func write(_ parameters: OpusParameters, to writer: inout BoxWriter) {
+        writer.box("Opus") { entry in
+            entry.zeros(6)
+            entry.put(UInt16(1))  // data_reference_index
+            entry.zeros(8)
+            entry.put(UInt16(clamping: parameters.channels))
+            entry.put(sampleSize)
+            entry.zeros(4)
+            entry.put(OpusParameters.sampleRate << 16)
+            entry.box("dOps") { box in
+                box.put(UInt8(0))  // Version
+                box.put(parameters.channels)
+                box.put(parameters.preSkip)
+                box.put(OpusParameters.sampleRate)
+                box.put(Int16(0))  // OutputGain
+                box.put(UInt8(0))  // ChannelMappingFamily
             }
         }
     }

@@ -1,27 +1,32 @@
 import Media
 
-/// The tables of a transport stream with one program of one video stream (ISO/IEC 13818-1, 2.4.4).
+/// The tables of a transport stream with one program (ISO/IEC 13818-1, 2.4.4).
 struct ProgramTables {
     static let associationPID: UInt16 = 0
     static let mapPID: UInt16 = 0x1000
-    static let videoPID: UInt16 = 0x0100
+    /// The PID of the program's first stream, which has its clock. The others follow.
+    static let firstPID: UInt16 = 0x0100
     private static let (streamID, program): (UInt16, UInt16) = (1, 1)
 
     /// The packets' bodies: pointer field, section, padding.
     let (association, map): ([UInt8], [UInt8])
 
-    init(codec: Codec) {
+    init(streams: [(track: MediaTrack, pid: UInt16)]) {
         var content: [UInt8] = []
         content.append(bigEndian: Self.program)
         content.append(bigEndian: 0xE000 | Self.mapPID)
         association = Self.body(table: 0, number: Self.streamID, content)
 
         content = []
-        content.append(bigEndian: 0xE000 | Self.videoPID)  // PCR_PID
+        content.append(bigEndian: 0xE000 | Self.firstPID)  // PCR_PID
         content.append(bigEndian: 0xF000 as UInt16)  // program_info_length 0
-        content.append(codec.streamType)
-        content.append(bigEndian: 0xE000 | Self.videoPID)
-        content.append(bigEndian: 0xF000 as UInt16)  // ES_info_length 0
+        for (track, pid) in streams {
+            let descriptors = track.coding.descriptors
+            content.append(track.coding.streamType)
+            content.append(bigEndian: 0xE000 | pid)
+            content.append(bigEndian: 0xF000 | UInt16(clamping: descriptors.count))  // ES_info_length
+            content += descriptors
+        }
         map = Self.body(table: 2, number: Self.program, content)
     }
 
@@ -39,12 +44,22 @@ struct ProgramTables {
     }
 }
 
-extension Codec {
+extension MediaTrack.Coding {
     /// `stream_type` (table 2-34).
     fileprivate var streamType: UInt8 {
         switch self {
-        case .h264: 0x1B
-        case .h265: 0x24
+        case .video(.h264): 0x1B
+        case .video(.h265): 0x24
+        case .opus: 0x06  // PES packets with private data
+        }
+    }
+
+    /// What tells players of a stream whose type says too little.
+    fileprivate var descriptors: [UInt8] {
+        switch self {
+        case .video: []
+        // A registration descriptor (2.6.8) of "Opus", then an extension descriptor of DVB's with the channels.
+        case .opus(let parameters): [0x05, 4, 0x4F, 0x70, 0x75, 0x73, 0x7F, 2, 0x80, parameters.channels]
         }
     }
 }

@@ -20,11 +20,11 @@ enum TransportPacket {
         startsUnit: Bool,
         content: Content,
         continuity: UInt8,
-        to bytes: inout [UInt8]
+        to bytes: inout ByteWriter
     ) {
-        bytes.append(0x47)
-        bytes.append(bigEndian: pid | (startsUnit ? 0x4000 : 0))
-        bytes.append(content.rawValue << 4 | continuity)
+        bytes.put(0x47)
+        bytes.put(bigEndian: pid | (startsUnit ? 0x4000 : 0))
+        bytes.put(content.rawValue << 4 | continuity)
     }
 }
 

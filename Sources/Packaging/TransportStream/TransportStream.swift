@@ -1,64 +1,130 @@
 package import Media
 
-/// The MPEG transport stream (ISO/IEC 13818-1) of one session: whole packets for each access unit. docs/formats.md lists its tables.
+/// The MPEG transport stream (ISO/IEC 13818-1) of one program: whole packets for each unit. docs/formats.md lists its tables.
 ///
 /// A player may begin at any keyframe: its packets begin with the program's tables.
 package struct TransportStream: Sendable {
-    /// The longest that the tables stay away, in µs of PTS, as far as there are access units.
+    /// An elementary stream of the program.
+    private struct Stream {
+        let track: MediaTrack
+        let pid: UInt16
+        var continuity: UInt8 = 0
+    }
+
+    /// The longest that the tables stay away, in µs of PTS, as far as there are pictures.
     private static let tableInterval: Int64 = 100_000
     /// Bytes of the adaptation field with a program clock, its length byte included.
     private static let clockFieldSize = 8
     private static let elementaryHeaderSize = 14
 
-    private let codec: Codec
     private let tables: ProgramTables
-    private var (associationContinuity, mapContinuity, videoContinuity): (UInt8, UInt8, UInt8) = (0, 0, 0)
+    private var (associationContinuity, mapContinuity): (UInt8, UInt8) = (0, 0)
+    private var streams: [Stream]
     private var lastTables: Int64?
 
-    package init(codec: Codec) {
-        self.codec = codec
-        tables = ProgramTables(codec: codec)
+    /// - Parameter tracks: The first one's units carry the program's clock.
+    package init(tracks: [MediaTrack]) {
+        streams = zip(tracks, ProgramTables.firstPID...).map { Stream(track: $0, pid: $1) }
+        tables = ProgramTables(streams: streams.map { ($0.track, $0.pid) })
     }
 
-    /// Packages the session's next access unit.
-    package mutating func packets(_ accessUnit: AccessUnit) throws(PackagingError) -> [UInt8] {
-        try packets(accessUnit.bytes, pts: accessUnit.pts, isKey: accessUnit.isKey)
+    package init(codec: Codec) { self.init(tracks: [.video(codec)]) }
+
+    /// Packages the program's next unit. Units of one track come in the order of their times.
+    package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(
+        _ unit: EncodedUnit<Input>
+    ) throws(PackagingError) -> Output {
+        guard let place = streams.firstIndex(where: { $0.track.id == unit.header.track }),
+            var stream = streams[at: place]
+        else { throw .unknownTrack }
+        let packets: Output =
+            switch stream.track.coding {
+            case .video(let codec): try picturePackets(unit, codec: codec, &stream)
+            case .opus: try soundPackets(unit, &stream)
+            }
+        streams[at: place] = stream
+        return packets
     }
 
-    /// Packages the session's next access unit, of which these are the Annex B bytes, the PTS in µs, and whether it is a keyframe.
-    package mutating func packets(_ picture: [UInt8], pts: Int64, isKey: Bool) throws(PackagingError) -> [UInt8] {
-        guard let header = Self.leadingHeader(of: picture) else { throw .noPicture }
-        let time = TransportTime(pts: pts)
+    /// Packages the program's next unit as an array.
+    package mutating func packets(_ unit: AccessUnit) throws(PackagingError) -> [UInt8] {
+        try muxed(unit)
+    }
+
+    private mutating func picturePackets<Input: MediaBytes, Output: MediaBytes>(
+        _ unit: EncodedUnit<Input>,
+        codec: Codec,
+        _ stream: inout Stream
+    ) throws(PackagingError) -> Output {
+        guard let header = unit.bytes.read({ AnnexB.firstUnit(in: $0)?[at: 0] }) else { throw .noPicture }
         let hasDelimiter = NALUnitKind(header: header, codec: codec) == .delimiter
         let delimiter = hasDelimiter ? [] : codec.delimiter
-        let size = Self.elementaryHeaderSize + delimiter.count + picture.count
-
+        let size = Self.elementaryHeaderSize + delimiter.count + unit.bytes.byteCount
         let firstRoom = TransportPacket.bodySize - Self.clockFieldSize
-        let packetCount = 1 + (max(0, size - firstRoom) + TransportPacket.bodySize - 1) / TransportPacket.bodySize
-        let sendsTables = isKey || areTablesDue(at: pts)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity((packetCount + (sendsTables ? 2 : 0)) * TransportPacket.size)
+        let sendsTables = unit.isKey || areTablesDue(at: unit.pts)
+        let count = 1 + Self.packetCount(of: size - firstRoom) + (sendsTables ? 2 : 0)
+        let (counters, time) = (self, TransportTime(pts: unit.pts))
         if sendsTables {
-            appendTables(to: &bytes)
-            lastTables = pts
+            associationContinuity = Self.next(associationContinuity)
+            mapContinuity = Self.next(mapContinuity)
+            lastTables = unit.pts
         }
-
-        // The first packet has the clock, the headers, and what fits of the picture.
-        let room = firstRoom - Self.elementaryHeaderSize - delimiter.count
-        var rest = picture[...]
-        let first = rest.takeFirst(room)
-        let filling = room - first.count
-        appendVideoHeader(startsUnit: true, content: .both, to: &bytes)
-        bytes.append(UInt8(clamping: Self.clockFieldSize - 1 + filling))
-        bytes.append(0x10 | (isKey ? 0x40 : 0))  // PCR_flag, random_access_indicator
-        time.appendClock(to: &bytes)
-        bytes += repeatElement(TransportPacket.padding, count: max(0, filling))
-        Self.appendElementaryHeader(size: size, time, to: &bytes)
-        bytes += delimiter
-        bytes += first
-        while !rest.isEmpty { appendVideoPacket(rest.takeFirst(TransportPacket.bodySize), to: &bytes) }
-        return bytes
+        return Output(byteCount: count * TransportPacket.size) { writer in
+            if sendsTables { counters.writeTables(to: &writer) }
+            unit.bytes.read { bytes in
+                // The first packet has the clock, the headers, and what fits of the picture.
+                let room = firstRoom - Self.elementaryHeaderSize - delimiter.count
+                let first = min(room, bytes.count)
+                let filling = room - first
+                Self.writeHeader(of: &stream, startsUnit: true, content: .both, to: &writer)
+                writer.put(UInt8(clamping: Self.clockFieldSize - 1 + filling))
+                writer.put(0x10 | (unit.isKey ? 0x40 : 0))  // PCR_flag, random_access_indicator
+                time.appendClock(to: &writer)
+                writer.fill(TransportPacket.padding, count: filling)
+                Self.writeElementaryHeader(stream: 0xE0, size: size, time, to: &writer)
+                writer.put(delimiter)
+                writer.put(bytes.part(from: 0, count: first))
+                Self.writeRest(bytes, from: first, of: &stream, to: &writer)
+            }
+        }
     }
+
+    /// An audio packet with its control header (ETSI's carriage of Opus, as FFmpeg and GStreamer read it) as one PES packet.
+    private func soundPackets<Input: MediaBytes, Output: MediaBytes>(
+        _ unit: EncodedUnit<Input>,
+        _ stream: inout Stream
+    ) throws(PackagingError) -> Output {
+        guard unit.bytes.read({ OpusPacket($0) }) != nil else { throw .noPacket }
+        let control = Self.opusControlHeader(size: unit.bytes.byteCount)
+        let size = Self.elementaryHeaderSize + control.count + unit.bytes.byteCount
+        let count = max(1, Self.packetCount(of: size))
+        let time = TransportTime(pts: unit.pts)
+        return Output(byteCount: count * TransportPacket.size) { writer in
+            unit.bytes.read { bytes in
+                let room = TransportPacket.bodySize - Self.elementaryHeaderSize - control.count
+                let first = min(max(0, room), bytes.count)
+                let filling = room - first
+                Self.writeHeader(of: &stream, startsUnit: true, content: filling > 0 ? .both : .payload, to: &writer)
+                Self.writeFilling(filling, to: &writer)
+                Self.writeElementaryHeader(stream: 0xBD, size: size, time, to: &writer)
+                writer.put(control)
+                writer.put(bytes.part(from: 0, count: first))
+                Self.writeRest(bytes, from: first, of: &stream, to: &writer)
+            }
+        }
+    }
+
+    /// `opus_control_header` without trimming: its prefix of 11 bits, no flags, and the packet's size in bytes of 255 and a rest.
+    private static func opusControlHeader(size: Int) -> [UInt8] {
+        [0x7F, 0xE0] + repeatElement(255, count: max(0, size / 255)) + [UInt8(clamping: size % 255)]
+    }
+
+    /// How many packets a payload of `size` bytes fills.
+    private static func packetCount(of size: Int) -> Int {
+        (max(0, size) + TransportPacket.bodySize - 1) / TransportPacket.bodySize
+    }
+
+    private static func next(_ continuity: UInt8) -> UInt8 { (continuity &+ 1) & 0x0F }
 
     /// Tells a player that it lost packets: a packet with the discontinuity indicator for each counter that continues in `packets`.
     ///
@@ -75,15 +141,18 @@ package struct TransportStream: Sendable {
             guard seen.insert(pid).inserted else { continue }
             // A packet without payload repeats the counter of the one before it.
             let next = header[at: 3] ?? 0
-            TransportPacket.appendHeader(
-                pid: pid,
-                startsUnit: false,
-                content: .adaptation,
-                continuity: (next &- 1) & 0x0F,
-                to: &bytes
-            )
-            bytes += [UInt8(clamping: TransportPacket.bodySize - 1), 0x80]  // discontinuity_indicator
-            bytes += repeatElement(TransportPacket.padding, count: max(0, TransportPacket.bodySize - 2))
+            bytes += [UInt8](byteCount: TransportPacket.size) { writer in
+                TransportPacket.appendHeader(
+                    pid: pid,
+                    startsUnit: false,
+                    content: .adaptation,
+                    continuity: (next &- 1) & 0x0F,
+                    to: &writer
+                )
+                writer.put(UInt8(clamping: TransportPacket.bodySize - 1))
+                writer.put(0x80)  // discontinuity_indicator
+                writer.fill(TransportPacket.padding, count: TransportPacket.bodySize - 2)
+            }
         }
         return bytes
     }
@@ -94,67 +163,75 @@ package struct TransportStream: Sendable {
         return overflow || elapsed < 0 || elapsed >= Self.tableInterval
     }
 
-    private mutating func appendTables(to bytes: inout [UInt8]) {
-        TransportPacket.appendHeader(
-            pid: ProgramTables.associationPID,
-            startsUnit: true,
-            content: .payload,
-            continuity: associationContinuity,
-            to: &bytes
-        )
-        bytes += tables.association
-        TransportPacket.appendHeader(
-            pid: ProgramTables.mapPID,
-            startsUnit: true,
-            content: .payload,
-            continuity: mapContinuity,
-            to: &bytes
-        )
-        bytes += tables.map
-        associationContinuity = (associationContinuity + 1) & 0x0F
-        mapContinuity = (mapContinuity + 1) & 0x0F
+    private func writeTables(to writer: inout ByteWriter) {
+        let packets = [
+            (ProgramTables.associationPID, associationContinuity, tables.association),
+            (ProgramTables.mapPID, mapContinuity, tables.map),
+        ]
+        for (pid, continuity, body) in packets {
+            TransportPacket.appendHeader(
+                pid: pid,
+                startsUnit: true,
+                content: .payload,
+                continuity: continuity,
+                to: &writer
+            )
+            writer.put(body)
+        }
     }
 
-    private mutating func appendVideoHeader(
+    private static func writeHeader(
+        of stream: inout Stream,
         startsUnit: Bool,
         content: TransportPacket.Content,
-        to bytes: inout [UInt8]
+        to writer: inout ByteWriter
     ) {
         TransportPacket.appendHeader(
-            pid: ProgramTables.videoPID,
+            pid: stream.pid,
             startsUnit: startsUnit,
             content: content,
-            continuity: videoContinuity,
-            to: &bytes
+            continuity: stream.continuity,
+            to: &writer
         )
-        videoContinuity = (videoContinuity + 1) & 0x0F
+        stream.continuity = next(stream.continuity)
     }
 
-    /// A packet that continues a picture, filled up by its adaptation field.
-    private mutating func appendVideoPacket(_ payload: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
-        let filling = TransportPacket.bodySize - payload.count
-        appendVideoHeader(startsUnit: false, content: filling > 0 ? .both : .payload, to: &bytes)
-        if filling > 0 { bytes.append(UInt8(clamping: filling - 1)) }
-        // No flags. A field of one byte is its length alone.
-        if filling > 1 { bytes.append(0) }
-        bytes += repeatElement(TransportPacket.padding, count: max(0, filling - 2))
-        bytes += payload
+    /// The packets that continue a unit from `place` on. The last one is filled up by its adaptation field.
+    private static func writeRest(
+        _ bytes: ByteReader,
+        from place: Int,
+        of stream: inout Stream,
+        to writer: inout ByteWriter
+    ) {
+        for start in stride(from: place, to: bytes.count, by: TransportPacket.bodySize) {
+            let payload = bytes.part(from: start, count: TransportPacket.bodySize)
+            let filling = TransportPacket.bodySize - payload.count
+            writeHeader(of: &stream, startsUnit: false, content: filling > 0 ? .both : .payload, to: &writer)
+            writeFilling(filling, to: &writer)
+            writer.put(payload)
+        }
+    }
+
+    /// An adaptation field of this many bytes without flags. A field of one byte is its length alone.
+    private static func writeFilling(_ count: Int, to writer: inout ByteWriter) {
+        if count > 0 { writer.put(UInt8(clamping: count - 1)) }
+        if count > 1 { writer.put(0) }
+        writer.fill(TransportPacket.padding, count: count - 2)
     }
 
     /// The header of the PES packet (2.4.3.6).
     ///
-    /// Its length is told where 16 bits are enough, so that a player need not wait for the next picture to know this one whole.
-    private static func appendElementaryHeader(size: Int, _ time: TransportTime, to bytes: inout [UInt8]) {
-        bytes += [0, 0, 1, 0xE0]
-        bytes.append(bigEndian: UInt16(exactly: size - 6) ?? 0)
-        bytes += [0x84, 0x80, 5]  // data_alignment_indicator; PTS alone; five bytes of it
-        time.appendPresentation(to: &bytes)
-    }
-
-    /// The header byte of the NAL unit that an Annex B stream begins with.
-    private static func leadingHeader(of bytes: [UInt8]) -> UInt8? {
-        var rest = bytes.drop { $0 == 0 }
-        return bytes.count - rest.count >= 2 && rest.popFirst() == 1 ? rest.first : nil
+    /// Its length is told where 16 bits are enough, so that a player need not wait for the next unit to know this one whole.
+    private static func writeElementaryHeader(
+        stream: UInt8,
+        size: Int,
+        _ time: TransportTime,
+        to writer: inout ByteWriter
+    ) {
+        writer.put([0, 0, 1, stream])
+        writer.put(bigEndian: UInt16(exactly: size - 6) ?? 0)
+        writer.put([0x84, 0x80, 5])  // data_alignment_indicator; PTS alone; five bytes of it
+        time.appendPresentation(to: &writer)
     }
 }
 

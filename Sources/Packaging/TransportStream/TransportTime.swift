@@ -1,3 +1,5 @@
+import Media
+
 /// The clocks of a transport stream at one PTS of the session (ISO/IEC 13818-1, 2.4.2.2 and 2.4.3.7).
 struct TransportTime {
     /// The program clock: `program_clock_reference_base` of 33 bits at 90 kHz, and the extension, 0 to 299, at 27 MHz.
@@ -24,15 +26,15 @@ struct TransportTime {
     }
 
     /// `program_clock_reference` with its reserved bits: six bytes.
-    func appendClock(to bytes: inout [UInt8]) {
-        bytes.append(bigEndian: UInt32(truncatingIfNeeded: clockBase >> 1))
-        bytes.append(bigEndian: UInt16(truncatingIfNeeded: clockBase & 1) << 15 | 0x7E00 | clockExtension)
+    func appendClock(to bytes: inout ByteWriter) {
+        bytes.put(bigEndian: UInt32(truncatingIfNeeded: clockBase >> 1))
+        bytes.put(bigEndian: UInt16(truncatingIfNeeded: clockBase & 1) << 15 | 0x7E00 | clockExtension)
     }
 
     /// `PTS` with its prefix and marker bits: five bytes.
-    func appendPresentation(to bytes: inout [UInt8]) {
-        bytes.append(0x21 | UInt8(truncatingIfNeeded: presentation >> 29 & 0x0E))
-        bytes.append(bigEndian: UInt16(truncatingIfNeeded: presentation >> 14 & 0xFFFE) | 1)
-        bytes.append(bigEndian: UInt16(truncatingIfNeeded: presentation << 1 & 0xFFFE) | 1)
+    func appendPresentation(to bytes: inout ByteWriter) {
+        bytes.put(0x21 | UInt8(truncatingIfNeeded: presentation >> 29 & 0x0E))
+        bytes.put(bigEndian: UInt16(truncatingIfNeeded: presentation >> 14 & 0xFFFE) | 1)
+        bytes.put(bigEndian: UInt16(truncatingIfNeeded: presentation << 1 & 0xFFFE) | 1)
     }
 }

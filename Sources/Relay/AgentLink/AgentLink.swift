@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 import NIOPosix
 import Wire
@@ -18,6 +19,12 @@ protocol AgentLinkOwner: AnyObject, Sendable {
     func linkRefused(_ reject: Reject)
     func linkAdmitted(_ link: AgentLink, hello: Hello)
     func link(_ link: AgentLink, received packet: Packet, from agent: AgentIdentity)
+    func link(
+        _ link: AgentLink,
+        received unit: EncodedUnit<ByteBuffer>,
+        of session: SessionID,
+        from agent: AgentIdentity
+    )
     func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: AgentIdentity)
 }
 
@@ -40,7 +47,7 @@ final class AgentLink {
     private let strangers: AgentStrangers
     private let isHeard: Bool
     private var machine: LinkStateMachine
-    private var decoder = PacketDecoder(accepting: .agentToRelay)
+    private var decoder = PacketStream<ByteBuffer>(accepting: .agentToRelay)
     /// Heartbeats that are being read elsewhere.
     private var unread = 0
     private var timer: Scheduled<Void>?
@@ -94,23 +101,34 @@ final class AgentLink {
         lastByte = .now()
         bytesReceived += bytes.readableBytes
         machine.bytesArrived(now: lastByte)
-        decoder.append(bytes.readableBytesSpan)
+        decoder.append(bytes)
         receivePackets()
     }
 
     private func receivePackets() {
         do throws(WireError) {
-            while let packet = try nextPacket() { received(packet) }
+            while let item = try nextItem() {
+                switch item {
+                case .packet(let packet): received(packet)
+                case .unit(let session, let unit): received(unit, of: session)
+                }
+            }
         } catch {
             perform(machine.failed(error))
         }
     }
 
     /// The next whole packet that is accepted in the state that the one before has led to.
-    private func nextPacket() throws(WireError) -> Packet? {
+    private func nextItem() throws(WireError) -> PacketStream<ByteBuffer>.Item? {
         guard let limit = machine.maximumLength else { return nil }
         decoder.maximumLength = limit
-        return try decoder.next()
+        return try decoder.nextItem()
+    }
+
+    private func received(_ unit: EncodedUnit<ByteBuffer>, of session: SessionID) {
+        let action = machine.receivedUnit()
+        guard case .deliver = action, let agent else { return perform(action) }
+        owner.link(self, received: unit, of: session, from: agent)
     }
 
     private func received(_ packet: Packet) {
@@ -176,7 +194,8 @@ final class AgentLink {
                         heartbeatInterval: Int(max(1, heartbeat.milliseconds)),
                         maximumQueuedMedia: Self.maximumQueuedMedia,
                         takesRest: true,
-                        takesUnchanged: true
+                        takesUnchanged: true,
+                        takesTracks: true
                     )
                 )
             )

@@ -136,6 +136,15 @@ package struct LinkStateMachine: Sendable {
         }
     }
 
+    /// A unit has come.
+    package mutating func receivedUnit() -> Action {
+        switch state {
+        case .judging, .ended: .nothing
+        case .admitted: .deliver
+        case .awaitingHello: end(protocolError: "\(PacketType.accessUnit) before HELLO")
+        }
+    }
+
     /// It is known whether the agent may be admitted.
     ///
     /// - Parameter reject: Why not; nil if it may.

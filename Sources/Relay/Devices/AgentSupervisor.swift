@@ -24,6 +24,8 @@ final class AgentSupervisor {
     private(set) var heartbeats = HeartbeatHistory()
     /// The encoders that the agent has tried; nil until it has said so.
     private(set) var encoders: [EncoderReport]?
+    /// The tracks of its device beside sessions' pictures.
+    private var sound: [MediaTrack] = []
     /// Links admitted since the relay started.
     private(set) var linksAdmitted = 0
     /// Access units discarded since the relay started because they do not begin with a NAL unit, or have too many.
@@ -192,7 +194,7 @@ final class AgentSupervisor {
 
     func received(_ failure: SessionFailure, of session: Session) {
         linkLog.log(.error, to: logger, "session \(session.id) failed in the agent: \(failure.reason)")
-        session.failed(role, because: failure.reason)
+        session.source.failed(role, because: failure.reason)
     }
 
     func receivedMalformedUnit(of session: Session) {
@@ -210,10 +212,15 @@ final class AgentSupervisor {
 
     func received(_ reports: EncoderReports) { encoders = reports.encoders }
 
+    func received(_ tracks: DeviceTracks) { sound = tracks.sound }
+
+    /// What the agent has said of what it captures.
+    var report: SessionSource.Report { .init(state: machine.agent?.status?.state, sound: sound) }
+
     /// Whether the agent's encoder of that session hangs: it has a frame and its source streams, but for long no picture has come that was
     /// due, or asked for. A session that the agent says it cannot serve is none of these.
     private func hangs(in session: Session) -> Bool {
-        guard session.failure(of: role) == nil, let since = session.feed.feeds.overdueSince(of: role),
+        guard session.source.failure(of: role) == nil, let since = session.source.overdueSince(of: role),
             NIODeadline.now() - since >= configuration.hangTime,
             let figures = heartbeats.figures(of: session.id)
         else { return false }
@@ -245,6 +252,7 @@ final class AgentSupervisor {
         link = nil
         heartbeats = HeartbeatHistory()
         encoders = nil
+        sound = []
         logger.log(level: cause == nil ? .info : .warning, "agent link lost: \(loss)")
         perform(machine.linkLost(now: .now()))
     }

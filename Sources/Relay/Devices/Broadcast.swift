@@ -138,6 +138,10 @@ final class Broadcast {
     }
 }
 
+extension Broadcast: AgentOrders {
+    func send(_ packet: Packet, to role: AgentRole) { agent(role).send(packet) }
+}
+
 /// The broadcast is what its capturing agent is.
 extension Broadcast {
     var machine: AgentLifecycle { agent.machine }

@@ -39,7 +39,7 @@ struct Readiness {
         case .starting, .live, .away: break
         }
         guard AgentRole.allCases.contains(where: { broadcast.agent($0).isStreaming }) else { return .noSource }
-        return sessions.contains { $0.feed.feeds.staleSince != nil } ? .stale : nil
+        return sessions.contains { $0.source.staleSince != nil } ? .stale : nil
     }
 
     /// - Throws: A ``Problem`` when it is not ready.

@@ -94,12 +94,9 @@ final class Switchboard: AgentLinkOwner {
 
     func startSession(_ request: SessionRequest, on broadcast: Broadcast) async throws(SessionError) -> Session {
         guard !isDraining else { throw .lastViewers }
-        let session = try await sessions.start(request, of: broadcast.device) { [weak broadcast] packet, role in
-            broadcast?.agent(role).send(packet)
-        }
-        for role in AgentRole.allCases {
-            let agent = broadcast.agent(role)
-            if agent.link != nil { session.agentLinked(role, source: agent.machine.agent?.status?.state) }
+        let session = try await sessions.start(request, of: broadcast.device, orders: broadcast)
+        for role in AgentRole.allCases where broadcast.agent(role).link != nil {
+            session.agentLinked(role, broadcast.agent(role).report)
         }
         // Its port may have been opened meanwhile.
         session.isDraining = isDraining
@@ -116,7 +113,7 @@ final class Switchboard: AgentLinkOwner {
     func stop(_ ended: [Session]) async {
         for session in ended {
             let broadcast = broadcast(of: session.device.name)
-            for role in AgentRole.allCases { broadcast?.agent(role).send(.sessionRemove(session.id)) }
+            for role in AgentRole.allCases { broadcast?.send(.sessionRemove(session.id), to: role) }
             await sessions.stop(session)
         }
         await keepState()
@@ -243,9 +240,7 @@ final class Switchboard: AgentLinkOwner {
                 logger.warning("session \(kept.id) is left out: its port \(kept.port) is now the relay's own")
                 continue
             }
-            await sessions.restore(kept, of: broadcast.device) { [weak broadcast] packet, role in
-                broadcast?.agent(role).send(packet)
-            }
+            await sessions.restore(kept, of: broadcast.device, orders: broadcast)
         }
     }
 
@@ -309,38 +304,58 @@ final class Switchboard: AgentLinkOwner {
         guard let session = sessions[id], let supervisor = supervisor(of: agent), supervisor.link === link else {
             return
         }
-        session.agentLinked(agent.role, source: supervisor.machine.agent?.status?.state)
+        session.agentLinked(agent.role, supervisor.report)
     }
 
     func link(_ link: AgentLink, received packet: Packet, from agent: AgentIdentity) {
         switch packet {
-        case .accessUnit(let id, let accessUnit):
-            if let session = session(id, of: agent), !session.accept(accessUnit, from: agent.role) {
-                supervisor(of: agent)?.receivedMalformedUnit(of: session)
-            }
         case .heartbeat(let heartbeat):
             guard let supervisor = supervisor(of: agent) else { break }
-            supervisor.received(heartbeat) { session($0, of: agent)?.restTally(of: agent.role) }
+            supervisor.received(heartbeat) { session($0, of: agent)?.source.restTally(of: agent.role) }
             for figures in supervisor.heartbeats.latest?.sessions ?? [] where figures.awaitsTurn == true {
-                session(figures.session, of: agent)?.awaitsTurn(of: agent.role)
+                session(figures.session, of: agent)?.source.awaitsTurn(of: agent.role)
             }
         case .rest(let id, let rest):
-            if session(id, of: agent)?.rest(rest, from: agent.role) != true { link.countReport() }
+            if session(id, of: agent)?.source.rest(rest, from: agent.role) != true { link.countReport() }
         case .wake(let id):
-            if session(id, of: agent)?.wake(agent.role) != true { link.countReport() }
+            if session(id, of: agent)?.source.wake(agent.role) != true { link.countReport() }
         case .status(let status):
             supervisor(of: agent)?.received(status)
-            for session in sessions.sessions(of: agent.device) { session.sourceReported(agent.role, status.state) }
+            for session in sessions.sessions(of: agent.device) {
+                session.source.sourceReported(agent.role, status.state)
+            }
         case .sessionError(let id, let failure):
             if let session = session(id, of: agent) { supervisor(of: agent)?.received(failure, of: session) }
         case .still(let id, let still):
-            session(id, of: agent)?.stills.received(still, from: agent.role)
+            session(id, of: agent)?.snapshots.received(still, from: agent.role)
         case .encoders(let reports):
             supervisor(of: agent)?.received(reports)
+        case .tracks(let tracks):
+            supervisor(of: agent)?.received(tracks)
+            for session in sessions.sessions(of: agent.device) {
+                session.source.soundReported(agent.role, tracks.sound)
+            }
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stillRequest,
-            .rested, .stop, .unreadHeartbeat:
+            .rested, .stop, .unreadHeartbeat, .accessUnit:
             // The decoder and the link let none of them through.
             break
+        }
+    }
+
+    func link(
+        _ link: AgentLink,
+        received unit: EncodedUnit<ByteBuffer>,
+        of id: SessionID,
+        from agent: AgentIdentity
+    ) {
+        guard unit.header.track == MediaTrack.videoID else {
+            // The device's sound, which all its sessions share.
+            guard id == 0 else { return }
+            for session in sessions.sessions(of: agent.device) { session.source.acceptSound(unit, from: agent.role) }
+            return
+        }
+        if let session = session(id, of: agent), !session.source.accept(unit, from: agent.role) {
+            supervisor(of: agent)?.receivedMalformedUnit(of: session)
         }
     }
 

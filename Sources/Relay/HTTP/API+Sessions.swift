@@ -88,9 +88,9 @@ extension API {
     private func requestKeyframe(_ context: RelayRequestContext) throws(Problem) -> JSONValue {
         let session = try session(context)
         do {
-            return ["id": JSONValue(session.id), "request": JSONValue(try session.requestKeyframe())]
+            return ["id": JSONValue(session.id), "request": JSONValue(try session.source.requestKeyframe())]
         } catch {
-            if case .noSource = error, !session.feed.feeds.isDemanded {
+            if case .noSource = error, !session.source.isDemanded {
                 throw Problem(.noSource, "session \(session.id) is asleep: watch it first")
             }
             throw Problem(error)

@@ -37,7 +37,7 @@ extension API {
         do {
             still = try await session.still(
                 format,
-                since: isFresh ? now : now - SessionStills.sharingTime,
+                since: isFresh ? now : now - SessionSnapshots.sharingTime,
                 isFresh: isFresh,
                 isUse: isUse
             )
@@ -61,8 +61,8 @@ extension API {
             return .some(fps)
         }
         let rate = fps ?? min(Self.defaultStillRate, most)
-        return try await stream(of: session, type: MJPEGViewer.mediaType, to: request, context) {
-            session.makeMJPEGViewer(on: $0, fps: rate)
+        return try await stream(of: session, type: MotionJPEGViewer.mediaType, to: request, context) {
+            session.makeMotionJPEGViewer(on: $0, fps: rate)
         }
     }
 }

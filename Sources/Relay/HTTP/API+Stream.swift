@@ -14,7 +14,7 @@ extension API {
         for container in Container.allCases {
             routes.add(.get, container.streamPath(of: "{id}"), for: .viewer, query: ["join"]) { request, context in
                 let session = try await session(context)
-                return try await stream(session, in: container, type: container.mediaType, request, context)
+                return try await stream(session, in: .container(container), type: container.mediaType, request, context)
             }
         }
     }
@@ -25,22 +25,20 @@ extension API {
         let actual = await session.request.codec
         guard actual == codec else { throw Problem(SessionError.otherCodec(session.id, actual)) }
         // The media types of H.264 and H.265 are registered for RTP; players of bare streams use the same.
-        return try await stream(session, in: nil, type: "video/\(codec.rawValue)", request, context)
+        return try await stream(session, in: .bare(.annexB), type: "video/\(codec.rawValue)", request, context)
     }
 
     /// A session's stream, for as long as session and client live.
-    ///
-    /// - Parameter container: Nil for the bare stream.
     private func stream(
         _ session: Session,
-        in container: Container?,
+        in format: StreamFormat,
         type: String,
         _ request: Request,
         _ context: RelayRequestContext
     ) async throws -> Response {
         let join = try Join(query: request.uri)
         return try await stream(of: session, type: type, to: request, context) {
-            session.makeHTTPViewer(on: $0, container: container, join: join)
+            session.makeHTTPViewer(on: $0, format: format, join: join)
         }
     }
 

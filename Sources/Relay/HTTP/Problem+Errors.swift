@@ -154,7 +154,7 @@ extension Problem {
     init(_ failure: ScreenWaitFailure, _ arguments: WaitArguments, session: Session) {
         switch failure {
         case .timedOut:
-            let source = session.feed.feeds.source
+            let source = session.stream.feed
             let statement =
                 switch arguments.goal {
                 case .changed: "the screen did not change"

@@ -7,10 +7,10 @@ import Wire
 enum SessionReport {
     static func json(_ session: Session, of broadcast: Broadcast?) -> JSONValue {
         let request = session.request
-        let feeds = session.feed.feeds
-        let agent = broadcast?.agent(feeds.current ?? .broadcast)
+        let (made, stream) = (session.source, session.stream)
+        let agent = broadcast?.agent(made.current ?? .broadcast)
         let figures = agent?.heartbeats.figures(of: session.id)
-        let size = session.feed.size
+        let size = stream.size
         let source = agent?.machine.agent?.status?.size
         return [
             "id": JSONValue(session.id),
@@ -36,22 +36,22 @@ enum SessionReport {
             "encoderReason": JSONValue(figures?.encoderReason),
             "repeatRefusal": JSONValue(figures?.repeatRefusal),
             "encoderRestarts": JSONValue(figures?.counters.encoderRestarts),
-            "orientation": JSONValue(session.feed.orientation),
+            "orientation": JSONValue(stream.orientation),
             "sourceWidth": JSONValue(source?.width),
             "sourceHeight": JSONValue(source?.height),
-            "source": .string(feeds.source.rawValue),
-            "asleep": .bool(!feeds.isDemanded),
-            "stale": .bool(feeds.staleSince != nil),
-            "staleSince": JSONValue(feeds.staleSince.map { BroadcastReport.wallClock(of: $0) }),
-            "switches": .integer(feeds.record.count),
+            "source": .string(stream.feed.rawValue),
+            "asleep": .bool(!made.isDemanded),
+            "stale": .bool(made.staleSince != nil),
+            "staleSince": JSONValue(made.staleSince.map { BroadcastReport.wallClock(of: $0) }),
+            "switches": .integer(made.switches.count),
             "switchCauses": .object(
-                feeds.record.causes.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                made.switches.causes.sorted { $0.key.rawValue < $1.key.rawValue }.map {
                     .init(name: $0.key.rawValue, value: .integer($0.value))
                 }
             ),
-            "lastSwitchGapMs": JSONValue(feeds.record.lastGap?.milliseconds.rounded(places: 1)),
+            "lastSwitchGapMs": JSONValue(made.switches.lastGap?.milliseconds.rounded(places: 1)),
             "createdAt": .string(session.created.apiText),
-            "error": JSONValue(session.failure),
+            "error": JSONValue(made.failure),
             "counters": ["agent": figures.map(agentCounters) ?? nil, "relay": relayCounters(session)],
             "rates": rates(agent?.heartbeats.rates(of: session.id)),
             "latency": latency(session),
@@ -97,7 +97,7 @@ enum SessionReport {
 
     /// Percentiles of each stage; null where there is nothing of the last 10 s.
     private static func latency(_ session: Session) -> JSONValue {
-        let (capture, now) = (session.captureLatency, NIODeadline.now())
+        let (capture, now) = (session.source.captureLatency, NIODeadline.now())
         func percentiles(_ record: LatencyRecord) -> JSONValue {
             guard let percentiles = record.percentiles(now: now) else { return nil }
             func milliseconds(_ nanoseconds: UInt64) -> JSONValue {
@@ -130,13 +130,13 @@ enum SessionReport {
     }
 
     private static func relayCounters(_ session: Session) -> JSONValue {
-        let (feed, delivered) = (session.feed, session.delivered)
+        let (stream, delivered) = (session.stream, session.audience.delivered)
         return [
-            "pictures": JSONValue(feed.pictures),
-            "bytes": JSONValue(feed.bytes),
-            "keyframes": JSONValue(feed.keyframes),
-            "discarded": JSONValue(feed.discarded),
-            "captureToRelay": histogram(session.captureLatency.total.histogram),
+            "pictures": JSONValue(stream.pictures),
+            "bytes": JSONValue(stream.bytes),
+            "keyframes": JSONValue(stream.keyframes),
+            "discarded": JSONValue(session.source.discarded),
+            "captureToRelay": histogram(session.source.captureLatency.total.histogram),
             "captureToPresentation": histogram(session.presentationLatency.record.histogram),
             "presentationsRefused": JSONValue(session.presentationLatency.refused),
             "viewersAdmitted": JSONValue(session.audience.admitted),

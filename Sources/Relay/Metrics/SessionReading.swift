@@ -20,13 +20,14 @@ struct SessionReading: Sendable {
         labels = RelayMetrics.labels(device: session.device.name, session: session.id)
         (viewers, admitted) = (session.viewerCount, session.audience.admitted)
         closed = session.audience.closed
-        delivered = session.delivered
-        let feed = session.feed
-        (flows, isStale) = (feed.flows, feed.feeds.staleSince != nil)
-        (pictures, bytes, keyframes, discarded) = (feed.pictures, feed.bytes, feed.keyframes, feed.discarded)
-        switches = feed.feeds.record
-        (stillsRequested, stillsReceived) = (session.stills.requested, session.stills.received)
-        let capture = session.captureLatency
+        delivered = session.audience.delivered
+        let (source, stream) = (session.source, session.stream)
+        (flows, isStale) = (source.flows, source.staleSince != nil)
+        (pictures, bytes, keyframes) = (stream.pictures, stream.bytes, stream.keyframes)
+        discarded = source.discarded
+        switches = source.switches
+        (stillsRequested, stillsReceived) = (session.snapshots.requested, session.snapshots.received)
+        let capture = source.captureLatency
         (captureToRelay, wait) = (capture.total.histogram, capture.wait.histogram)
         (encode, link) = (capture.encode.histogram, capture.link.histogram)
         handover = session.handoverLatency.record.histogram

@@ -88,7 +88,10 @@ package struct RestingSession: Sendable {
     package var nextTime: UInt64 {
         guard let due = clock.due else { return .max }
         let usual = due + mostLead - min(lead, mostLead)
-        if isCounting { return max(usual, keyframeDue) }
+        if isCounting {
+            let asked = wantsKeyframe ? lastKeyframe.slot + KeyframePolicy.requestSpacing : .max
+            return min(max(usual, keyframeDue), max(clock.earliest, asked))
+        }
         return wantsKeyframe && isKeyframeAllowed(at: due) ? clock.earliest : usual
     }
 

@@ -58,7 +58,7 @@ final class SessionTable {
     func start(
         _ request: SessionRequest,
         of device: DeviceConfiguration,
-        send: @escaping @MediaLoop (Packet, AgentRole) -> Void
+        orders: any AgentOrders
     ) async throws(SessionError) -> Session {
         guard !draining else { throw .draining }
         let count = sessions(of: device.name).count + opening[device.name, default: 0]
@@ -77,7 +77,7 @@ final class SessionTable {
             viewerTimeout: configuration.viewerTimeout,
             company: company,
             logger: logger,
-            send: send
+            orders: orders
         )
         try await open(session, port: session.request.port)
         logger.info("session \(session.id) started", metadata: ["device": "\(device.name)", "port": "\(session.port)"])
@@ -88,7 +88,7 @@ final class SessionTable {
     func restore(
         _ kept: RelayState.Session,
         of device: DeviceConfiguration,
-        send: @escaping @MediaLoop (Packet, AgentRole) -> Void
+        orders: any AgentOrders
     ) async {
         guard kept.id >= 1, kept.id <= lastID, entries[kept.id] == nil else {
             logger.warning(
@@ -105,7 +105,7 @@ final class SessionTable {
             viewerTimeout: configuration.viewerTimeout,
             company: company,
             logger: logger,
-            send: send
+            orders: orders
         )
         do throws(SessionError) {
             try await open(session, port: kept.port)

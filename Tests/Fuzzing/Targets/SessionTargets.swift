@@ -13,7 +13,7 @@ extension FuzzTarget {
         var now = UInt64(1) << (head & 4 == 0 ? 33 : 62)
         let epoch: UInt64 = min(choices.number(near: now), now)
         var session = FuzzedSession(
-            feed: SessionFeed(codec: codec, packetized: head & 8 != 0, epoch: epoch, feeds: policy),
+            feed: SessionFeed(codec: codec, epoch: epoch, policy: policy),
             epoch: epoch,
             begin: .uptimeNanoseconds(now)
         )
@@ -79,6 +79,7 @@ extension FuzzTarget {
 /// One agent's pictures on their way to one viewer.
 private struct FuzzedSession {
     private var feed: SessionFeed
+    private var group = GroupCache<MediaUnit>()
     private let epoch: UInt64
     private var latency: CaptureLatency
     private var activity = ScreenActivity()
@@ -91,19 +92,19 @@ private struct FuzzedSession {
         self.epoch = epoch
         latency = CaptureLatency(since: begin.uptimeNanoseconds)
         ledger = PresentationLedger(now: begin)
-        perform(self.feed.feeds.linked(.broadcast, source: .streaming, now: begin))
+        perform(self.feed.feedSwitch.linked(.broadcast, source: .streaming, now: begin))
     }
 
     mutating func step(_ choices: inout Choices, now: NIODeadline) throws {
-        perform(feed.feeds.timePassed(now: now))
+        perform(feed.feedSwitch.timePassed(now: now))
         let role: AgentRole = choices.byte() & 3 == 0 ? .standby : .broadcast
         switch choices.byte() & 15 {
-        case 0: perform(feed.feeds.linked(role, source: nil, now: now))
-        case 1: perform(feed.lost(role, because: .linkClosed, now: now))
-        case 2: perform(feed.feeds.sourceReported(role, choices.byte() & 1 == 0 ? .lost : .streaming, now: now))
-        case 3: perform(feed.demand(choices.byte() & 1 == 0, now: now))
-        case 4: request = feed.feeds.requestKeyframe(now: now)?.id ?? request
-        case 5: _ = feed.join(now: now)
+        case 0: perform(feed.feedSwitch.linked(role, source: nil, now: now))
+        case 1: perform(feed.feedSwitch.linkLost(role, because: .linkClosed, now: now))
+        case 2: perform(feed.feedSwitch.sourceReported(role, choices.byte() & 1 == 0 ? .lost : .streaming, now: now))
+        case 3: perform(feed.feedSwitch.demand(choices.byte() & 1 == 0, now: now))
+        case 4: request = feed.feedSwitch.requestKeyframe(now: now)?.id ?? request
+        case 5: _ = group.join(now: now)
         default: try take(&choices, from: role, now: now)
         }
     }
@@ -126,20 +127,22 @@ private struct FuzzedSession {
             size: PictureSize(width: 1 + choices.short(), height: 1 + choices.short()),
             bytes: choices.piece()
         )
-        latency.take(unit, now: now)
+        latency.take(unit.header, now: now)
         _ = latency.total.percentiles(now: now)
-        guard let (picture, orders) = feed.accept(unit, from: role, now: now) else { return }
+        guard let (picture, orders) = feed.accept(EncodedUnit(copying: unit), from: role, now: now) else { return }
         perform(orders)
         try require(picture.pts > last, "\(picture.pts) behind \(last)")
         last = picture.pts
-        let isLive = feed.feeds.source != .none
-        _ = activity.take(picture, from: role, isLive: isLive, now: now)
+        let isLive = feed.feedSwitch.source != .none
+        group.add(picture, isKey: picture.isKey, byteCount: picture.byteCount, now: now)
+        _ = activity.take(picture, isLive: isLive, now: now)
         let (after, time): (Int64, TimeAmount) = (choices.number(near: last), .nanoseconds(choices.number()))
         _ = activity.verdict(.changedAfter(after, settled: time), now: now)
         _ = activity.verdict(.still(time, after: after), now: now)
-        try require(picture.stamps.head(pts: picture.pts).readableBytes == PictureStamps.byteCount, "another head")
-        _ = picture.stamps.configuration?.message
-        ledger.sent(picture.stamps, pts: picture.pts, now: now)
+        let messageHead = UnitMessage.head(picture.header, relayed: picture.relayed)
+        try require(messageHead.readableBytes == UnitMessage.headByteCount, "another head")
+        _ = picture.configuration?.message
+        ledger.sent(picture.header, now: now)
         let told: Int64 = max(0, choices.number(near: picture.pts))
         if case .counts(let time) = ledger.presented(told, at: choices.number(near: nanoseconds), now: now) {
             try require(time <= nanoseconds, "a picture was presented \(time) ns after its capture")

@@ -19,9 +19,14 @@ extension FuzzTarget {
             size: PictureSize(width: 2, height: 2),
             bytes: choices.rest()
         )
-        let picture = Picture(unit, codec: codec, packetized: true)
-        try require(Array(picture.bytes(in: .annexB).readableBytesView) == unit.bytes, "Annex B is another")
-        var packets = picture.bytes(in: .scrcpy)
+        let picture = MediaUnit(EncodedUnit(copying: unit), codec: codec)
+        var packets = ByteBuffer()
+        for format in [StreamFormat.bare(.annexB), .bare(.scrcpy)] {
+            var muxer = StreamMuxer(format, codec: codec, tracks: [.video(codec)], fps: 30)
+            let bytes = muxer.rendered(picture)?.bytes ?? ByteBuffer()
+            if format == .bare(.scrcpy) { packets = bytes }
+            try require(format == .bare(.scrcpy) || Array(bytes.readableBytesView) == unit.bytes, "Annex B is another")
+        }
         var (heads, contents) = ([UInt64](), [[UInt8]]())
         while packets.readableBytes > 0 {
             guard let head = packets.readInteger(as: UInt64.self), let size = packets.readInteger(as: UInt32.self),

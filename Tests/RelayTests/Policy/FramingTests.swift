@@ -7,8 +7,10 @@ import Testing
 @Suite("Framing")
 struct FramingTests {
     private func bytes(_ accessUnit: AccessUnit, _ framing: Framing, codec: Codec = .h264) -> [UInt8] {
-        let picture = Picture(accessUnit, codec: codec, packetized: true)
-        return Array(picture.bytes(in: framing).readableBytesView)
+        switch framing {
+        case .annexB: Array(SampleStream.rendered(SampleStream.unit(accessUnit, codec: codec)).bytes.readableBytesView)
+        case .scrcpy: SampleStream.scrcpyPackets(accessUnit, codec: codec)
+        }
     }
 
     @Test("annexb leaves the access unit as it is")

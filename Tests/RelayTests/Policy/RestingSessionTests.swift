@@ -195,6 +195,23 @@ struct RestingSessionTests {
         #expect(session.rested.slots == 50 && session.rested.inserted == 0)
     }
 
+    @Test(
+        "that nobody watches makes the keyframe at once if it is asked for, half a second behind the last one at least"
+    )
+    func unwatchedOnDemand() throws {
+        var (session, tally) = (try Self.session(Self.rest(interval: 60 * Self.second)), RestTally())
+        session.isWatched = false
+        _ = Self.run(&session, until: Self.start + 2 * Self.second, tally: &tally)
+        session.wantsKeyframe = true
+        let made = Self.run(&session, until: Self.start + 4 * Self.second, tally: &tally)
+        #expect(made.map { $0.unit.flags.contains(.key) } == [true, false])
+        #expect(try #require(made.first).time <= Self.start + 2 * Self.second + Self.second / 10)
+        session.wantsKeyframe = true
+        let again = Self.run(&session, until: Self.start + 6 * Self.second, tally: &tally)
+        #expect(again.contains { $0.unit.flags.contains(.key) })
+        #expect(tally.missed == 0)
+    }
+
     @Test("holds with any interval between keyframes")
     func anyInterval() throws {
         for interval in [0, UInt64.max] {

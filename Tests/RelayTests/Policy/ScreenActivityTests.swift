@@ -23,8 +23,8 @@ struct ScreenActivityTests {
             var unit = SampleStream.accessUnit(number, key: number == 1)
             unit.captured = frame
             if isRepeat { unit.flags.insert(.repeat) }
-            let picture = Picture(unit, codec: .h264, packetized: false)
-            return activity.take(picture, from: role, isLive: isLive, now: at(Int64(number) * 100))
+            let taken = MediaUnit(EncodedUnit(copying: unit), codec: .h264, from: role)
+            return activity.take(taken, isLive: isLive, now: at(Int64(number) * 100))
         }
 
         /// The picture whose change somebody sees who has waited from the beginning, 0 for none.

@@ -9,28 +9,20 @@ import Wire
 
 @Suite("A session's feed")
 struct SessionFeedTests {
-    private static func feed(cachedBytes: Int = 8 << 20) -> SessionFeed {
-        var limits = SessionFeed.Limits()
-        limits.cachedBytes = cachedBytes
+    private static func feed() -> SessionFeed {
         let policy = FeedSwitch.Policy(repeats: true, fps: 30)
-        var feed = SessionFeed(
-            codec: .h264,
-            packetized: false,
-            epoch: at(0).uptimeNanoseconds,
-            feeds: policy,
-            limits: limits
-        )
+        var feed = SessionFeed(codec: .h264, epoch: at(0).uptimeNanoseconds, policy: policy)
         link(&feed)
         return feed
     }
 
     /// An agent is linked, and asked for a keyframe.
     private static func link(_ feed: inout SessionFeed, at now: Int64 = 0) {
-        _ = feed.feeds.linked(.broadcast, source: nil, now: at(now))
+        _ = feed.feedSwitch.linked(.broadcast, source: nil, now: at(now))
     }
 
     private static func relink(_ feed: inout SessionFeed, at now: Int64 = 0) {
-        _ = feed.lost(.broadcast, because: .linkClosed, now: at(now))
+        _ = feed.feedSwitch.linkLost(.broadcast, because: .linkClosed, now: at(now))
         link(&feed, at: now)
     }
 
@@ -40,11 +32,11 @@ struct SessionFeedTests {
         key: Bool,
         at now: Int64,
         size: Int = 32
-    ) -> Picture? {
+    ) -> MediaUnit? {
         // As an agent does it: a keyframe answers the last request.
-        let request = key ? feed.feeds.lastRequestID : 0
+        let request = key ? feed.feedSwitch.lastRequestID : 0
         let unit = SampleStream.accessUnit(number, key: key, size: size, request: request)
-        return feed.accept(unit, from: .broadcast, now: at(now))?.picture
+        return feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(now))?.unit
     }
 
     @Test("discards what comes before the first keyframe")
@@ -56,27 +48,6 @@ struct SessionFeedTests {
         #expect(accept(&feed, 2, key: true, at: 33) != nil)
         #expect(accept(&feed, 3, key: false, at: 66) != nil)
         #expect(feed.flows)
-        #expect(feed.size == PictureSize(width: 640, height: 360))
-    }
-
-    @Test("gives a joiner everything since a keyframe that is at most half a second old")
-    func givesAJoinerTheCache() {
-        var feed = Self.feed()
-        for number in 0..<10 { _ = accept(&feed, number, key: number == 0, at: Int64(number) * 33) }
-        #expect(feed.join(now: at(500)).map(\.pts) == (0..<10).map { Int64($0) * 33_333 })
-        #expect(feed.join(now: at(500)).first?.isKey == true)
-        #expect(feed.join(now: at(501)).isEmpty)
-    }
-
-    @Test("keeps nothing rather than a part when the cache would grow too large")
-    func keepsNothingRatherThanAPart() {
-        var feed = Self.feed(cachedBytes: 1000)
-        _ = accept(&feed, 0, key: true, at: 0, size: 500)
-        _ = accept(&feed, 1, key: false, at: 10, size: 600)
-        _ = accept(&feed, 2, key: false, at: 20)
-        #expect(feed.join(now: at(30)).isEmpty)
-        _ = accept(&feed, 3, key: true, at: 40)
-        #expect(feed.join(now: at(50)).count == 1)
     }
 
     @Test(
@@ -89,9 +60,11 @@ struct SessionFeedTests {
         var given: [Int64] = []
         for (index, pts) in sent.enumerated() {
             if index == 6 { Self.relink(&feed) }
-            var unit = SampleStream.accessUnit(index, key: index % 6 == 0, request: feed.feeds.lastRequestID)
+            var unit = SampleStream.accessUnit(index, key: index % 6 == 0, request: feed.feedSwitch.lastRequestID)
             unit.pts = pts
-            if let picture = feed.accept(unit, from: .broadcast, now: at(0))?.picture { given.append(picture.pts) }
+            if let accepted = feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(0)) {
+                given.append(accepted.unit.pts)
+            }
         }
         #expect(given == [0, 12, 100, 112, 124, 136, 200, 60_000_000, 60_000_012, 60_000_024])
     }
@@ -102,11 +75,11 @@ struct SessionFeedTests {
         var stream = TransportStream(codec: .h264)
         var bytes: [UInt8] = []
         for number in 0..<50 {
-            var unit = SampleStream.accessUnit(number, key: number == 0, request: feed.feeds.lastRequestID)
+            var unit = SampleStream.accessUnit(number, key: number == 0, request: feed.feedSwitch.lastRequestID)
             unit.pts = 1_000_000 + pts
-            let accepted = feed.accept(unit, from: .broadcast, now: at(0))
-            let picture = try #require(accepted).picture
-            bytes += try stream.packets(unit.bytes, pts: picture.pts, isKey: picture.isKey)
+            let accepted = feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(0))
+            unit.pts = try #require(accepted).unit.pts
+            bytes += try stream.packets(unit)
         }
         let times = try #require(ParsedPicture.pictures(bytes)).map(\.presentation)
         #expect(times.count == 50)
@@ -130,12 +103,11 @@ struct SessionFeedTests {
         for (index, bytes) in sent.enumerated() {
             if index == 1 { Self.relink(&feed) }
             let isKey = bytes != source.accessUnits[2]
-            let request = isKey ? feed.feeds.lastRequestID : 0
+            let request = isKey ? feed.feedSwitch.lastRequestID : 0
             var unit = SampleStream.accessUnit(index, key: isKey, request: request)
             unit.bytes = bytes
-            let accepted = feed.accept(unit, from: .broadcast, now: at(Int64(index) * 33))
-            let picture = try #require(accepted).picture
-            given.append(Array(picture.bytes(in: .annexB).readableBytesView))
+            let accepted = feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(Int64(index) * 33))
+            given.append(Array(try #require(accepted).unit.bytes.readableBytesView))
         }
         #expect(given.map { H264KeyframeID(of: $0)?.value } == [0, 15, 1, 2, nil, 0])
         // Nothing else is touched.
@@ -147,7 +119,7 @@ struct SessionFeedTests {
         var feed = Self.feed()
         _ = accept(&feed, 0, key: true, at: 0)
         Self.relink(&feed)
-        #expect(feed.join(now: at(1)).isEmpty)
+        #expect(!feed.flows)
         #expect(accept(&feed, 1, key: false, at: 2) == nil)
         #expect(accept(&feed, 2, key: true, at: 3) != nil)
     }
@@ -155,7 +127,8 @@ struct SessionFeedTests {
     @Test("never gives a viewer a picture without its reference, whatever happens", arguments: 0..<20)
     func neverGivesADeltaWithoutItsReference(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var feed = Self.feed(cachedBytes: 2000)
+        var feed = Self.feed()
+        var group = Group(bytes: 2000)
         var queue = ViewerQueue(limits: .init(bytes: 800, pictures: 8))
         var number = 0
         var lastTaken: Int?
@@ -163,19 +136,23 @@ struct SessionFeedTests {
         for _ in 0..<3000 {
             now += .random(in: 0...100, using: &generator)
             switch Int.random(in: 0..<10, using: &generator) {
-            case 0: Self.relink(&feed, at: now)
+            case 0:
+                Self.relink(&feed, at: now)
+                group.cache.drop()
             case 1:
                 queue = ViewerQueue(limits: .init(bytes: 800, pictures: 8))
                 lastTaken = nil
-                for picture in feed.join(now: at(now)) { queue.offer(picture) }
+                for unit in group.join(at: now) { queue.offer(SampleStream.rendered(unit)) }
             case 2...5:
                 // A picture refers to the one before it, unless it is a keyframe.
                 number += 1
                 let key = Int.random(in: 0..<6, using: &generator) == 0
                 let size = Int.random(in: 1...300, using: &generator)
-                if let picture = accept(&feed, number, key: key, at: now, size: size) { queue.offer(picture) }
+                guard let unit = accept(&feed, number, key: key, at: now, size: size) else { continue }
+                group.add(unit, at: now)
+                queue.offer(SampleStream.rendered(unit))
             default:
-                guard let picture = queue.next()?.picture else { continue }
+                guard let picture = queue.next()?.unit else { continue }
                 let taken = Int(picture.pts / 33_333)
                 if !picture.isKey {
                     #expect(lastTaken == taken - 1, "picture \(taken) came after \(String(describing: lastTaken))")

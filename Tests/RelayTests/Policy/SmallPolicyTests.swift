@@ -168,7 +168,7 @@ struct SmallPolicyTests {
     func captureLatencyCountsCapturesOnce() {
         var latency = CaptureLatency(since: 1_000_000_000)
         func take(_ captured: UInt64, _ flags: AccessUnit.Flags, at now: UInt64) {
-            latency.take(accessUnit(captured: captured, flags), now: .uptimeNanoseconds(now))
+            latency.take(accessUnit(captured: captured, flags).header, now: .uptimeNanoseconds(now))
         }
         take(900_000_000, .key, at: 1_010_000_000)
         #expect(latency.total.histogram.count == 0, "a screen that stood still when the session began")

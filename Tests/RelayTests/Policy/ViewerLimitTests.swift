@@ -25,7 +25,7 @@ private struct Watch {
             if pictures {
                 // A starving viewer has a keyframe asked for.
                 let key = number == 0 || queue.starves && takes(now)
-                queue.offer(Picture(SampleStream.accessUnit(number, key: key), codec: .h264, packetized: false))
+                queue.offer(SampleStream.rendered(SampleStream.unit(number, key: key)))
             }
             while takes(now), queue.next() != nil {}
             if closed == nil, let reason = limit.check(progress(takes(now)), now: at(now)) { closed = (now, reason) }
@@ -132,16 +132,16 @@ struct ViewerMemoryTests {
 struct DemandTests {
     @Test("is always there, unless the session encodes on demand")
     func always() {
-        #expect(Demand(onDemand: false).isThere(now: at(1_000_000)))
-        #expect(!Demand(onDemand: true).isThere(now: at(0)))
+        #expect(EncodingDemand(onDemand: false).isThere(now: at(1_000_000)))
+        #expect(!EncodingDemand(onDemand: true).isThere(now: at(0)))
     }
 
     @Test("on demand ends a while after the last viewer was seen")
     func ends() {
-        var demand = Demand(onDemand: true)
+        var demand = EncodingDemand(onDemand: true)
         demand.watched(now: at(0))
         demand.watched(now: at(1000))
-        #expect(demand.isThere(now: at(1000) + Demand.patience - .milliseconds(1)))
-        #expect(!demand.isThere(now: at(1000) + Demand.patience))
+        #expect(demand.isThere(now: at(1000) + EncodingDemand.patience - .milliseconds(1)))
+        #expect(!demand.isThere(now: at(1000) + EncodingDemand.patience))
     }
 }

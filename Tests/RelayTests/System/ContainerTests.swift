@@ -9,28 +9,6 @@ import Wire
 
 @Suite("A viewer of a container", .serialized)
 struct ContainerTests {
-    /// Reads an HTTP response and undoes its chunked coding.
-    private struct Download {
-        private var rest: [UInt8]
-
-        init(_ response: [UInt8]) throws {
-            let end = try #require(Array(response).firstRange(of: Array("\r\n\r\n".utf8)))
-            rest = Array(response[end.upperBound...])
-        }
-
-        /// The body as far as it has come.
-        mutating func body() -> [UInt8] {
-            var body: [UInt8] = []
-            while let line = rest.firstRange(of: Array("\r\n".utf8)),
-                let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), size > 0
-            {
-                body += rest[line.upperBound...].prefix(size)
-                rest = Array(rest[line.upperBound...].dropFirst(size + 2))
-            }
-            return body
-        }
-    }
-
     /// Runs a program without keeping one of the threads that the relay runs on as well.
     private func run(_ program: String, _ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
@@ -54,6 +32,8 @@ struct ContainerTests {
         try await relay.waitForViewers(count, of: id)
         return client
     }
+
+    private static func download(_ response: [UInt8]) throws -> ChunkedBody { try #require(ChunkedBody(response)) }
 
     private static func accessUnits() throws -> [AccessUnit] {
         let source = try SourceStream(SourceSettings(name: "x264", keyframes: [0, 20], pictures: 30))
@@ -88,12 +68,12 @@ struct ContainerTests {
                     ? true : nil
             }
             _ = try await relay.post("/screencapture/\(session.id)/stop")
-            var download = try Download(try await early.readToEnd())
+            var download = try Self.download(try await early.readToEnd())
             let all = beginning + chunks.flatMap(\.self)
-            let body = download.body()
+            let body = download.read()
             #expect(body == all)
-            download = try Download(try await late.readToEnd())
-            let lateBody = download.body()
+            download = try Self.download(try await late.readToEnd())
+            let lateBody = download.read()
             let late20 = chunks[20...].map { container == "ts" ? $0 : Self.earlier($0, by: units[20].pts) }
             #expect(lateBody == all || lateBody == beginning + late20.flatMap(\.self))
             _ = try await tcp.readToEnd()
@@ -129,9 +109,9 @@ struct ContainerTests {
             }
             _ = try await relay.post("/screencapture/\(session.id)/stop")
             for (viewer, units) in [(first, old[...]), (second, old[20...])] {
-                var download = try Download(try await viewer.readToEnd())
+                var download = try Self.download(try await viewer.readToEnd())
                 var reader = FragmentReader()
-                let read = try reader.append(download.body())
+                let read = try reader.append(download.read())
                 #expect(read.map(\.pts) == units.map { $0.pts - units[units.startIndex].pts })
                 #expect(reader.isWhole)
             }
@@ -167,8 +147,8 @@ struct ContainerTests {
                     var bytes: [UInt8] = []
                     while let more = try await late.next() {
                         bytes += more
-                        var download = try Download(bytes)
-                        let body = download.body()
+                        var download = try Self.download(bytes)
+                        let body = download.read()
                         if body.count >= expected.count { return body }
                     }
                     return []
@@ -192,9 +172,9 @@ struct ContainerTests {
                 try await link.send(Array(units[20...]), session: session.id)
                 var stream = TransportStream(codec: .h264)
                 let packet = try await viewer.read(1000)
-                var download = try Download(packet)
+                var download = try Self.download(packet)
                 // The first packet is the tables', its counter 0.
-                #expect(Array(download.body().prefix(4)) == Array(try stream.packets(units[20]).prefix(4)))
+                #expect(Array(download.read().prefix(4)) == Array(try stream.packets(units[20]).prefix(4)))
                 try await viewer.close()
                 try await relay.waitForViewers(0, of: session.id)
             }
@@ -239,8 +219,8 @@ struct ContainerTests {
                 return try await dropped() == before ? true : nil
             }
             _ = try await relay.post("/screencapture/\(session.id)/stop")
-            var download = try Download(try await slow.readToEnd())
-            let body = download.body()
+            var download = try Self.download(try await slow.readToEnd())
+            let body = download.read()
             if container == "ts" {
                 // Packets without payload, whose adaptation field says discontinuity.
                 let marks = stride(from: 0, to: body.count, by: 188).filter { place in

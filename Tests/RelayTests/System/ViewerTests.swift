@@ -44,7 +44,7 @@ struct ViewerTests {
             let units = Self.group(last: 3)
             try await link.send(units, session: session.id)
             let expected = units.flatMap { unit in
-                Array(Picture(unit, codec: .h264, packetized: true).bytes(in: .scrcpy).readableBytesView)
+                SampleStream.scrcpyPackets(unit, codec: .h264)
             }
             #expect(try await viewer.read(expected.count) == expected)
             #expect(expected.starts(with: [0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16]))
@@ -121,7 +121,7 @@ struct ViewerTests {
             let units = (0...10).map { SampleStream.h265AccessUnit($0, key: $0 % 5 == 0) }
             try await link.send(units, session: session.id)
             let expected = units.flatMap { unit in
-                Array(Picture(unit, codec: .h265, packetized: true).bytes(in: .scrcpy).readableBytesView)
+                SampleStream.scrcpyPackets(unit, codec: .h265)
             }
             #expect(try await packets.read(expected.count) == expected)
             let refusal = try await relay.get("/screencapture/\(session.id)/stream.h264")

@@ -9,17 +9,18 @@ struct PresentationLedgerTests {
     /// Milliseconds on the test's clock as an instant, ns.
     private func instant(_ milliseconds: Int64) -> UInt64 { at(milliseconds).uptimeNanoseconds }
 
-    private func stamps(captured: Int64, _ flags: AccessUnit.Flags = []) -> PictureStamps {
-        var unit = SampleStream.accessUnit(0, key: false)
-        unit.captured = instant(captured)
-        unit.flags = flags
-        return PictureStamps(unit, codec: .h264, relayed: instant(captured) + 2_000_000)
+    private func header(captured: Int64, _ flags: UnitFlags = [], pts: Int64) -> UnitHeader {
+        var header = SampleStream.accessUnit(0, key: false).header
+        header.captured = instant(captured)
+        header.flags = flags
+        header.pts = pts
+        return header
     }
 
     /// A ledger of a viewer that joined at 0 and was sent, at 10 ms, the picture of PTS 1, captured at 5 ms.
     private func ledger() -> PresentationLedger {
         var ledger = PresentationLedger(now: at(0))
-        ledger.sent(stamps(captured: 5), pts: 1, now: at(10))
+        ledger.sent(header(captured: 5, pts: 1), now: at(10))
         return ledger
     }
 
@@ -55,10 +56,10 @@ struct PresentationLedgerTests {
     @Test("is passed over for what it was not sent, repeats, what is older than the viewer, and after 10 s")
     func passedOver() {
         var ledger = ledger()
-        ledger.sent(stamps(captured: -1), pts: 2, now: at(11))
-        ledger.sent(stamps(captured: 12, .repeat), pts: 3, now: at(13))
+        ledger.sent(header(captured: -1, pts: 2), now: at(11))
+        ledger.sent(header(captured: 12, .repeat, pts: 3), now: at(13))
         // The same frame in another size.
-        ledger.sent(stamps(captured: 5, .key), pts: 4, now: at(14))
+        ledger.sent(header(captured: 5, .key, pts: 4), now: at(14))
         for pts in [0, 2, 3, 4, 5] as [Int64] {
             var ledger = ledger
             let verdict = ledger.presented(pts, at: instant(15), now: at(16))
@@ -71,7 +72,7 @@ struct PresentationLedgerTests {
     @Test("never goes back: a picture before the last one told counts no more")
     func order() {
         var ledger = ledger()
-        ledger.sent(stamps(captured: 15), pts: 2, now: at(20))
+        ledger.sent(header(captured: 15, pts: 2), now: at(20))
         let second = ledger.presented(2, at: instant(30), now: at(31))
         #expect(second == .counts(15_000_000))
         let first = ledger.presented(1, at: instant(30), now: at(31))
@@ -82,7 +83,7 @@ struct PresentationLedgerTests {
     func limits() {
         var ledger = PresentationLedger(now: at(0))
         for index in 0..<1000 as Range<Int64> {
-            ledger.sent(stamps(captured: 1 + index), pts: index, now: at(1 + index))
+            ledger.sent(header(captured: 1 + index, pts: index), now: at(1 + index))
         }
         var counted: [Int64] = []
         for index in 0..<1000 as Range<Int64> {
@@ -95,8 +96,8 @@ struct PresentationLedgerTests {
     @Test("a frame that says it was captured in the future counts as no time, and keeps none from counting")
     func future() {
         var ledger = PresentationLedger(now: at(0))
-        ledger.sent(stamps(captured: 1_000_000), pts: 1, now: at(10))
-        ledger.sent(stamps(captured: 12), pts: 2, now: at(20))
+        ledger.sent(header(captured: 1_000_000, pts: 1), now: at(10))
+        ledger.sent(header(captured: 12, pts: 2), now: at(20))
         let future = ledger.presented(1, at: instant(30), now: at(31))
         #expect(future == .counts(0))
         let next = ledger.presented(2, at: instant(30), now: at(31))

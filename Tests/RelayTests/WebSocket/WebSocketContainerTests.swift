@@ -51,7 +51,7 @@ struct WebSocketContainerTests {
                 }
                 let picture = try await next(viewer)
                 #expect(picture[0] == 2)
-                #expect(Array(picture.dropFirst(PictureStamps.byteCount)) == fragment.bytes)
+                #expect(Array(picture.dropFirst(UnitMessage.headByteCount)) == fragment.bytes)
             }
             try await viewer.close()
         }

@@ -41,6 +41,18 @@ struct OracleFormatTests {
         }
     }
 
+    private static func accessUnit(_ picture: RecordedPicture) -> AccessUnit {
+        AccessUnit(
+            pts: picture.pts ?? 0,
+            captured: 0,
+            encodeStart: 0,
+            encodeEnd: 0,
+            flags: picture.isKeyframe == true ? .key : [],
+            size: PictureSize(width: 2, height: 2),
+            bytes: picture.bytes
+        )
+    }
+
     @Test(
         "scrcpy's packets are read, and one that is cut off or has no parameter sets is found",
         arguments: Codec.allCases
@@ -77,7 +89,7 @@ struct OracleFormatTests {
         let clip = try Clip(codec)
         var packets = TransportStream(codec: codec)
         let stream = try clip.pictures.flatMap {
-            try packets.packets($0.bytes, pts: $0.pts ?? 0, isKey: $0.isKeyframe == true)
+            try packets.packets(Self.accessUnit($0))
         }
         clip.expect(TransportPackets.recording(of: stream, isWhole: true))
         clip.expect(TransportPackets.recording(of: stream.dropLast(188), isWhole: false), prefix: 19)
@@ -96,11 +108,7 @@ struct OracleFormatTests {
         var packager = FragmentedMP4(codec: codec, fps: 30)
         var (file, messages): ([UInt8], [WebSocketMessages.Message]) = ([], [])
         for picture in clip.pictures {
-            let fragment = try packager.fragment(
-                picture.bytes,
-                pts: picture.pts ?? 0,
-                isKey: picture.isKeyframe == true
-            )
+            let fragment = try packager.fragment(Self.accessUnit(picture))
             let head = packager.initialization?.bytes ?? []
             if file.isEmpty {
                 file = head

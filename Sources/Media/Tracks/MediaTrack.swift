@@ -1,0 +1,54 @@
+/// One elementary stream: a session's pictures, or a device's sound.
+package struct MediaTrack: Sendable, Hashable {
+    /// Distinguishes the tracks that a viewer may get together.
+    package typealias ID = UInt16
+
+    package enum Kind: String, Sendable, Codable, CaseIterable {
+        case video, audio
+    }
+
+    /// How the track is encoded, with what a player must know before the first unit.
+    package enum Coding: Sendable, Hashable {
+        /// Pictures, which bring their parameter sets with each keyframe.
+        case video(Codec)
+        case opus(OpusParameters)
+    }
+
+    /// The id of every session's video track.
+    package static let videoID: ID = 0
+
+    package let id: ID
+    package let coding: Coding
+
+    package init(id: ID, coding: Coding) {
+        self.id = id
+        self.coding = coding
+    }
+
+    /// A session's pictures.
+    package static func video(_ codec: Codec) -> MediaTrack { MediaTrack(id: videoID, coding: .video(codec)) }
+
+    package var kind: Kind {
+        switch coding {
+        case .video: .video
+        case .opus: .audio
+        }
+    }
+
+    /// Units of time per second in containers. Everywhere else times are in µs.
+    package var timescale: UInt32 {
+        switch coding {
+        case .video: 1_000_000
+        case .opus: OpusParameters.sampleRate
+        }
+    }
+
+    /// A time or a duration of this many µs, not negative, in units of ``timescale``.
+    package func ticks(of microseconds: Int64) -> UInt64 {
+        let time = UInt64(clamping: microseconds)
+        guard timescale != 1_000_000 else { return time }
+        let (seconds, rest) = time.quotientAndRemainder(dividingBy: 1_000_000)
+        let scale = UInt64(clamping: timescale)
+        return seconds &* scale &+ (rest &* scale &+ 500_000) / 1_000_000
+    }
+}

@@ -1,0 +1,56 @@
+/// What a player must know of an Opus stream: the fields of its identification header that matter (RFC 7845, section 5.1).
+package struct OpusParameters: Sendable, Hashable {
+    /// The clock of every Opus stream, Hz (RFC 7845, section 4).
+    package static let sampleRate: UInt32 = 48_000
+
+    /// 1 or 2: channel mapping family 0.
+    package let channels: UInt8
+    /// Samples that a decoder makes before those that count.
+    package let preSkip: UInt16
+
+    /// - Returns: `nil` unless there are one or two channels.
+    package init?(channels: UInt8, preSkip: UInt16) {
+        guard (1...2).contains(channels) else { return nil }
+        (self.channels, self.preSkip) = (channels, preSkip)
+    }
+}
+
+/// One Opus packet's table of contents (RFC 6716, section 3.1).
+package struct OpusPacket: Sendable {
+    /// Samples at 48 kHz.
+    package let duration: UInt32
+
+    /// Longest packet, samples: 120 ms.
+    private static let longest: UInt32 = 5760
+    /// Most bytes: 120 ms at 510 kbit/s, the highest bitrate, are 7,650.
+    private static let mostBytes = 8192
+
+    /// - Returns: `nil` if the packet is empty, or longer than one may be.
+    package init?(_ packet: ByteReader) {
+        var rest = packet
+        guard packet.count <= Self.mostBytes, let contents = rest.u8() else { return nil }
+        let frame = Self.frameDuration(configuration: contents >> 3)
+        let frames: UInt32
+        switch contents & 3 {
+        case 0: frames = 1
+        case 1, 2: frames = 2
+        default:
+            guard let count = rest.u8() else { return nil }
+            frames = UInt32(clamping: count & 0x3F)
+        }
+        duration = frames &* frame
+        guard (1...Self.longest).contains(duration) else { return nil }
+    }
+
+    /// Samples of one frame (table 2).
+    private static func frameDuration(configuration: UInt8) -> UInt32 {
+        switch configuration {
+        // SILK: 10, 20, 40 and 60 ms.
+        case 0..<12: [480, 960, 1920, 2880][at: Int(clamping: configuration & 3)] ?? 0
+        // Hybrid: 10 and 20 ms.
+        case 12..<16: configuration & 1 == 0 ? 480 : 960
+        // CELT: 2.5 to 20 ms.
+        default: 120 << UInt32(clamping: configuration & 3)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Media
+import NIOCore
+import Packaging
+
+/// A viewer of the bare stream or a container over HTTP.
+@MediaLoop
+final class HTTPViewer: PullingViewer, RenditionViewer {
+    let channel: any Channel
+    let format: StreamFormat
+    private let stopwatch: HandoverLatency.Stopwatch
+    private(set) var queue: ViewerQueue
+    private var waiter: CheckedContinuation<StreamPiece?, Never>?
+    private(set) var hasEnded = false
+    /// Bytes of the last piece, until the next one is asked for. What the connection's own buffer holds, 64 KiB and a piece, is beside.
+    private(set) var underWay = 0
+    /// The PTS of its first picture, µs.
+    private var origin: Int64?
+
+    /// - Parameters:
+    ///   - channel: The connection that the response goes to.
+    init(
+        channel: any Channel,
+        format: StreamFormat,
+        limits: ViewerQueue.Limits,
+        stopwatch: HandoverLatency.Stopwatch
+    ) {
+        self.stopwatch = stopwatch
+        self.channel = channel
+        self.format = format
+        queue = ViewerQueue(limits: limits)
+    }
+
+    var hasRoom: Bool { waiter != nil }
+
+    func miss() { queue.miss() }
+
+    func offer(_ unit: RenderedUnit) {
+        queue.offer(unit)
+        guard let waiter, let piece = nextPiece() else { return }
+        self.waiter = nil
+        underWay = piece.byteCount
+        waiter.resume(returning: piece)
+    }
+
+    func next() async -> StreamPiece? {
+        underWay = 0
+        if let piece = nextPiece() {
+            underWay = piece.byteCount
+            return piece
+        }
+        if hasEnded { return nil }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter = $0 }
+        } onCancel: {
+            Task { @MediaLoop in self.finish() }
+        }
+    }
+
+    private func nextPiece() -> StreamPiece? {
+        // Sound of before the first picture is left out.
+        while let entry = queue.next() {
+            guard entry.unit.isVideo || origin.map({ entry.unit.pts >= $0 }) ?? false else { continue }
+            return piece(of: entry, origin: origin ?? entry.unit.pts)
+        }
+        return nil
+    }
+
+    private func piece(of entry: ViewerQueue.Entry, origin: Int64) -> StreamPiece {
+        let (unit, rendered) = (entry.unit, entry.rendered)
+        stopwatch.handedOver(CollectionOfOne(unit.relayed))
+        let isFirst = self.origin == nil
+        self.origin = origin
+        switch format {
+        case .bare: return StreamPiece(body: rendered.bytes)
+        case .container(.transportStream):
+            // A keyframe's own packets say nothing of the pictures lost before it.
+            guard entry.lost > 0, !isFirst else { return StreamPiece(body: rendered.bytes) }
+            let packets = TransportStream.discontinuity(before: rendered.bytes.readableBytesView)
+            return StreamPiece(head: ByteBuffer(bytes: packets), body: rendered.bytes)
+        case .container(.fragmentedMP4):
+            let time = Int64(clamping: rendered.track.ticks(of: unit.pts - origin))
+            return fragment(rendered.bytes, time: time, after: isFirst ? rendered.beginning : nil)
+        }
+    }
+
+    /// The fragment at a time of the viewer's own: players take the first one's time for how long they are to wait, or for part of the duration.
+    private func fragment(_ bytes: ByteBuffer, time: Int64, after beginning: ByteBuffer?) -> StreamPiece {
+        var body = bytes
+        guard var head = body.readSlice(length: FragmentedMP4.headSize) else { return StreamPiece(body: bytes) }
+        head.setInteger(time, at: head.readerIndex + FragmentedMP4.decodeTimeOffset)
+        guard var first = beginning else { return StreamPiece(head: head, body: body) }
+        first.writeImmutableBuffer(head)
+        return StreamPiece(head: first, body: body)
+    }
+
+    func end() {
+        hasEnded = true
+        waiter?.resume(returning: nil)
+        waiter = nil
+    }
+}
+
+extension Session {
+    /// A new viewer, nil when there is no room for it.
+    func makeHTTPViewer(on channel: any Channel, format: StreamFormat, join: Join?) -> HTTPViewer? {
+        let viewer = HTTPViewer(
+            channel: channel,
+            format: format,
+            limits: viewerLimits,
+            stopwatch: .init(handoverLatency)
+        )
+        return admit(viewer, join: join) ? viewer : nil
+    }
+}

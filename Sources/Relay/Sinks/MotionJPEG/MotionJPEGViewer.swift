@@ -1,0 +1,141 @@
+import Media
+import NIOCore
+import Wire
+
+/// A viewer of `multipart/x-mixed-replace`: each part is a JPEG, and the newest there is when the connection has room for it.
+@MediaLoop
+final class MotionJPEGViewer: PullingViewer, Sink {
+    private nonisolated static let boundary = "heliograph-still"
+
+    /// Of the response.
+    nonisolated static let mediaType = "multipart/x-mixed-replace; boundary=\(boundary)"
+
+    let channel: any Channel
+    private let epoch: UInt64
+    private let snapshots: SessionSnapshots
+    private var pacing: StillPacing
+    private var last: ByteBuffer?
+    /// When the frame of the last picture was captured, ns.
+    private var shown: UInt64?
+    private var sleeper: (continuation: CheckedContinuation<Void, Never>, timer: Scheduled<Void>)?
+    private(set) var hasEnded = false
+    /// Bytes of the last part, until the next one is asked for.
+    private(set) var underWay = 0
+    /// Parts that the connection has taken.
+    private var taken: UInt64 = 0
+
+    /// - Parameters:
+    ///   - channel: The connection that the response goes to.
+    ///   - epoch: The session's, monotonic ns.
+    ///   - fps: Most stills per second.
+    init(channel: any Channel, epoch: UInt64, fps: Int, snapshots: SessionSnapshots) {
+        self.channel = channel
+        self.epoch = epoch
+        self.snapshots = snapshots
+        pacing = StillPacing(fps: fps)
+    }
+
+    // MARK: Sink
+
+    var demand: Demand { Demand(video: .changes) }
+
+    /// Pictures only tell that the screen changes.
+    func take(_ item: StreamItem) {
+        guard case .unit(let unit) = item, unit.isVideo else { return }
+        let captured = unit.header.captured
+        defer { shown = captured }
+        // A frame may come first in a repeat: its own picture was lost on the way.
+        guard captured != shown, shown != nil || !unit.header.flags.contains(.repeat) else { return }
+        if pacing.screenChanged() { wake() }
+    }
+
+    // MARK: Viewer
+
+    /// It gets no access units.
+    var counters: DeliveryCounters { DeliveryCounters() }
+
+    /// A part that is under way is one that waits.
+    var progress: ViewerProgress { ViewerProgress(taken: taken, isIdle: underWay == 0, resyncs: 0) }
+
+    /// The next bytes of the response, nil at its end. One task calls it.
+    func next() async -> StreamPiece? {
+        if underWay > 0 { taken += 1 }
+        underWay = 0
+        let part = await nextPart()
+        underWay = part?.readableBytes ?? 0
+        return part.map { StreamPiece(body: $0) }
+    }
+
+    private func nextPart() async -> ByteBuffer? {
+        while !hasEnded {
+            switch pacing.next(now: .now()) {
+            case .wait(let instant):
+                await sleep(until: instant)
+            case .sendAgain:
+                pacing.sent(now: .now())
+                if let last { return last }
+            case .get(let since):
+                pacing.began(now: .now())
+                switch await snapshots.still(.jpeg, since: since) {
+                case .success(let still):
+                    pacing.sent(now: .now())
+                    let part = part(still)
+                    defer { last = part }
+                    return last == nil ? Self.opening(part) : part
+                case .failure:
+                    pacing.failed(now: .now())
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The first part, with the delimiter that opens it.
+    private static func opening(_ part: ByteBuffer) -> ByteBuffer {
+        var bytes = ByteBuffer(string: "--\(boundary)\r\n")
+        bytes.writeImmutableBuffer(part)
+        return bytes
+    }
+
+    /// The still with its head, and the delimiter behind it: a browser shows a part when it has seen that.
+    private func part(_ still: KeptStill) -> ByteBuffer {
+        var bytes = ByteBuffer()
+        bytes.writeString("Content-Type: image/jpeg\r\nContent-Length: \(still.bytes.readableBytes)\r\n")
+        for (name, value) in still.fields(epoch: epoch) { bytes.writeString("\(name): \(value)\r\n") }
+        bytes.writeString("\r\n")
+        bytes.writeImmutableBuffer(still.bytes)
+        bytes.writeString("\r\n--\(Self.boundary)\r\n")
+        return bytes
+    }
+
+    private func sleep(until instant: NIODeadline) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let timer = MediaLoop.schedule(at: instant) { [weak self] in self?.wake() }
+                sleeper = (continuation, timer)
+            }
+        } onCancel: {
+            Task { @MediaLoop in self.finish() }
+        }
+    }
+
+    private func wake() {
+        guard let sleeper else { return }
+        self.sleeper = nil
+        sleeper.timer.cancel()
+        sleeper.continuation.resume()
+    }
+
+    func end() {
+        hasEnded = true
+        wake()
+    }
+}
+
+extension Session {
+    /// A new viewer, nil when there is no room for it.
+    func makeMotionJPEGViewer(on channel: any Channel, fps: Int) -> MotionJPEGViewer? {
+        let viewer = MotionJPEGViewer(channel: channel, epoch: epoch, fps: fps, snapshots: snapshots)
+        return admit(viewer) ? viewer : nil
+    }
+}

@@ -1,0 +1,130 @@
+import Media
+import NIOCore
+
+/// The viewers of one session, in the renditions that they watch, and those who were.
+@MediaLoop
+final class Audience {
+    private struct Member {
+        let viewer: any Viewer
+        var limit: ViewerLimit
+        let attachment: Attachment
+    }
+
+    /// How a viewer gets the stream.
+    private enum Attachment {
+        case rendition(RenditionKey, any RenditionViewer)
+        /// It is a sink of its own.
+        case own(any Sink)
+    }
+
+    /// Viewers of one format get the same bytes if they get the same tracks.
+    private struct RenditionKey: Hashable {
+        let format: StreamFormat
+        let tracks: [MediaTrack]
+    }
+
+    private let stream: SessionStream
+    /// How long a viewer may be behind; nil for ever.
+    private let timeout: TimeAmount?
+    private var members: [ObjectIdentifier: Member] = [:]
+    private var renditions: [RenditionKey: Rendition] = [:]
+    private var departed = DeliveryCounters()
+    private(set) var admitted: UInt64 = 0
+    /// Viewers whose connection the relay closed, by reason.
+    private(set) var closed: [ViewerClosure: UInt64] = [:]
+
+    /// - Parameters:
+    ///   - fps: Pictures a second.
+    ///   - timeout: How long a viewer may be behind; nil for ever.
+    init(of stream: SessionStream, fps: Int, timeout: TimeAmount?) {
+        self.stream = stream
+        self.fps = fps
+        self.timeout = timeout
+    }
+
+    /// Pictures a second.
+    var fps: Int {
+        didSet { for rendition in renditions.values { rendition.fps = fps } }
+    }
+
+    var count: Int { members.count }
+
+    var viewers: [any Viewer] { members.values.map(\.viewer) }
+
+    var delivered: DeliveryCounters { members.values.reduce(into: departed) { $0 += $1.viewer.counters } }
+
+    // MARK: Coming and going
+
+    func add(_ viewer: any RenditionViewer, join: Join) {
+        let now = NIODeadline.now()
+        let tracks = viewer.wantsSound ? stream.tracks : Array(stream.tracks.prefix(1))
+        let key = RenditionKey(format: viewer.format, tracks: tracks)
+        let rendition = renditions[key] ?? begin(key, now: now)
+        take(in: viewer, .rendition(key, viewer), now: now)
+        rendition.add(viewer, fromGroup: join == .cache && !stream.join(now: now).isEmpty)
+    }
+
+    func add(_ viewer: any Viewer & Sink) {
+        take(in: viewer, .own(viewer), now: .now())
+        stream.attach(viewer)
+    }
+
+    private func begin(_ key: RenditionKey, now: NIODeadline) -> Rendition {
+        let muxer = StreamMuxer(key.format, codec: stream.codec, tracks: key.tracks, fps: fps)
+        // The first viewer may join live, and the next one from the cache.
+        let rendition = Rendition(muxer, beginningWith: stream.join(now: now))
+        renditions[key] = rendition
+        stream.attach(rendition, isFirst: true)
+        return rendition
+    }
+
+    private func take(in viewer: any Viewer, _ attachment: Attachment, now: NIODeadline) {
+        members[ObjectIdentifier(viewer)] = Member(
+            viewer: viewer,
+            limit: ViewerLimit(limit: timeout, now: now),
+            attachment: attachment
+        )
+        admitted += 1
+    }
+
+    /// - Returns: Whether it was a viewer of this session.
+    @discardableResult
+    func remove(_ viewer: any Viewer) -> Bool {
+        guard let member = members.removeValue(forKey: ObjectIdentifier(viewer)) else { return false }
+        departed += viewer.counters
+        switch member.attachment {
+        case .own(let sink): stream.detach(sink)
+        case .rendition(let key, let viewer):
+            guard let rendition = renditions[key] else { break }
+            rendition.remove(viewer)
+            guard rendition.viewers.isEmpty else { break }
+            stream.detach(rendition)
+            renditions[key] = nil
+        }
+        return true
+    }
+
+    /// Those that have been behind for too long by `now`.
+    func late(now: NIODeadline) -> [(viewer: any Viewer, reason: ViewerClosure)] {
+        Array(members.keys).compactMap { id in
+            guard let viewer = members[id]?.viewer else { return nil }
+            return members[id]?.limit.check(viewer.progress, now: now).map { (viewer, $0) }
+        }
+    }
+
+    /// Closes a viewer's connection, if it is one still.
+    func close(_ viewer: any Viewer, because reason: ViewerClosure) -> Bool {
+        guard remove(viewer) else { return false }
+        closed[reason, default: 0] += 1
+        viewer.close(because: reason)
+        return true
+    }
+
+    /// Ends all viewers' streams.
+    func end() {
+        for viewer in viewers {
+            viewer.finish()
+            remove(viewer)
+        }
+    }
+}

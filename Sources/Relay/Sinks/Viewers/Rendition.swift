@@ -1,0 +1,64 @@
+import NIOCore
+
+/// A session's stream in one format: each unit is packaged once for all viewers.
+@MediaLoop
+final class Rendition: Sink {
+    private var muxer: StreamMuxer
+    /// All units since the last keyframe, as they were packaged. The stream says who may begin with them.
+    private var group = GroupCache<RenderedUnit>()
+    private(set) var viewers: [any RenditionViewer] = []
+
+    /// - Parameter units: The stream's units since its last keyframe, which this rendition begins with.
+    init(_ muxer: StreamMuxer, beginningWith units: [MediaUnit]) {
+        self.muxer = muxer
+        for unit in units { _ = render(unit) }
+    }
+
+    /// Pictures a second.
+    var fps: Int {
+        get { muxer.fps }
+        set { muxer.fps = newValue }
+    }
+
+    /// - Parameter fromGroup: Whether the viewer begins with the last keyframe, and not with the next one.
+    func add(_ viewer: any RenditionViewer, fromGroup: Bool) {
+        viewers.append(viewer)
+        guard fromGroup else { return }
+        for unit in group.units { viewer.offer(unit) }
+    }
+
+    func remove(_ viewer: any RenditionViewer) { viewers.removeAll { $0 === viewer } }
+
+    // MARK: Sink
+
+    var demand: Demand { viewers.isEmpty ? .none : Demand(video: .all, audio: muxer.hasSound) }
+
+    var starves: Bool { viewers.contains { $0.starves } }
+
+    func take(_ item: StreamItem) {
+        switch item {
+        case .unit(let unit): deliver(unit)
+        case .tracks(let tracks): muxer.keepTracks(tracks)
+        case .feed, .sourceLost, .end: break
+        }
+    }
+
+    private func deliver(_ unit: MediaUnit) {
+        guard muxer.carries(unit) else { return }
+        if let rendered = render(unit) {
+            for viewer in viewers { viewer.offer(rendered) }
+        } else if unit.isVideo {
+            for viewer in viewers { viewer.miss() }
+        }
+    }
+
+    /// Returns `nil` if the unit cannot be packaged, and forgets the group if it is a picture: those that follow refer to it.
+    private func render(_ unit: MediaUnit) -> RenderedUnit? {
+        guard let rendered = muxer.rendered(unit) else {
+            if unit.isVideo { group.drop() }
+            return nil
+        }
+        group.add(rendered, isKey: unit.isVideo && unit.isKey, byteCount: rendered.bytes.readableBytes, now: .now())
+        return rendered
+    }
+}

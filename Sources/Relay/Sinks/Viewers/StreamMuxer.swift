@@ -1,0 +1,81 @@
+package import Media
+package import NIOCore
+import Packaging
+
+/// One unit as viewers of a rendition get it.
+package final class RenderedUnit: Sendable {
+    package let unit: MediaUnit
+    package let track: MediaTrack
+    package let bytes: ByteBuffer
+    /// What a viewer that begins with this keyframe gets before it.
+    let beginning: ByteBuffer?
+
+    package init(_ unit: MediaUnit, of track: MediaTrack, bytes: ByteBuffer, beginning: ByteBuffer? = nil) {
+        self.unit = unit
+        self.track = track
+        self.bytes = bytes
+        self.beginning = beginning
+    }
+}
+
+/// Makes a rendition's bytes.
+package struct StreamMuxer: Sendable {
+    private let format: StreamFormat
+    private let codec: Codec
+    private var tracks: [MediaTrack]
+    private var packets: TransportStream?
+    private var fragments: FragmentedMP4?
+    /// The initialization segment of ``fragments``.
+    private var initialization: ByteBuffer?
+
+    /// - Parameters:
+    ///   - tracks: A session's video first. All of them are declared in containers.
+    ///   - fps: Pictures a second.
+    package init(_ format: StreamFormat, codec: Codec, tracks: [MediaTrack], fps: Int) {
+        self.format = format
+        self.codec = codec
+        self.tracks = tracks
+        self.fps = fps
+        switch format {
+        case .bare: break
+        case .container(.transportStream): packets = TransportStream(tracks: tracks)
+        case .container(.fragmentedMP4): fragments = FragmentedMP4(tracks: tracks, fps: fps)
+        }
+    }
+
+    /// Pictures a second.
+    var fps: Int {
+        didSet { fragments?.fps = fps }
+    }
+
+    var hasSound: Bool { tracks.contains { $0.kind == .audio } }
+
+    func carries(_ unit: MediaUnit) -> Bool { track(of: unit) != nil }
+
+    /// Leaves out tracks that are no longer as they were declared.
+    mutating func keepTracks(_ current: [MediaTrack]) { tracks.removeAll { !current.contains($0) } }
+
+    private func track(of unit: MediaUnit) -> MediaTrack? { tracks.first { $0.id == unit.header.track } }
+
+    /// Returns `nil` if the unit cannot be packaged.
+    package mutating func rendered(_ unit: MediaUnit) -> RenderedUnit? {
+        guard let track = track(of: unit) else { return nil }
+        switch format {
+        case .bare(.annexB): return RenderedUnit(unit, of: track, bytes: unit.bytes)
+        case .bare(.scrcpy):
+            return RenderedUnit(unit, of: track, bytes: ScrcpyFraming.packets(of: unit, codec: codec))
+        case .container(.transportStream):
+            let bytes: ByteBuffer? = try? packets?.muxed(EncodedUnit(unit.header, unit.bytes))
+            return bytes.map { RenderedUnit(unit, of: track, bytes: $0) }
+        case .container(.fragmentedMP4):
+            let fragment: FragmentedMP4.Fragment<ByteBuffer>? =
+                try? fragments?.muxed(EncodedUnit(unit.header, unit.bytes))
+            guard let fragment else { return nil }
+            if fragment.changesInitialization {
+                initialization = fragments?.initialization.map { ByteBuffer(bytes: $0.bytes) }
+            }
+            let beginning = unit.isVideo && unit.isKey ? initialization : nil
+            return RenderedUnit(unit, of: track, bytes: fragment.bytes, beginning: beginning)
+        }
+    }
+}

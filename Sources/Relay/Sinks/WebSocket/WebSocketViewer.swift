@@ -1,0 +1,210 @@
+import NIOCore
+import NIOWebSocket
+
+/// A viewer on a WebSocket.
+///
+/// Its connection belongs to another event loop. Messages go there a batch at a time, and word of what the socket took comes back: so much
+/// is under way at most, and all else waits in the queue, which knows what may be dropped.
+@MediaLoop
+final class WebSocketViewer: RenditionViewer {
+    /// Bytes under way to the socket at which it counts as full.
+    private static let window = 128 << 10
+    private static let tickInterval = TimeAmount.milliseconds(200)
+
+    private struct Message: Sendable {
+        let opcode: WebSocketOpcode
+        var head: ByteBuffer?
+        let payload: ByteBuffer
+
+        var byteCount: Int { (head?.readableBytes ?? 0) + payload.readableBytes }
+    }
+
+    private let session: Session
+    private let channel: any Channel
+    let format: StreamFormat
+    /// Its messages have no place for another track.
+    let wantsSound = false
+    private let join: Join?
+    private(set) var queue: ViewerQueue
+    private(set) var underWay = 0
+    private var ended = false
+
+    private let stopwatch: HandoverLatency.Stopwatch
+    private var presentations: PresentationLedger
+    private var statistics: ViewerStatistics
+    private var ticks: RepeatedTask?
+    // What the viewer was told last.
+    private var source: String?
+    private var configuration: StreamConfiguration?
+    private var lastPTS: Int64?
+    /// The PTS of the last picture that it says it has presented.
+    private var presentedPTS: Int64?
+
+    /// - Parameters:
+    ///   - container: Nil for Annex B.
+    ///   - join: Nil for the session's way.
+    init(session: Session, channel: any Channel, container: Container?, join: Join?, limits: ViewerQueue.Limits) {
+        self.session = session
+        self.channel = channel
+        format = container.map(StreamFormat.container) ?? .bare(.annexB)
+        self.join = join
+        queue = ViewerQueue(limits: limits)
+        let now = NIODeadline.now()
+        stopwatch = HandoverLatency.Stopwatch(session.handoverLatency)
+        presentations = PresentationLedger(now: now)
+        statistics = ViewerStatistics(session.stream, now: now)
+    }
+
+    // MARK: The connection's side
+
+    /// The connection is a WebSocket now.
+    func begin() {
+        send([text(ViewerEvent.hello(session))] + sourceChange())
+        guard session.admit(self, join: join) else {
+            // There was room when the upgrade was agreed.
+            return close(.init(WebSocketClose.tryAgainLater, "the session has ended or is full"))
+        }
+        ticks = MediaLoop.eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) {
+            [weak self] _ in
+            MediaLoop.assumeIsolated { self?.tick() }
+        }
+    }
+
+    func leave() {
+        ended = true
+        ticks?.cancel()
+        session.remove(self)
+    }
+
+    func wantsKeyframe() { session.source.sinkWantsKeyframe() }
+
+    /// - Parameter instant: When, on the relay's clock in monotonic ns, if it knows.
+    func presented(_ pts: Int64, at instant: UInt64?) {
+        presentedPTS = pts
+        guard let instant else { return }
+        let now = NIODeadline.now()
+        session.presentationLatency.take(presentations.presented(pts, at: instant, now: now), now: now)
+    }
+
+    // MARK: Viewer
+
+    func offer(_ unit: RenderedUnit) {
+        queue.offer(unit)
+        drain()
+    }
+
+    func miss() { queue.miss() }
+
+    func finish() {
+        ticks?.cancel()
+        close(.init(.goingAway, "the session has ended"))
+    }
+
+    func close(because reason: ViewerClosure) {
+        ticks?.cancel()
+        send([text(ViewerEvent.end(reason))])
+        let code = reason == .memory ? WebSocketClose.tryAgainLater : WebSocketClose.fellBehind
+        close(.init(code, reason.rawValue))
+    }
+
+    var hasRoom: Bool { underWay < Self.window }
+
+    private func drain() {
+        guard hasRoom, !queue.isEmpty else { return }
+        var messages = sourceChange()
+        var bytes = underWay
+        var relayed: [UInt64] = []
+        let now = NIODeadline.now()
+        while bytes < Self.window, let entry = queue.next() {
+            let (unit, before) = (entry.unit, messages.count)
+            if entry.lost > 0 { messages.append(text(ViewerEvent.resync(dropped: entry.lost))) }
+            messages += configurationChange(of: entry.rendered)
+            messages.append(
+                Message(
+                    opcode: .binary,
+                    head: UnitMessage.head(unit.header, relayed: unit.relayed),
+                    payload: entry.rendered.bytes
+                )
+            )
+            relayed.append(unit.relayed)
+            presentations.sent(unit.header, now: now)
+            bytes += messages[before...].reduce(0) { $0 + $1.byteCount }
+            lastPTS = unit.pts
+        }
+        send(messages, of: relayed)
+    }
+
+    private func tick() {
+        let now = NIODeadline.now()
+        var messages = sourceChange()
+        let behind = presentedPTS.flatMap { presented in lastPTS.map { max(0, $0 - presented) } }
+        if let event = statistics.due(session, delivered: queue.counters, behind: behind, now: now) {
+            messages.append(text(event))
+        }
+        // They are about now: one that is full gets later ones.
+        if hasRoom { send(messages) }
+    }
+
+    // MARK: Messages
+
+    private func sourceChange() -> [Message] {
+        let current = session.stream.feed.rawValue
+        guard current != source else { return [] }
+        source = current
+        return [text(ViewerEvent.feed(current))]
+    }
+
+    private func configurationChange(of rendered: RenderedUnit) -> [Message] {
+        guard var next = rendered.unit.configuration else { return [] }
+        if let beginning = rendered.beginning { next.preamble = Array(beginning.readableBytesView) }
+        guard next != configuration else { return [] }
+        defer { configuration = next }
+        let message = Message(opcode: .binary, payload: next.message)
+        let isSame = configuration?.size == next.size && configuration?.orientation == next.orientation
+        return isSame ? [message] : [text(ViewerEvent.size(next)), message]
+    }
+
+    private func text(_ event: JSONValue) -> Message {
+        Message(opcode: .text, payload: ByteBuffer(string: event.text))
+    }
+
+    private func close(_ close: WebSocketClose) {
+        ended = true
+        let channel = channel
+        channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }
+    }
+
+    /// - Parameter relayed: When the relay had the pictures among them.
+    private func send(_ messages: [Message], of relayed: [UInt64] = []) {
+        guard !ended, !messages.isEmpty else { return }
+        let bytes = messages.reduce(0) { $0 + $1.byteCount }
+        underWay += bytes
+        let channel = channel
+        channel.eventLoop.execute {
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            for (index, message) in messages.enumerated() {
+                // The picture's bytes are the session's own: neither copied nor masked.
+                let frame = WebSocketFrame(
+                    fin: true,
+                    opcode: message.opcode,
+                    data: message.payload,
+                    extensionData: message.head
+                )
+                channel.write(frame, promise: index == messages.count - 1 ? promise : nil)
+            }
+            channel.flush()
+            promise.futureResult.whenSuccess {
+                MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { self.took(bytes, of: relayed) } }
+            }
+        }
+    }
+
+    /// The socket took bytes.
+    private func took(_ bytes: Int, of relayed: [UInt64]) {
+        underWay -= bytes
+        stopwatch.handedOver(relayed)
+        guard !ended else { return }
+        drain()
+        if starves { session.source.refreshStarving() }
+    }
+}

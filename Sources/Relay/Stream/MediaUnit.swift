@@ -1,0 +1,52 @@
+package import Media
+package import NIOCore
+package import Wire
+
+/// One unit of a session's stream, shared by all sinks.
+package final class MediaUnit: Sendable {
+    package let header: UnitHeader
+    /// Annex B in video tracks.
+    package let bytes: ByteBuffer
+    /// The agent that made it.
+    package let feed: AgentRole
+    /// When the relay had it, monotonic ns.
+    package let relayed: UInt64
+    /// What a player must know before a keyframe, if its parameter sets can be read.
+    package let configuration: StreamConfiguration?
+
+    /// - Parameters:
+    ///   - codec: Of the session's video.
+    ///   - relayed: When the relay had it, monotonic ns.
+    package init(
+        _ unit: EncodedUnit<ByteBuffer>,
+        codec: Codec,
+        from feed: AgentRole = .broadcast,
+        relayed: UInt64 = 0
+    ) {
+        header = unit.header
+        bytes = unit.bytes
+        self.feed = feed
+        self.relayed = relayed
+        let isVideo = unit.header.track == MediaTrack.videoID
+        configuration = isVideo ? StreamConfiguration(unit, codec: codec) : nil
+    }
+
+    package var pts: Int64 { header.pts }
+    package var isKey: Bool { header.isKey }
+    package var isVideo: Bool { header.track == MediaTrack.videoID }
+    package var byteCount: Int { bytes.readableBytes }
+}
+
+extension MediaUnit: Equatable {
+    /// Whether viewers would see the same.
+    package static func == (one: MediaUnit, other: MediaUnit) -> Bool {
+        one === other
+            || one.header.track == other.header.track && one.pts == other.pts && one.isKey == other.isKey
+                && one.bytes == other.bytes
+    }
+}
+
+extension EncodedUnit where Bytes == ByteBuffer {
+    /// A copy of a unit whose bytes are an array.
+    package init(copying unit: AccessUnit) { self.init(unit.header, ByteBuffer(bytes: unit.bytes)) }
+}

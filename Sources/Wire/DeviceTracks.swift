@@ -1,0 +1,44 @@
+package import Media
+
+/// The tracks that all sessions of a device share: what the device sounds like. Their units travel as those of session 0.
+package struct DeviceTracks: Sendable, Equatable, Codable {
+    package struct Track: Sendable, Equatable, Codable {
+        package enum Codec: String, Sendable, Codable {
+            case opus
+        }
+
+        /// 1 and more: 0 is a session's video.
+        package var id: MediaTrack.ID
+        package var codec: Codec
+        /// 1 or 2.
+        package var channels: UInt8
+        /// Samples at 48 kHz that a decoder makes before those that count.
+        package var preSkip: UInt16
+    }
+
+    /// Most tracks of a device.
+    private static let most = 8
+
+    package var tracks: [Track]
+
+    package init(_ tracks: [MediaTrack]) {
+        self.tracks = tracks.compactMap { track in
+            switch track.coding {
+            case .video: nil
+            case .opus(let parameters):
+                Track(id: track.id, codec: .opus, channels: parameters.channels, preSkip: parameters.preSkip)
+            }
+        }
+    }
+
+    /// The tracks that make sense, each id once.
+    package var sound: [MediaTrack] {
+        var ids: Set<MediaTrack.ID> = [MediaTrack.videoID]
+        return tracks.prefix(Self.most).compactMap { track in
+            guard let parameters = OpusParameters(channels: track.channels, preSkip: track.preSkip),
+                ids.insert(track.id).inserted
+            else { return nil }
+            return MediaTrack(id: track.id, coding: .opus(parameters))
+        }
+    }
+}

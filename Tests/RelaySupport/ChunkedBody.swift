@@ -1,0 +1,22 @@
+/// An HTTP response whose body is in chunks, as it comes.
+package struct ChunkedBody {
+    private var rest: [UInt8]
+
+    /// - Returns: `nil` unless the response's head is whole.
+    package init?(_ response: [UInt8]) {
+        guard let end = response.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        rest = Array(response[end.upperBound...])
+    }
+
+    /// The body as far as it has come and was not read before.
+    package mutating func read() -> [UInt8] {
+        var body: [UInt8] = []
+        while let line = rest.firstRange(of: Array("\r\n".utf8)),
+            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), size > 0
+        {
+            body += rest[line.upperBound...].prefix(size)
+            rest = Array(rest[line.upperBound...].dropFirst(size + 2))
+        }
+        return body
+    }
+}

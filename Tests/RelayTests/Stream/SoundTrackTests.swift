@@ -1,0 +1,67 @@
+import Foundation
+import Media
+import NIOCore
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+import Wire
+
+@Suite("A device's sound")
+struct SoundTrackTests {
+    @Test("reaches viewers of containers from the agent's link on, and no others", arguments: ["mp4", "ts"])
+    func reaches(_ container: String) async throws {
+        let sound = try OpusSource(seconds: 1, track: 1, scratch: Scratch())
+        let source = try SourceStream(SourceSettings(name: "x264", keyframes: [0], pictures: 30))
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(.tracks(DeviceTracks([sound.track])))
+            var pictures = source.accessUnits.enumerated().map { index, bytes in
+                AccessUnit(SampleStream.accessUnit(index, key: index == 0).header, bytes)
+            }
+            let bare = try await ByteClient(port: session.port)
+            try await relay.waitForViewers(1, of: session.id)
+            // The agent's sound is known as soon as it feeds the session.
+            try await link.send([pictures.removeFirst()], session: session.id)
+            _ = try await bare.read(source.accessUnits[0].count)
+            let client = try await ByteClient(port: relay.ports.http)
+            let request = "GET /screencapture/\(session.id)/stream.\(container) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            try await client.send(Array(request.utf8))
+            try await relay.waitForViewers(2, of: session.id)
+            // Another track, and the sound of no device, are left out.
+            var unknown = sound.units(from: 0)[0]
+            unknown.header.track = 9
+            try await link.send([unknown], session: 0)
+            try await link.send(sound.units(from: 0), session: session.id)
+            try await link.send(sound.units(from: Int64(NIODeadline.now().uptimeNanoseconds / 1000)), session: 0)
+            try await link.send(pictures, session: session.id)
+            let rest = pictures.reduce(0) { $0 + $1.bytes.count }
+            #expect(try await bare.read(rest) == pictures.flatMap(\.bytes))
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            let response = try await client.readToEnd()
+            var body = try #require(ChunkedBody(response))
+            let bytes = body.read()
+            let found = try await inThread {
+                let scratch = try Scratch()
+                return try Self.probe(scratch.write(bytes, to: "both.\(container)"))
+            }
+            #expect(found["h264"] == 30 && found["opus"] == sound.packets.count && found.count == 2, "\(found)")
+        }
+    }
+
+    /// How many packets ffprobe finds of each codec, without a word of complaint. It lists streams of a program twice.
+    private static func probe(_ file: URL) throws -> [String: Int] {
+        let lines = try Tool.run(
+            "/usr/bin/ffprobe",
+            ["-v", "warning", "-count_packets", "-show_entries", "stream=codec_name,nb_read_packets", "-of", "csv=p=0"]
+                + [file.path]
+        )
+        return Dictionary(
+            lines.split(separator: "\n").compactMap { line in
+                let fields = line.split(separator: ",")
+                return fields.count == 2 ? (String(fields[0]), Int(fields[1]) ?? -1) : nil
+            }
+        ) { max($0, $1) }
+    }
+}
