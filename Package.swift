@@ -129,6 +129,7 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .target(name: "Wire", dependencies: ["Media"], swiftSettings: swiftSettings),
+        .target(name: "HeliographAPI", dependencies: ["Media", "Program", "Wire"], swiftSettings: swiftSettings),
         .target(
             name: "Access",
             dependencies: [
@@ -153,7 +154,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "CLinux", "Files", "Media", "Pacing", "Packaging", "Program", "Wire",
+                "Access", "CLinux", "Files", "HeliographAPI", "Media", "Pacing", "Packaging", "Program", "Wire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -190,7 +191,7 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "Access", "Program", "Relay", "Wire",
+                "Access", "HeliographAPI", "Program", "Relay", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -201,7 +202,7 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "Media", "Packaging", "Program", "Wire",
+                "Access", "HeliographAPI", "Media", "Packaging", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -224,7 +225,7 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "Access", "CaptureAgent", "Media", "Packaging", "Relay", "Wire",
+                "Access", "CaptureAgent", "HeliographAPI", "Media", "Packaging", "Relay", "Wire",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
@@ -235,7 +236,7 @@ let package = Package(
         .testTarget(name: "FuzzTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: swiftSettings),
         .target(
             name: "LiveFuzzing",
-            dependencies: ["Fuzzing", "Media", "Relay", "RelayTestSupport", "TestSupport", "Wire"],
+            dependencies: ["Fuzzing", "HeliographAPI", "Media", "Relay", "RelayTestSupport", "TestSupport", "Wire"],
             path: "Tests/LiveFuzzing",
             swiftSettings: swiftSettings
         ),
@@ -323,7 +324,7 @@ let package = Package(
         .target(
             name: "RelayTestSupport",
             dependencies: [
-                "Access", "Media", "Relay", "TestSupport", "Wire",
+                "Access", "HeliographAPI", "Media", "Program", "Relay", "TestSupport", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -333,12 +334,14 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/RelaySupport",
+            exclude: ["Contract/examples.json"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "Access", "Media", "Packaging", "Program", "Relay", "RelayTestSupport", "TestSupport", "Wire",
+                "Access", "HeliographAPI", "Media", "Packaging", "Program", "Relay", "RelayTestSupport",
+                "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

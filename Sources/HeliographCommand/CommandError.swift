@@ -1,5 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
+import HeliographAPI
 
 /// Why a command failed, in one line.
 struct CommandError: Error, CustomStringConvertible {
@@ -20,11 +21,12 @@ struct CommandError: Error, CustomStringConvertible {
     }
 
     /// The relay said no.
-    static func refused(_ problem: ProblemAnswer) -> CommandError {
-        CommandError(
+    static func refused(_ problem: ProblemReport) -> CommandError {
+        let code = ProblemCode(rawValue: problem.code)
+        return CommandError(
             description: "\(problem.detail) (\(problem.code))",
-            exitCode: problem.code == "wait_timeout" ? EX_TEMPFAIL : 1,
-            isWantOfKey: ["missing_key", "wrong_key", "too_many_failures"].contains(problem.code)
+            exitCode: code == .waitTimeout ? EX_TEMPFAIL : 1,
+            isWantOfKey: code == .missingKey || code == .wrongKey || code == .tooManyFailures
         )
     }
 

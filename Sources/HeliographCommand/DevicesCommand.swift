@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeliographAPI
 import NIOCore
 
 struct DevicesCommand: AsyncParsableCommand {
@@ -15,9 +16,10 @@ struct DevicesCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(relay) { client in
-                let answer = try await client.get("/screencapture/broadcasts")
-                if json { return print(String(buffer: answer), terminator: "") }
-                for broadcast in try client.decode(DevicesAnswer.self, from: answer).broadcasts {
+                if json {
+                    return print(String(buffer: try await client.answer(to: Routes.listBroadcasts)), terminator: "")
+                }
+                for broadcast in try await client.report(of: Routes.listBroadcasts).broadcasts {
                     print(Summary.text(of: broadcast))
                 }
             }

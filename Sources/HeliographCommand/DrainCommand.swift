@@ -1,15 +1,7 @@
 import ArgumentParser
+import HeliographAPI
 
 struct DrainCommand: AsyncParsableCommand {
-    private struct Body: Encodable {
-        let timeout: Double?
-    }
-
-    private struct Answer: Decodable {
-        let viewers: Int
-        let endsAt: String?
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "drain",
         abstract: "Lets the relay's viewers finish, takes nobody new, and ends the relay then.",
@@ -29,12 +21,7 @@ struct DrainCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(address) { client in
-                let bytes = try await client.post(
-                    "/drain",
-                    body: Body(timeout: timeout),
-                    timeout: RelayClient.answerTime
-                )
-                let answer = try client.decode(Answer.self, from: bytes)
+                let answer = try await client.report(of: Routes.drain, DrainRequest(timeout: timeout))
                 print(
                     "draining, viewers: \(answer.viewers)"
                         + (answer.endsAt.map { ", ends at \($0) at the latest" } ?? "")

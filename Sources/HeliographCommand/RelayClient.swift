@@ -1,6 +1,7 @@
 import Access
 import AsyncHTTPClient
 import FoundationEssentials
+import HeliographAPI
 import Media
 import NIOCore
 import NIOHTTP1
@@ -41,53 +42,62 @@ struct RelayClient: Sendable {
         try result.get()
     }
 
-    /// The JSON that the relay answers, as bytes.
+    /// Makes a call and returns the relay's report.
+    ///
+    ///     let status = try await client.report(of: Routes.getBroadcast, DeviceArgument(device: "left"))
+    func report<Arguments, Report: APIModel>(
+        of call: Call<Arguments, Report>,
+        _ arguments: Arguments = Arguments(),
+        session: UInt32? = nil,
+        timeout: TimeAmount = Self.answerTime
+    ) async throws -> Report {
+        try decode(
+            Report.self,
+            from: await answer(to: call, arguments, session: session, timeout: timeout)
+        )
+    }
+
+    /// Makes a call and returns the relay's answer as bytes.
     ///
     /// - Parameters:
-    ///   - limit: Most bytes, for answers of another kind.
+    ///   - session: The session in the call's path, if it has one.
+    ///   - limit: Most bytes of the answer.
     ///   - timeout: How long the answer may take.
-    func get(_ path: String, limit: Int = Self.maximumAnswer, timeout: TimeAmount = Self.answerTime) async throws
-        -> ByteBuffer
-    {
-        try await execute(HTTPClientRequest(url: url + path), deadline: .now() + timeout).body.collect(upTo: limit)
-    }
-
-    /// The JSON that the relay answers to a call without arguments, as bytes.
-    @discardableResult
-    func post(_ path: String) async throws -> ByteBuffer {
-        try await post(path, body: [String: String](), timeout: Self.answerTime)
-    }
-
-    /// The JSON that the relay answers, as bytes.
-    ///
-    /// - Parameter timeout: How long the answer may take.
-    func post(_ path: String, body: some Encodable, timeout: TimeAmount) async throws -> ByteBuffer {
-        try await send(.POST, path, body: body, timeout: timeout)
-    }
-
-    /// The JSON that the relay answers to a change, as bytes.
-    func patch(_ path: String, body: some Encodable) async throws -> ByteBuffer {
-        try await send(.PATCH, path, body: body, timeout: Self.answerTime)
-    }
-
-    private func send(
-        _ method: HTTPMethod,
-        _ path: String,
-        body: some Encodable,
-        timeout: TimeAmount
+    func answer<Arguments, Output>(
+        to call: Call<Arguments, Output>,
+        _ arguments: Arguments = Arguments(),
+        session: UInt32? = nil,
+        limit: Int = Self.maximumAnswer,
+        timeout: TimeAmount = Self.answerTime
     ) async throws -> ByteBuffer {
-        var request = HTTPClientRequest(url: url + path)
-        request.method = method
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
-        return try await execute(request, deadline: .now() + timeout).body.collect(upTo: Self.maximumAnswer)
+        let route = call.route
+        var request = HTTPClientRequest(url: url + path(of: call, session: session))
+        request.method = HTTPMethod(rawValue: route.method.rawValue)
+        let body = try JSONEncoder().encode(arguments)
+        if route.takesBody {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        } else {
+            request.url += try Query.text(body)
+        }
+        return try await execute(request, deadline: .now() + timeout).body.collect(upTo: limit)
+    }
+
+    private func path(of call: Call<some Any, some Any>, session: UInt32?) -> String {
+        session.map { Routes.path(of: call.route, session: $0) } ?? call.route.path
     }
 
     /// Hands the pictures of a stream of MP4 fragments on as they come, until it ends or `consume` returns false.
     ///
     /// - Throws: ``CommandError``, also where the stream is cut off or is no such stream.
-    func pictures(_ path: String, to consume: (AccessUnit) throws -> Bool) async throws {
-        let response = try await execute(HTTPClientRequest(url: url + path), deadline: .distantFuture)
+    func pictures(
+        of session: UInt32,
+        _ query: StreamQuery,
+        to consume: (AccessUnit) throws -> Bool
+    ) async throws {
+        let path = Routes.path(of: Routes.streamMP4.route, session: session)
+        let address = url + path + (try Query.text(JSONEncoder().encode(query)))
+        let response = try await execute(HTTPClientRequest(url: address), deadline: .distantFuture)
         var reader = FragmentReader()
         do {
             for try await bytes in response.body {
@@ -102,7 +112,7 @@ struct RelayClient: Sendable {
         }
     }
 
-    func decode<Answer: Decodable>(_: Answer.Type, from bytes: ByteBuffer) throws -> Answer {
+    private func decode<Answer: Decodable>(_: Answer.Type, from bytes: ByteBuffer) throws -> Answer {
         do {
             return try JSONDecoder().decode(Answer.self, from: Data(bytes.readableBytesView))
         } catch {
@@ -131,7 +141,7 @@ struct RelayClient: Sendable {
         }
         guard (200..<300).contains(response.status.code) else {
             let body = try await response.body.collect(upTo: Self.maximumAnswer)
-            throw CommandError.refused(try decode(ProblemAnswer.self, from: body))
+            throw CommandError.refused(try decode(ProblemReport.self, from: body))
         }
         return response
     }

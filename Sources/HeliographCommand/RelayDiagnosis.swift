@@ -1,15 +1,12 @@
 import FoundationEssentials
 import Glibc
+import HeliographAPI
 import NIOCore
 import Program
 import Wire
 
 /// Whether a relay answers, what its broadcasts do, and whether it could start where none does.
 struct RelayDiagnosis {
-    private struct Life: Decodable {
-        let release: String
-    }
-
     private static let answerTime = TimeAmount.seconds(3)
     /// Where agents connect to unless the relay is told otherwise.
     private static let agentPort: UInt16 = 9300
@@ -27,12 +24,10 @@ struct RelayDiagnosis {
         var findings: [Finding] = []
         do {
             try await RelayClient.with(address) { client in
-                findings.append(release(try client.decode(Life.self, from: await answer(client, "/livez"))))
-                let broadcasts = try client.decode(
-                    DevicesAnswer.self,
-                    from: await answer(client, "/screencapture/broadcasts")
-                ).broadcasts
-                findings += broadcasts.map(Self.finding)
+                let life = try await client.report(of: Routes.getLiveness, timeout: Self.answerTime)
+                findings.append(release(life))
+                let list = try await client.report(of: Routes.listBroadcasts, timeout: Self.answerTime)
+                findings += list.broadcasts.map(Self.finding)
             }
         } catch let error as CommandError where error.exitCode == EX_UNAVAILABLE {
             findings += absence
@@ -51,11 +46,7 @@ struct RelayDiagnosis {
         return findings
     }
 
-    private func answer(_ client: RelayClient, _ path: String) async throws -> ByteBuffer {
-        try await client.get(path, timeout: Self.answerTime)
-    }
-
-    private func release(_ life: Life) -> Finding {
+    private func release(_ life: Liveness) -> Finding {
         guard life.release == Release.current else {
             return Finding(
                 "relay",
@@ -77,7 +68,7 @@ struct RelayDiagnosis {
         )
     }
 
-    private static func finding(of broadcast: DevicesAnswer.Broadcast) -> Finding {
+    private static func finding(of broadcast: BroadcastSummary) -> Finding {
         let device = broadcast.device
         let source = Summary.text(of: broadcast.source)
         switch (broadcast.state, broadcast.source.state) {

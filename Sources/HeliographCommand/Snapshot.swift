@@ -1,4 +1,5 @@
 @preconcurrency import Glibc
+import HeliographAPI
 import NIOCore
 import SystemPackage
 
@@ -22,8 +23,12 @@ struct Snapshot {
 
     /// Fetches the picture, writes it to `path` or, where that is `-`, to standard output, and says so.
     func write(to path: String, _ client: RelayClient) async throws {
-        let bytes = try await client.get(
-            "/screencapture/\(session)/snapshot.\(format.rawValue)" + (isFresh ? "?fresh=true" : ""),
+        var query = SnapshotQuery()
+        query.fresh = isFresh
+        let bytes = try await client.answer(
+            to: format == .jpeg ? Routes.takeJPEG : Routes.takePNG,
+            query,
+            session: session,
             limit: RelayClient.maximumFile
         )
         try Self.write(bytes, to: path)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeliographAPI
 import NIOCore
 import Wire
 
@@ -9,17 +10,6 @@ struct StartCommand: AsyncParsableCommand {
     /// A node needs its name as well, which only the API takes.
     private static let kinds = SourceKind.allCases.filter { $0 != .node }.map(\.rawValue).joined(separator: ", ")
 
-    private struct Body: Encodable {
-        struct Source: Encodable {
-            let kind: String
-        }
-
-        let device: String?
-        let timeout: Double
-        let source: Source?
-        let ttl: Int?
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "start",
         abstract: "Starts the broadcast; does nothing when it runs."
@@ -28,7 +18,7 @@ struct StartCommand: AsyncParsableCommand {
     @OptionGroup var options: RelayOptions
 
     @Option(help: "What to capture: \(Self.kinds). Default: the relay's.")
-    var source: String?
+    var source: SourceKind?
 
     @Option(help: ArgumentHelp("How long the start may take, 0.1 to 120.", valueName: "s"))
     var timeout = 15.0
@@ -46,23 +36,27 @@ struct StartCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let body = Body(device: options.device, timeout: timeout, source: source.map(Body.Source.init), ttl: ttl)
-        try await CommandError.reporting {
+        var start = BroadcastStart()
+        start.device = options.device
+        start.timeout = timeout
+        start.source = source.map { SourceRequest(kind: $0) }
+        start.ttl = ttl
+        try await CommandError.reporting { [start] in
             try await RelayClient.with(options.address) { client in
-                let bytes = try await client.post(
-                    "/screencapture/broadcast/start",
-                    body: body,
+                let answer = try await client.report(
+                    of: Routes.startBroadcast,
+                    start,
                     timeout: .milliseconds(Int64((timeout + Self.answerGrace) * 1000))
                 )
-                print(text(of: try client.decode(StartAnswer.self, from: bytes)))
+                print(text(of: answer))
             }
         }
     }
 
-    private func text(of answer: StartAnswer) -> String {
+    private func text(of answer: StartedBroadcast) -> String {
         var text = "\(answer.device): live, source \(Summary.text(of: answer.source))"
         if let agent = answer.agent { text += ", agent \(agent.pid)" }
         if answer.alreadyRunning { return text + ", was running already" }
-        return text + (answer.timings.map { ", started in \(Summary.decimal($0.totalMs, places: 0)) ms" } ?? "")
+        return text + (answer.timings?.totalMs.map { ", started in \(Summary.decimal($0, places: 0)) ms" } ?? "")
     }
 }

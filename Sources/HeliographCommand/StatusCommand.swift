@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeliographAPI
 import NIOCore
 
 struct StatusCommand: AsyncParsableCommand {
@@ -15,11 +16,11 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let answer = try await client.get("/screencapture/broadcast\(options.query)")
                 if json {
+                    let answer = try await client.answer(to: Routes.getBroadcast, options.argument)
                     print(String(buffer: answer), terminator: "")
                 } else {
-                    print(Summary.text(of: try client.decode(StatusAnswer.self, from: answer)))
+                    print(Summary.text(of: try await client.report(of: Routes.getBroadcast, options.argument)))
                 }
             }
         }

@@ -1,11 +1,8 @@
 import ArgumentParser
+import HeliographAPI
 import NIOCore
 
 struct StopCommand: AsyncParsableCommand {
-    private struct Body: Encodable {
-        let device: String?
-    }
-
     /// The relay waits for an agent that is slow to leave.
     private static let answerTime = TimeAmount.seconds(20)
 
@@ -20,12 +17,11 @@ struct StopCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let bytes = try await client.post(
-                    "/screencapture/broadcast/stop",
-                    body: Body(device: options.device),
+                let answer = try await client.report(
+                    of: Routes.stopBroadcast,
+                    options.argument,
                     timeout: Self.answerTime
                 )
-                let answer = try client.decode(StopAnswer.self, from: bytes)
                 print("\(answer.device): \(answer.wasRunning ? "stopped" : "was not running")")
             }
         }

@@ -1,6 +1,8 @@
+import HeliographAPI
+
 /// Answers as lines for people.
 enum Summary {
-    static func text(of status: StatusAnswer) -> String {
+    static func text(of status: BroadcastReport) -> String {
         var line = "\(status.device): \(status.state) since \(status.since)"
         if let agent = status.agent { line += ", agent \(agent.pid)\(agent.managed ? "" : " (not the relay's own)")" }
         line += ", source \(text(of: status.source))"
@@ -11,13 +13,13 @@ enum Summary {
         return lines.joined(separator: "\n")
     }
 
-    static func text(of broadcast: DevicesAnswer.Broadcast) -> String {
+    static func text(of broadcast: BroadcastSummary) -> String {
         var line = "\(broadcast.device): \(broadcast.state), source \(text(of: broadcast.source))"
         if broadcast.restarts > 0 { line += ", restarted \(broadcast.restarts) times" }
         return line + ", sessions: \(broadcast.sessions), viewers: \(broadcast.viewers)"
     }
 
-    static func text(of source: SourceAnswer) -> String {
+    static func text(of source: SourceReport) -> String {
         var text = source.kind
         if let width = source.width, let height = source.height { text += " \(width)x\(height)" }
         if let state = source.state, state != "streaming" { text += " (\(state))" }
@@ -26,7 +28,7 @@ enum Summary {
         return text
     }
 
-    static func text(of session: SessionAnswer) -> String {
+    static func text(of session: SessionReport) -> String {
         let size = size(width: session.width, height: session.height)
         var line = "session \(session.id): \(session.codec) \(size)@\(session.fps)"
         if let encoder = session.encoder { line += " by \(encoder)" }

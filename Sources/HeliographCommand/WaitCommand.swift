@@ -1,11 +1,8 @@
 import ArgumentParser
+import HeliographAPI
 import NIOCore
 
 struct WaitCommand: AsyncParsableCommand {
-    private enum Goal: String, ExpressibleByArgument, CaseIterable {
-        case changed, still
-    }
-
     /// How much longer than the wait the relay may take to answer.
     private static let answerGrace = 10.0
 
@@ -25,7 +22,7 @@ struct WaitCommand: AsyncParsableCommand {
     var id: UInt32
 
     @Option(help: "What to wait for: changed or still.")
-    private var until: Goal
+    var until: WaitQuery.Goal
 
     @Option(
         name: .customLong("for"),
@@ -54,22 +51,25 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await CommandError.reporting {
+        var query = WaitQuery()
+        query.until = until
+        query.for = stillness
+        query.after = after
+        query.timeout = timeout
+        let limit = TimeAmount.milliseconds(Int64((timeout + Self.answerGrace) * 1000))
+        try await CommandError.reporting { [query] in
             try await RelayClient.with(address) { client in
-                var path = "/screencapture/\(id)/wait?until=\(until.rawValue)&timeout=\(timeout)"
-                if let stillness { path += "&for=\(stillness)" }
-                if let after { path += "&after=\(after)" }
-                let answer = try await client.get(
-                    path,
-                    timeout: .milliseconds(Int64((timeout + Self.answerGrace) * 1000))
-                )
-                if json { return print(String(buffer: answer), terminator: "") }
-                print(text(of: try client.decode(WaitAnswer.self, from: answer)))
+                let call = Routes.waitForScreen
+                if json {
+                    let answer = try await client.answer(to: call, query, session: id, timeout: limit)
+                    return print(String(buffer: answer), terminator: "")
+                }
+                print(text(of: try await client.report(of: call, query, session: id, timeout: limit)))
             }
         }
     }
 
-    private func text(of answer: WaitAnswer) -> String {
+    private func text(of answer: ScreenEvent) -> String {
         let waited = "waited \(Summary.decimal(answer.waitedMs / 1000, places: 3)) s"
         let pts = "PTS \(Summary.decimal(Double(answer.pts) / 1e6, places: 3)) s"
         switch until {

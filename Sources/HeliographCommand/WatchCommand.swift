@@ -1,18 +1,11 @@
 import ArgumentParser
 @preconcurrency import Glibc
+import HeliographAPI
 import Media
 import NIOCore
 import UnixSignals
 
 struct WatchCommand: AsyncParsableCommand {
-    private struct SessionBody: Encodable {
-        let device: String?
-        let label: String
-        let codec: String?
-        let encoder: String?
-        let ttl: Int
-    }
-
     /// After how long without a viewer a session of this command's own ends by itself, s: a killed command stops none.
     private static let sessionTTL = 30
 
@@ -32,7 +25,7 @@ struct WatchCommand: AsyncParsableCommand {
     var id = "new"
 
     @Option(help: ArgumentHelp("What a session of its own encodes: h264 (the default) or h265.", valueName: "codec"))
-    var codec: String?
+    var codec: Codec?
 
     @Option(
         help: ArgumentHelp("What a session of its own encodes with, such as x264. Default: auto.", valueName: "name")
@@ -67,43 +60,41 @@ struct WatchCommand: AsyncParsableCommand {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                guard id == "new" else {
+                if let id = UInt32(id) {
                     // Asked first, so that a wrong id does not cost an old file.
-                    let bytes = try await client.get("/screencapture/\(id)")
-                    return try await watch(try client.decode(SessionAnswer.self, from: bytes), client, until: signals)
+                    let session = try await client.report(of: Routes.getSession, session: id)
+                    return try await watch(session, client, until: signals)
                 }
-                let body = SessionBody(
-                    device: options.device,
-                    label: "heliograph watch",
-                    codec: codec ?? WatchOutput(path: output)?.codec?.rawValue,
-                    encoder: encoder,
-                    ttl: Self.sessionTTL
-                )
-                let bytes = try await client.post(
-                    "/screencapture/start",
-                    body: body,
-                    timeout: RelayClient.answerTime
-                )
-                let session = try client.decode(SessionAnswer.self, from: bytes)
+                let session = try await client.report(of: Routes.startSession, start)
                 do {
                     try await watch(session, client, until: signals)
                 } catch {
-                    _ = try? await client.post("/screencapture/\(session.id)/stop")
+                    _ = try? await client.report(of: Routes.stopSession, session: session.id)
                     throw error
                 }
-                try await client.post("/screencapture/\(session.id)/stop")
+                _ = try await client.report(of: Routes.stopSession, session: session.id)
             }
         }
     }
 
-    private func watch(_ session: SessionAnswer, _ client: RelayClient, until signals: UnixSignalsSequence) async throws
+    /// A session of the command's own.
+    private var start: SessionStart {
+        var start = SessionStart()
+        start.device = options.device
+        start.session.label = "heliograph watch"
+        start.session.codec = codec ?? WatchOutput(path: output)?.codec ?? .h264
+        start.session.encoder = encoder ?? SessionRequest.automaticEncoder
+        start.session.ttl = Self.sessionTTL
+        return start
+    }
+
+    private func watch(_ session: SessionReport, _ client: RelayClient, until signals: UnixSignalsSequence) async throws
     {
         guard let codec = Codec(rawValue: session.codec) else {
             throw CommandError.failed(
                 "session \(session.id) has a codec that this release does not know: \(session.codec)"
             )
         }
-        let path = "/screencapture/\(session.id)/stream.mp4"
         switch WatchOutput(path: output) {
         case .stream(let wanted):
             guard wanted == nil || wanted == codec else {
@@ -111,15 +102,20 @@ struct WatchCommand: AsyncParsableCommand {
                     "session \(session.id) is \(codec.rawValue): name the file .\(codec.rawValue)"
                 )
             }
-            try await record(path, client, by: StreamRecording(path: output), until: signals)
+            try await record(session.id, StreamQuery(), client, by: StreamRecording(path: output), until: signals)
         case .movie:
             let recording = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: duration)
+            var query = StreamQuery()
             // No picture of the past.
-            try await record("\(path)?join=live", client, by: recording, until: signals)
+            query.join = .live
+            try await record(session.id, query, client, by: recording, until: signals)
         case .picture(let format):
             // A session of its own has none yet; where none comes the picture's own refusal says why.
             if id == "new" {
-                _ = try? await client.get("/screencapture/\(session.id)/wait?until=still&for=0&timeout=5")
+                var query = WaitQuery()
+                query.until = .still
+                (query.for, query.timeout) = (0, 5)
+                _ = try? await client.report(of: Routes.waitForScreen, query, session: session.id)
             }
             try await Snapshot(session: session.id, format: format, isFresh: true).write(to: output, client)
         case nil:
@@ -129,7 +125,8 @@ struct WatchCommand: AsyncParsableCommand {
 
     /// Records a stream of MP4 fragments, which tell where a picture ends, until it ends, time is up, the reader of our output leaves, or a signal says so.
     private func record(
-        _ path: String,
+        _ session: UInt32,
+        _ query: StreamQuery,
         _ client: RelayClient,
         by recording: some Recording,
         until signals: UnixSignalsSequence
@@ -138,7 +135,7 @@ struct WatchCommand: AsyncParsableCommand {
         let outcome: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup { group in
-                group.addTask { try await client.pictures(path) { try recording.append($0) } }
+                group.addTask { try await client.pictures(of: session, query) { try recording.append($0) } }
                 group.addTask {
                     for await _ in signals { return }
                 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeliographAPI
 import Relay
 
 /// The flags of the table of settings.

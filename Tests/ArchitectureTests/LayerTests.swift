@@ -14,6 +14,7 @@ struct LayerTests {
         "Wire": ["FoundationEssentials", "Media"],
         "Program": ["Glibc"],
         "Files": ["Glibc", "SystemPackage"],
+        "HeliographAPI": ["FoundationEssentials", "Media", "Program", "Wire"],
         "Access": ["Crypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CSystemd", "CTurboJPEG",
@@ -24,8 +25,8 @@ struct LayerTests {
             "ArgumentParser", "CaptureAgent", "FoundationEssentials", "Glibc", "Logging", "Media", "Program", "Wire",
         ],
         "Relay": [
-            "Access", "CLinux", "Crypto", "Files", "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore",
+            "Access", "CLinux", "Crypto", "Files", "FoundationEssentials", "Glibc", "HTTPTypes", "HeliographAPI",
+            "Hummingbird", "HummingbirdCore",
             "Logging", "Media",
             "NIOCore",
             "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket", "Packaging",
@@ -34,14 +35,14 @@ struct LayerTests {
             "Subprocess", "SwiftASN1", "SystemPackage", "Wire", "X509", "Yams",
         ],
         "RelayCommand": [
-            "Access", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "Program", "Relay",
-            "ServiceLifecycle",
+            "Access", "ArgumentParser", "FoundationEssentials", "Glibc", "HeliographAPI", "Logging", "NIOCore",
+            "Program", "Relay", "ServiceLifecycle",
             "UnixSignals",
             "Wire",
         ],
         "HeliographCommand": [
-            "Access", "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials", "Glibc", "Media", "NIOCore",
-            "NIOHTTP1", "NIOSSL",
+            "Access", "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials", "Glibc", "HeliographAPI", "Media",
+            "NIOCore", "NIOHTTP1", "NIOSSL",
             "Packaging", "Program",
             "Subprocess", "SystemPackage",
             "UnixSignals", "Wire",

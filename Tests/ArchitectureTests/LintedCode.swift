@@ -40,7 +40,10 @@ struct LintedCode: Sendable, CustomStringConvertible {
     private static let relay = LintedCode(
         name: "the relay",
         rules: [.forced, .asserted],
-        paths: ["Access", "Files", "Media", "Packaging", "Pacing", "Program", "Relay", "RelayCommand", "Wire"]
+        paths: [
+            "Access", "Files", "HeliographAPI", "Media", "Packaging", "Pacing", "Program", "Relay", "RelayCommand",
+            "Wire",
+        ]
     )
 
     /// Code that takes apart what an agent, a viewer, a caller or a file of theirs says.
@@ -62,9 +65,9 @@ struct LintedCode: Sendable, CustomStringConvertible {
             // What agents write to their standard error.
             "Relay/Devices/LineAssembler.swift",
             // Calls: bodies, queries, keys, addresses.
-            "Relay/Access/Caller.swift", "Relay/Access/LoginCookie.swift", "Relay/Fields",
-            "Relay/HTTP/API+Query.swift", "Relay/JSON", "Relay/Launch/Endpoint.swift",
-            "Relay/Sessions/SessionRequest+Fields.swift",
+            "HeliographAPI/JSON", "HeliographAPI/Requests", "HeliographAPI/Schema",
+            "Relay/Access/Caller.swift", "Relay/Access/LoginCookie.swift", "Relay/HTTP/API+Arguments.swift",
+            "Relay/Launch/Endpoint.swift",
             "Access/APIKey.swift", "Access/Fingerprint.swift", "Access/Hexadecimal.swift", "Access/KeyDigest.swift",
             // Viewers' messages, and their keys on sessions' ports.
             "Relay/Sinks/TCP/KeyLineHandler.swift", "Relay/Sinks/WebSocket/UnitMessage.swift",

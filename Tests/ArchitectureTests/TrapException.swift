@@ -66,7 +66,11 @@ struct TrapException: Sendable {
             "bytes.replaceSubrange(unit.lowerBound..<next",
             "`next` begins at the unit's lower bound and moves on only where there is a byte."
         ),
-        TrapException("Relay/Fields/ObjectReader.swift", "members.remove(at: place)", "The place was just found."),
+        TrapException(
+            "HeliographAPI/Schema/ObjectReader.swift",
+            "members.remove(at: place)",
+            "The place was just found."
+        ),
         TrapException("Access/KeyRing.swift", "keys.remove(at: place)", "The place was just found."),
         TrapException(
             "Relay/Sinks/TCP/KeyLineHandler.swift",

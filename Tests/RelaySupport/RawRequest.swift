@@ -1,3 +1,4 @@
+import HeliographAPI
 import Relay
 
 /// Requests as bytes, and what comes back, for what no HTTP client would send.

@@ -1,5 +1,6 @@
 package import Access
 import AsyncHTTPClient
+package import HeliographAPI
 import Logging
 import NIOCore
 package import NIOHTTP1

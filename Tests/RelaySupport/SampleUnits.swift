@@ -1,3 +1,4 @@
+import HeliographAPI
 package import Media
 import NIOCore
 package import Relay

@@ -1,5 +1,6 @@
 import Foundation
-package import Relay
+package import HeliographAPI
+import Relay
 import Synchronization
 import TestSupport
 

@@ -1,6 +1,7 @@
 package import Access
 import Files
 import FoundationEssentials
+import HeliographAPI
 package import Logging
 import NIOCore
 import Synchronization
@@ -199,15 +200,7 @@ package final class AccessControl: Sendable {
     private static var now: Int { Int(Date().timeIntervalSince1970) }
 }
 
-/// Who may call a route. Its raw value is what docs/api.md calls them.
-package enum RouteAccess: String, Sendable {
-    /// Whoever reaches the relay.
-    case anyone
-    /// Who shows a key, of whatever role.
-    case viewer
-    /// Who shows an operator's key.
-    case `operator`
-
+extension RouteAccess {
     /// The least role that may; nil where none is needed.
     var role: Role? {
         switch self {

@@ -1,5 +1,6 @@
 import Access
 import HTTPTypes
+import HeliographAPI
 import NIOCore
 
 extension Problem {

@@ -1,5 +1,6 @@
 import Access
 import Files
+import HeliographAPI
 import SystemPackage
 
 /// Reads the configuration file. docs/configuration.md describes it.

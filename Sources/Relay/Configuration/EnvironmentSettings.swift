@@ -1,3 +1,5 @@
+import HeliographAPI
+
 /// Reads settings from environment variables: `HELIOGRAPH_RELAY_MAX_SESSIONS` is `maxSessions`. docs/configuration.md describes them.
 package enum EnvironmentSettings {
     private static let prefix = "HELIOGRAPH_RELAY_"

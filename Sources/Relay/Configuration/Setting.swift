@@ -1,3 +1,5 @@
+import HeliographAPI
+
 /// A configuration whose values are settings.
 package protocol Configurable: Sendable {
     /// The defaults.

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Program
 import Wire
 
@@ -93,7 +94,7 @@ extension SettingType<SourceRequest> {
             ],
             text: { "kind `\($0.kind.rawValue)`" }
         ) { reader, name in
-            reader.object(name, SourceRequest.init)
+            reader.model(name, SourceRequest.self)
         }
     }
 }
@@ -107,7 +108,7 @@ extension SettingType<Fallback?> {
 
     /// A source's kind, as an object or as the word alone, or `none`.
     private static func fallback(_ name: String, _ reader: inout ObjectReader) -> Fallback? {
-        guard reader.isString(name) else { return reader.object(name, SourceRequest.init).map(Fallback.source) }
+        guard reader.isString(name) else { return reader.model(name, SourceRequest.self).map(Fallback.source) }
         return reader.word(name, oneOf: "none, \(SourceKind.words), or an object as for source") { text in
             if text == "none" { return .nothing }
             // A node needs its name, which the word alone cannot say.

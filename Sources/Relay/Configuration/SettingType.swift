@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOCore
 
 /// The values that a setting takes, and how they are read and written.
@@ -47,10 +48,7 @@ extension SettingType<Int> {
     /// A TCP port that needs no privilege, or 0.
     static var port: Self {
         Self(range: "integer, 0 or 1024 to 65535", argument: .integer, valueName: "port") { reader, name in
-            guard let port = reader.integer(name, in: 0...65535) else { return nil }
-            guard 1...1023 ~= port else { return port }
-            reader.note(.outOfRange, name, "is \(port); allowed: 0, 1024 to 65535")
-            return nil
+            reader.integer(name, in: [0...0, 1024...65535])
         }
     }
 }

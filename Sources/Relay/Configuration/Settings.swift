@@ -1,3 +1,5 @@
+package import HeliographAPI
+
 /// What one place says of a configuration: the flags, the environment, or the file.
 package struct Settings<Configuration: Configurable>: Sendable {
     /// The values that it says, and the defaults of all others.

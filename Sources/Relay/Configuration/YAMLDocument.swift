@@ -1,3 +1,4 @@
+import HeliographAPI
 import Yams
 
 /// A YAML document as JSON's values, and where in the file each field stands.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HeliographAPI
 import Media
 import NIOCore
 import Subprocess

@@ -1,3 +1,4 @@
+package import HeliographAPI
 package import NIOCore
 package import Wire
 

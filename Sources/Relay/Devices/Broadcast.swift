@@ -1,3 +1,4 @@
+import HeliographAPI
 package import NIOCore
 import Wire
 

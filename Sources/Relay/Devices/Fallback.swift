@@ -1,3 +1,4 @@
+package import HeliographAPI
 import Wire
 
 /// What a device's standby captures.

@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOCore
 import Wire
 
@@ -43,33 +44,31 @@ struct Readiness {
     }
 
     /// - Throws: A ``Problem`` when it is not ready.
-    func report() throws(Problem) -> JSONValue {
+    func report() throws -> ReadinessReport {
+        var report = ReadinessReport()
+        report.draining = isDraining
+        report.devices = devices.map(ReadinessReport.Device.init)
         let unready = devices.filter { $0.obstacle != nil }.map(\.name)
-        guard isDraining || !unready.isEmpty else { return .object([.init(name: "status", value: "ready")] + members) }
+        guard isDraining || !unready.isEmpty else { return report }
         var problem = Problem.retryable(
             .notReady,
             isDraining
                 ? "the relay drains: it takes no new sessions and viewers"
                 : "no picture of \(unready.joined(separator: ", ")); GET /screencapture/broadcast says why"
         )
-        problem.extra = members
+        if case .object(let members) = try JSONValue(encoding: report) {
+            problem.extra = members.filter { $0.name != "status" }
+        }
         throw problem
     }
+}
 
-    private var members: [JSONValue.Member] {
-        [
-            .init(name: "draining", value: .bool(isDraining)),
-            .init(
-                name: "devices",
-                value: .array(
-                    devices.map { device in
-                        [
-                            "device": .string(device.name), "state": .string(device.state.rawValue),
-                            "ready": .bool(device.obstacle == nil), "reason": JSONValue(device.obstacle?.rawValue),
-                        ]
-                    }
-                )
-            ),
-        ]
+extension ReadinessReport.Device {
+    fileprivate init(_ device: Readiness.Device) {
+        self.init()
+        self.device = device.name
+        state = device.state.rawValue
+        ready = device.obstacle == nil
+        reason = device.obstacle?.rawValue
     }
 }

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Logging
 import Media
 import NIOCore

@@ -1,23 +1,17 @@
 import Access
 import FoundationEssentials
 import HTTPTypes
+import HeliographAPI
 import Hummingbird
 import Program
-import Wire
 
 extension API {
     func addAuthRoutes(to routes: inout RouteTable) {
-        routes.add(.get, "/auth", for: .viewer) { _, context in Answer.json(report(on: context.caller)) }
-        routes.add(.post, "/auth/login", for: .anyone) { request, context in
-            let key = try await Self.arguments(request) { reader in
-                reader.require("key")
-                let key = reader.string("key", length: 0...APIKey.maximumLength)
-                reader.finish()
-                return key
-            }
-            let (caller, cookie) = try access.logIn(key, from: context.channel.remoteAddress)
+        routes.add(Routes.getCaller) { _, _, context in report(on: context.caller) }
+        routes.respond(to: Routes.logIn) { login, request, context in
+            let (caller, cookie) = try access.logIn(login.key, from: context.channel.remoteAddress)
             if let key = caller.key { context.audit.note("key", key.name) }
-            var answer = Answer.json(report(on: caller))
+            var answer = try Answer.json(report(on: caller))
             if let cookie {
                 answer.headers[.setCookie] = LoginCookie.field(
                     cookie,
@@ -27,22 +21,32 @@ extension API {
             }
             return answer
         }
-        routes.add(.post, "/auth/logout", for: .anyone) { request, _ in
-            try await Self.noArguments(request)
-            var answer = Answer.json(["loggedOut": true])
+        routes.respond(to: Routes.logOut) { _, request, _ in
+            var answer = try Answer.json(LoggedOut())
             answer.headers[.setCookie] = LoginCookie.field("", authority: request.head.authority, isSecure: tls != nil)
             return answer
         }
     }
 
-    private func report(on caller: Caller) -> JSONValue {
-        [
-            "access": .bool(access.isOn),
-            "name": JSONValue(caller.key?.name),
-            "role": JSONValue(caller.role?.rawValue),
-            "host": .string(MachineName.current),
-            "release": .string(Release.current),
-            "tls": TLSReport.json(tls),
-        ]
+    private func report(on caller: Caller) -> CallerReport {
+        var report = CallerReport()
+        report.access = access.isOn
+        report.name = caller.key?.name
+        report.role = caller.role?.rawValue
+        report.host = MachineName.current
+        report.release = Release.current
+        report.tls = CertificateReport(tls)
+        return report
+    }
+}
+
+extension CertificateReport {
+    /// The relay's certificate; nil where nothing is encrypted.
+    init?(_ tls: TLSServer?) {
+        guard let description = tls?.description else { return nil }
+        self.init()
+        fingerprint = description.fingerprint
+        selfSigned = description.isSelfSigned
+        expires = description.expires.formatted(.iso8601)
     }
 }

@@ -1,11 +1,13 @@
 import HTTPTypes
+import HeliographAPI
 import Hummingbird
 
 extension API {
     /// The web page: the files of Sources/Relay/Page, which the program carries in itself.
     func addPageRoutes(to routes: inout RouteTable) {
         for file in PageFile.all {
-            routes.add(.get, file.path, for: .anyone, query: nil) { _, _ in
+            let call = file.path == "/" ? Routes.getPage : Routes.getPageFile
+            routes.respond(to: call, at: file.path) { _, _, _ in
                 Response(
                     status: .ok,
                     headers: PageFile.headers(type: file.type),

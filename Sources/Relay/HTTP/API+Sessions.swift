@@ -1,48 +1,27 @@
-import Hummingbird
+import HeliographAPI
 import Wire
 
 extension API {
     func addSessionRoutes(to routes: inout RouteTable) {
-        routes.add(.post, "/screencapture/start", for: .operator) { request, context in
-            let (device, session) = try await Self.arguments(request) { ($0.device(), SessionRequest(&$0)) }
-            return Answer.json(try await startSession(session, device: device, context), status: .created)
-        }
-        routes.add(.get, "/screencapture", for: .viewer) { _, _ in
-            Answer.json(["sessions": .array(await reports(of: await sessionIDs()))])
-        }
-        routes.add(.get, "/screencapture/{id}", for: .viewer) { _, context in
-            Answer.json(try await report(context))
-        }
-        routes.add(.patch, "/screencapture/{id}", for: .operator) { request, context in
-            let change = try await Self.arguments(request) { SessionChange(&$0) }
-            return Answer.json(try await changeSession(context, change))
-        }
-        routes.add(.post, "/screencapture/{id}/keyframe", for: .operator) { request, context in
-            try await Self.noArguments(request)
-            return Answer.json(try await requestKeyframe(context), status: .accepted)
-        }
-        routes.add(.post, "/screencapture/{id}/stop", for: .operator) { request, context in
-            try await Self.noArguments(request)
-            return Answer.json(try await stopSession(context))
-        }
-        routes.add(.post, "/screencapture/stop", for: .operator, query: ["device"]) { request, context in
-            let device = try await Self.deviceArgument(request)
-            return Answer.json(["stopped": .integer(try await stopAll(of: device, context))])
-        }
+        routes.add(Routes.startSession) { try await startSession($0, $2) }
+        routes.add(Routes.listSessions) { _, _, _ in SessionList(await reports(of: await sessionIDs())) }
+        routes.add(Routes.getSession) { _, _, context in try await report(context) }
+        routes.add(Routes.changeSession) { try await changeSession($2, $0) }
+        routes.add(Routes.requestKeyframe) { _, _, context in try await requestKeyframe(context) }
+        routes.add(Routes.stopSession) { _, _, context in try await stopSession(context) }
+        routes.add(Routes.stopSessions) { try await stopAll(of: $0.device, $2) }
     }
 
     @MediaLoop
-    private func startSession(
-        _ request: SessionRequest,
-        device: String?,
-        _ context: RelayRequestContext
-    ) async throws(Problem) -> JSONValue {
-        let broadcast = try broadcast(device)
+    private func startSession(_ start: SessionStart, _ context: RelayRequestContext) async throws(Problem)
+        -> SessionReport
+    {
+        let broadcast = try broadcast(start.device)
         context.audit.note("device", broadcast.device.name)
         do {
-            let session = try await switchboard.startSession(request, on: broadcast)
+            let session = try await switchboard.startSession(start.session, on: broadcast)
             context.audit.note("session", session.id)
-            return SessionReport.json(session, of: broadcast)
+            return SessionReport(session, of: broadcast)
         } catch {
             throw Problem(error)
         }
@@ -50,8 +29,8 @@ extension API {
 
     /// One at a time, from another thread, so that the media loop looks at its sockets between them: hundreds of reports take longer than
     /// pictures may wait.
-    func reports(of sessions: [SessionID]) async -> [JSONValue] {
-        var reports: [JSONValue] = []
+    func reports(of sessions: [SessionID]) async -> [SessionReport] {
+        var reports: [SessionReport] = []
         for id in sessions {
             if let report = await report(of: id) { reports.append(report) }
         }
@@ -63,21 +42,23 @@ extension API {
 
     /// Nil where the session has ended.
     @MediaLoop
-    private func report(of id: SessionID) -> JSONValue? {
+    private func report(of id: SessionID) -> SessionReport? {
         switchboard.sessions[id].map(report)
     }
 
     @MediaLoop
-    private func report(_ context: RelayRequestContext) throws(Problem) -> JSONValue { report(try session(context)) }
+    private func report(_ context: RelayRequestContext) throws(Problem) -> SessionReport {
+        report(try session(context))
+    }
 
     @MediaLoop
-    private func report(_ session: Session) -> JSONValue {
-        SessionReport.json(session, of: switchboard.broadcast(of: session.device.name))
+    private func report(_ session: Session) -> SessionReport {
+        SessionReport(session, of: switchboard.broadcast(of: session.device.name))
     }
 
     @MediaLoop
     private func changeSession(_ context: RelayRequestContext, _ change: SessionChange) async throws(Problem)
-        -> JSONValue
+        -> SessionReport
     {
         let session = try session(context)
         await switchboard.changeSession(session, change)
@@ -85,32 +66,39 @@ extension API {
     }
 
     @MediaLoop
-    private func requestKeyframe(_ context: RelayRequestContext) throws(Problem) -> JSONValue {
+    private func requestKeyframe(_ context: RelayRequestContext) throws(Problem) -> KeyframeRequested {
         let session = try session(context)
+        var report = KeyframeRequested()
+        report.id = session.id
         do {
-            return ["id": JSONValue(session.id), "request": JSONValue(try session.source.requestKeyframe())]
+            report.request = try session.source.requestKeyframe()
         } catch {
             if case .noSource = error, !session.source.isDemanded {
                 throw Problem(.noSource, "session \(session.id) is asleep: watch it first")
             }
             throw Problem(error)
         }
+        return report
     }
 
     @MediaLoop
-    private func stopSession(_ context: RelayRequestContext) async throws(Problem) -> JSONValue {
+    private func stopSession(_ context: RelayRequestContext) async throws(Problem) -> StoppedSession {
         let session = try session(context)
         await switchboard.stop([session])
-        return ["id": JSONValue(session.id), "stopped": true]
+        var report = StoppedSession()
+        report.id = session.id
+        return report
     }
 
     /// Stops the device's sessions, or all when none is named.
     @MediaLoop
-    private func stopAll(of device: String?, _ context: RelayRequestContext) async throws(Problem) -> Int {
+    private func stopAll(of device: String?, _ context: RelayRequestContext) async throws(Problem) -> StoppedSessions {
         let name = try device.map(broadcast)?.device.name
         context.audit.note("device", name ?? "all")
         let sessions = name.map(switchboard.sessions.sessions(of:)) ?? switchboard.sessions.all
         await switchboard.stop(sessions)
-        return sessions.count
+        var report = StoppedSessions()
+        report.stopped = sessions.count
+        return report
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HeliographAPI
 import Hummingbird
 import NIOCore
 import Wire
@@ -8,20 +9,12 @@ extension API {
     private static let defaultStillRate = 5
 
     func addStillRoutes(to routes: inout RouteTable) {
-        for format in StillFormat.allCases {
-            let path = "/screencapture/{id}/snapshot.\(format.fileExtension)"
-            routes.add(.get, path, for: .viewer, query: nil, isEmbeddable: true) { request, context in
-                let (isFresh, isUse) = try Self.query(request) { reader in
-                    let (isFresh, isUse) = (reader.bool("fresh") ?? false, reader.bool("use") ?? true)
-                    reader.finish()
-                    return .some((isFresh, isUse))
-                }
-                return try await snapshot(format, isFresh: isFresh, isUse: isUse, context)
+        for (call, format) in [(Routes.takeJPEG, StillFormat.jpeg), (Routes.takePNG, .png)] {
+            routes.respond(to: call) { query, _, context in
+                try await snapshot(format, isFresh: query.fresh, isUse: query.use, context)
             }
         }
-        routes.add(.get, "/screencapture/{id}/stream.mjpeg", for: .viewer, query: nil, isEmbeddable: true) {
-            try await motionJPEG($0, $1)
-        }
+        routes.respond(to: Routes.streamMJPEG) { try await motionJPEG($0, $1, $2) }
     }
 
     @MediaLoop
@@ -52,15 +45,13 @@ extension API {
     }
 
     /// A session's stills, for as long as session and client live.
-    private func motionJPEG(_ request: Request, _ context: RelayRequestContext) async throws -> Response {
+    private func motionJPEG(_ query: MotionJPEGQuery, _ request: Request, _ context: RelayRequestContext) async throws
+        -> Response
+    {
         let session = try await session(context)
         let most = await session.request.fps
-        let fps = try Self.query(request) { reader in
-            let fps = reader.integer("fps", in: 1...most)
-            reader.finish()
-            return .some(fps)
-        }
-        let rate = fps ?? min(Self.defaultStillRate, most)
+        let rate = query.fps ?? min(Self.defaultStillRate, most)
+        guard rate <= most else { throw Problem(.outOfRange, "fps is \(rate); allowed: 1 to \(most)", field: "fps") }
         return try await stream(of: session, type: MotionJPEGViewer.mediaType, to: request, context) {
             session.makeMotionJPEGViewer(on: $0, fps: rate)
         }
@@ -68,13 +59,6 @@ extension API {
 }
 
 extension StillFormat {
-    fileprivate var fileExtension: String {
-        switch self {
-        case .jpeg: "jpg"
-        case .png: "png"
-        }
-    }
-
     fileprivate var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -92,7 +76,7 @@ extension KeptStill {
         // An agent may say anything.
         let captured = NIODeadline.uptimeNanoseconds(min(self.captured, NIODeadline.now().uptimeNanoseconds))
         return [
-            ("Heliograph-Captured", BroadcastReport.wallClock(of: captured)),
+            ("Heliograph-Captured", captured.wallClockText),
             ("Heliograph-PTS", "\(pts(epoch: epoch))"),
             ("Heliograph-Orientation", "\(orientation)"),
         ]

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HeliographAPI
 import Hummingbird
 import Media
 import NIOCore
@@ -6,39 +7,42 @@ import Wire
 
 extension API {
     func addStreamRoutes(to routes: inout RouteTable) {
-        for codec in Codec.allCases {
-            routes.add(.get, codec.streamPath(of: "{id}"), for: .viewer, query: ["join"]) {
-                try await stream($0, $1, codec: codec)
-            }
+        for (call, codec) in [(Routes.streamH264, Codec.h264), (Routes.streamH265, .h265)] {
+            routes.respond(to: call) { try await stream($0, $1, $2, codec: codec) }
         }
-        for container in Container.allCases {
-            routes.add(.get, container.streamPath(of: "{id}"), for: .viewer, query: ["join"]) { request, context in
+        for (call, container) in [(Routes.streamTS, Container.transportStream), (Routes.streamMP4, .fragmentedMP4)] {
+            routes.respond(to: call) { query, request, context in
                 let session = try await session(context)
-                return try await stream(session, in: .container(container), type: container.mediaType, request, context)
+                return try await stream(session, query, in: .container(container), type: container.mediaType, request, context)
             }
         }
     }
 
     /// A session's Annex B stream.
-    private func stream(_ request: Request, _ context: RelayRequestContext, codec: Codec) async throws -> Response {
+    private func stream(
+        _ query: StreamQuery,
+        _ request: Request,
+        _ context: RelayRequestContext,
+        codec: Codec
+    ) async throws -> Response {
         let session = try await session(context)
         let actual = await session.request.codec
         guard actual == codec else { throw Problem(SessionError.otherCodec(session.id, actual)) }
         // The media types of H.264 and H.265 are registered for RTP; players of bare streams use the same.
-        return try await stream(session, in: .bare(.annexB), type: "video/\(codec.rawValue)", request, context)
+        return try await stream(session, query, in: .bare(.annexB), type: "video/\(codec.rawValue)", request, context)
     }
 
     /// A session's stream, for as long as session and client live.
     private func stream(
         _ session: Session,
+        _ query: StreamQuery,
         in format: StreamFormat,
         type: String,
         _ request: Request,
         _ context: RelayRequestContext
     ) async throws -> Response {
-        let join = try Join(query: request.uri)
-        return try await stream(of: session, type: type, to: request, context) {
-            session.makeHTTPViewer(on: $0, format: format, join: join)
+        try await stream(of: session, type: type, to: request, context) {
+            session.makeHTTPViewer(on: $0, format: format, join: query.join)
         }
     }
 
@@ -52,7 +56,6 @@ extension API {
         _ context: RelayRequestContext,
         makeViewer: @escaping @MediaLoop @Sendable (any Channel) -> Puller?
     ) async throws -> Response {
-        try Self.noBody(request)
         if let refusal = await session.refusal { throw Problem(refusal) }
         let body = ResponseBody { writer in
             // Joins here and not before, since this runs only when the response's head could be written.

@@ -1,14 +1,13 @@
 import HTTPTypes
+import HeliographAPI
 import Hummingbird
 import NIOCore
 
 extension API {
     func addWaitRoute(to routes: inout RouteTable) {
-        routes.add(.get, "/screencapture/{id}/wait", for: .viewer, query: nil) { request, context in
-            try Self.noBody(request)
-            let arguments = try Self.query(request) { WaitArguments(&$0) }
+        routes.respond(to: Routes.waitForScreen) { query, request, context in
             do {
-                var answer = Answer.json(try await wait(arguments, request, context))
+                var answer = try Answer.json(try await wait(query, request, context))
                 answer.headers[.connection] = "close"
                 return answer
             } catch var problem as Problem {
@@ -19,8 +18,8 @@ extension API {
     }
 
     @MediaLoop
-    private func wait(_ arguments: WaitArguments, _ request: Request, _ context: RelayRequestContext) async throws
-        -> JSONValue
+    private func wait(_ query: WaitQuery, _ request: Request, _ context: RelayRequestContext) async throws
+        -> ScreenEvent
     {
         let asked = NIODeadline.now()
         let session = try session(context)
@@ -30,59 +29,34 @@ extension API {
             // A client that leaves gives its place back, and so does one that left before anybody began to wait.
             defer { waits.abandon(waiter) }
             let result = try await request.body.consumeWithInboundCloseHandler { _ in
-                try await waits.wait(waiter, for: arguments.condition(asked: asked), until: asked + arguments.timeout)
+                let limit = asked + TimeAmount(seconds: query.timeout)
+                return try await waits.wait(waiter, for: .init(query, asked: asked), until: limit)
             } onInboundClosed: {
                 Task { @MediaLoop in waits.abandon(waiter) }
             }
-            return [
-                "id": JSONValue(session.id),
-                "until": .string(arguments.goal.rawValue),
-                "pts": .integer(Int(result.moment.pts)),
-                "at": .string(BroadcastReport.wallClock(of: result.moment.time)),
-                "stillMs": .number((result.time - result.moment.time).milliseconds.rounded(places: 1)),
-                "waitedMs": .number((result.time - asked).milliseconds.rounded(places: 1)),
-            ]
+            var event = ScreenEvent()
+            event.id = session.id
+            event.until = query.until.rawValue
+            event.pts = result.moment.pts
+            event.at = result.moment.time.wallClockText
+            event.stillMs = (result.time - result.moment.time).milliseconds.rounded(places: 1)
+            event.waitedMs = (result.time - asked).milliseconds.rounded(places: 1)
+            return event
         } catch let failure as ScreenWaitFailure {
-            throw Problem(failure, arguments, session: session)
+            throw Problem(failure, query, session: session)
         }
     }
 }
 
-/// The query of a call that waits for a session's screen.
-package struct WaitArguments: Sendable {
-    enum Goal: String, Sendable {
-        case changed, still
-    }
-
-    private static let defaultTimeout = 30.0
-    private static let defaultStillness = 1.0
-
-    let goal: Goal
-    let timeout: TimeAmount
-    /// How long the screen must be unchanged.
-    let stillness: TimeAmount
-    /// Only what pictures after this PTS show counts, µs; nil for changes from the call on, and for any stillness.
-    let after: Int64?
-
-    package init?(_ reader: inout ObjectReader) {
-        reader.require("until")
-        let goal = reader.word("until", oneOf: "changed or still", parse: Goal.init)
-        let timeout = reader.number("timeout", in: 0...600) ?? Self.defaultTimeout
-        let stillness = reader.number("for", in: 0...600)
-        let after = reader.integer("after", in: 0...Int.max)
-        reader.finish()
-        guard let goal else { return nil }
-        self.goal = goal
-        self.after = after.map(Int64.init)
-        self.timeout = TimeAmount(seconds: timeout)
-        self.stillness = TimeAmount(seconds: stillness ?? (goal == .still ? Self.defaultStillness : 0))
-    }
-
+extension ScreenActivity.Condition {
     /// - Parameter asked: When the call came.
-    func condition(asked: NIODeadline) -> ScreenActivity.Condition {
-        switch goal {
-        case .changed: after.map { .changedAfter($0, settled: stillness) } ?? .changed(since: asked, settled: stillness)
-        case .still: .still(stillness, after: after)
-        }
+    fileprivate init(_ query: WaitQuery, asked: NIODeadline) {
+        let stillness = TimeAmount(seconds: query.stillness)
+        self =
+            switch query.until {
+            case .changed:
+                query.after.map { .changedAfter($0, settled: stillness) } ?? .changed(since: asked, settled: stillness)
+            case .still: .still(stillness, after: query.after)
+            }
     }
 }

@@ -1,19 +1,16 @@
 import HTTPTypes
+import HeliographAPI
 import Hummingbird
 
 /// Makes responses.
 enum Answer {
-    static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
-        response(value, status: status, type: "application/json", headers: [:])
+    /// Encodes a report, which takes too long for the media loop.
+    static func json(_ report: some APIModel, status: Int = 200) throws -> Response {
+        response(try JSONValue(encoding: report), status: status, type: "application/json", headers: [:])
     }
 
     static func problem(_ problem: Problem) -> Response {
-        response(
-            problem.body,
-            status: HTTPResponse.Status(code: problem.status),
-            type: "application/problem+json",
-            headers: problem.headers
-        )
+        response(problem.body, status: problem.status, type: "application/problem+json", headers: problem.headers)
     }
 
     static func text(_ text: String, type: String) -> Response {
@@ -24,17 +21,16 @@ enum Answer {
         )
     }
 
-    private static func response(
-        _ value: JSONValue,
-        status: HTTPResponse.Status,
-        type: String,
-        headers: HTTPFields
-    ) -> Response {
+    private static func response(_ value: JSONValue, status: Int, type: String, headers: HTTPFields) -> Response {
         var headers = headers
         headers[.contentType] = type
         headers[.cacheControl] = "no-store"
         // The line end is for those who read answers in a terminal.
         let body = ByteBuffer(string: value.text + "\n")
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+        return Response(
+            status: HTTPResponse.Status(code: status),
+            headers: headers,
+            body: ResponseBody(byteBuffer: body)
+        )
     }
 }

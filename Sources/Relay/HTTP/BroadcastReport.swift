@@ -1,198 +1,202 @@
 import FoundationEssentials
+import HeliographAPI
 import Media
 import NIOCore
 import Wire
 
-/// A broadcast as the API shows it, made of figures that are read on the media loop: for hundreds of sessions that takes longer than
-/// pictures may wait.
-enum BroadcastReport {
-    /// What there is to say of one of a device's agents at one moment.
-    struct AgentReading: Sendable {
-        fileprivate let machine: AgentLifecycle
-        fileprivate let heartbeats: HeartbeatHistory
-        fileprivate let encoders: [EncoderReport]?
-        fileprivate let linksAdmitted: Int
-        /// Nil without a link.
-        fileprivate let received: (bytes: Int, last: NIODeadline)?
+/// The figures of one of a device's agents at one moment. They are read on the media loop; reports are made of them elsewhere: for
+/// hundreds of sessions that takes longer than pictures may wait.
+struct AgentReading: Sendable {
+    fileprivate let machine: AgentLifecycle
+    fileprivate let heartbeats: HeartbeatHistory
+    fileprivate let encoders: [EncoderReport]?
+    fileprivate let linksAdmitted: Int
+    /// Nil without a link.
+    fileprivate let received: (bytes: Int, last: NIODeadline)?
 
-        @MediaLoop
-        init(_ agent: AgentSupervisor) {
-            machine = agent.machine
-            heartbeats = agent.heartbeats
-            encoders = agent.encoders
-            linksAdmitted = agent.linksAdmitted
-            received = agent.link.map { ($0.bytesReceived, $0.lastByte) }
-        }
-    }
-
-    /// The answer to a start. Without timings it was running already.
     @MediaLoop
-    static func started(_ broadcast: Broadcast, timings: StartTimings?) -> JSONValue {
-        let machine = broadcast.machine
-        return [
-            "device": .string(broadcast.device.name),
-            "state": .string(machine.state.rawValue),
-            "agent": agent(machine),
-            "source": source(machine),
-            "timings": timings.map(json) ?? nil,
-            "alreadyRunning": .bool(timings == nil),
-        ]
+    init(_ agent: AgentSupervisor) {
+        machine = agent.machine
+        heartbeats = agent.heartbeats
+        encoders = agent.encoders
+        linksAdmitted = agent.linksAdmitted
+        received = agent.link.map { ($0.bytesReceived, $0.lastByte) }
     }
+}
 
-    /// What a listing shows.
-    @MediaLoop
-    static func summary(_ broadcast: Broadcast, sessions: [Session]) -> JSONValue {
-        let machine = broadcast.machine
-        return [
-            "device": .string(broadcast.device.name),
-            "state": .string(machine.state.rawValue),
-            "since": .string(Self.wallClock(of: machine.since)),
-            "source": source(machine),
-            "restarts": .integer(machine.restarts),
-            "sessions": .integer(sessions.count),
-            "viewers": .integer(sessions.reduce(0) { $0 + $1.viewerCount }),
-        ]
-    }
-
-    /// - Parameter sessions: As ``SessionReport`` has them.
-    static func status(
+extension BroadcastReport {
+    init(
         device: String,
         _ broadcast: AgentReading,
         standby: AgentReading,
-        sessions: [JSONValue],
+        sessions: [SessionReport],
         tls: TLSServer?
-    ) -> JSONValue {
+    ) {
+        self.init()
         let machine = broadcast.machine
-        return [
-            "device": .string(device),
-            "state": .string(machine.state.rawValue),
-            "since": .string(Self.wallClock(of: machine.since)),
-            "ttl": JSONValue(machine.ttl),
-            "agent": agent(machine),
-            "source": source(machine),
-            "encoders": JSONValue(broadcast.encoders?.map(json)),
-            "heartbeat": heartbeat(broadcast.heartbeats),
-            "link": link(broadcast),
-            "restarts": .integer(machine.restarts),
-            "lastExit": machine.lastExit.map(json) ?? nil,
-            "standby": Self.standby(standby),
-            "tls": TLSReport.json(tls),
-            "sessions": .array(sessions),
-        ]
+        self.device = device
+        state = machine.state.rawValue
+        since = machine.since.wallClockText
+        ttl = machine.ttl
+        agent = AgentReport(machine)
+        source = SourceReport(machine)
+        encoders = broadcast.encoders?.map(TriedEncoder.init)
+        heartbeat = HeartbeatReport(broadcast.heartbeats)
+        link = LinkReport(broadcast)
+        restarts = machine.restarts
+        lastExit = machine.lastExit.map(ExitReport.init)
+        self.standby = StandbyReport(standby)
+        self.tls = CertificateReport(tls)
+        self.sessions = sessions
     }
+}
 
-    /// Null where none runs.
-    private static func standby(_ standby: AgentReading) -> JSONValue {
+extension StandbyReport {
+    /// Nil where none runs.
+    fileprivate init?(_ standby: AgentReading) {
         let machine = standby.machine
         guard machine.state != .idle else { return nil }
-        return [
-            "state": .string(machine.state.rawValue),
-            "since": .string(wallClock(of: machine.since)),
-            "agent": agent(machine),
-            "source": source(machine),
-            "heartbeat": heartbeat(standby.heartbeats),
-            "link": link(standby),
-            "restarts": .integer(machine.restarts),
-            "lastExit": machine.lastExit.map(json) ?? nil,
-        ]
+        self.init()
+        state = machine.state.rawValue
+        since = machine.since.wallClockText
+        agent = AgentReport(machine)
+        source = SourceReport(machine)
+        heartbeat = HeartbeatReport(standby.heartbeats)
+        link = LinkReport(standby)
+        restarts = machine.restarts
+        lastExit = machine.lastExit.map(ExitReport.init)
     }
+}
 
-    private static func agent(_ machine: AgentLifecycle) -> JSONValue {
+extension StartedBroadcast {
+    /// Without timings it was running already.
+    @MediaLoop
+    init(_ broadcast: Broadcast, timings: StartTimings?) {
+        self.init()
+        let machine = broadcast.machine
+        device = broadcast.device.name
+        state = machine.state.rawValue
+        agent = AgentReport(machine)
+        source = SourceReport(machine)
+        self.timings = timings.map(Timings.init)
+        alreadyRunning = timings == nil
+    }
+}
+
+extension StartedBroadcast.Timings {
+    fileprivate init(_ timings: StartTimings) {
+        func milliseconds(_ amount: TimeAmount?) -> Double? { amount?.milliseconds.rounded(places: 1) }
+        self.init()
+        spawnMs = milliseconds(timings.spawn)
+        helloMs = milliseconds(timings.hello)
+        sourceMs = milliseconds(timings.source)
+        totalMs = milliseconds(timings.total)
+        agent = timings.agent.mapValues { $0.rounded(places: 1) }
+    }
+}
+
+extension BroadcastSummary {
+    @MediaLoop
+    init(_ broadcast: Broadcast, sessions: [Session]) {
+        self.init()
+        let machine = broadcast.machine
+        device = broadcast.device.name
+        state = machine.state.rawValue
+        since = machine.since.wallClockText
+        source = SourceReport(machine)
+        restarts = machine.restarts
+        self.sessions = sessions.count
+        viewers = sessions.reduce(0) { $0 + $1.viewerCount }
+    }
+}
+
+extension AgentReport {
+    fileprivate init?(_ machine: AgentLifecycle) {
         guard let hello = machine.agent?.hello else { return nil }
-        return [
-            "pid": JSONValue(hello.pid),
-            "release": .string(hello.release),
-            "source": .string(hello.source),
-            "managed": .bool(machine.isManaged),
-        ]
+        self.init()
+        pid = hello.pid
+        release = hello.release
+        source = hello.source
+        managed = machine.isManaged
     }
+}
 
-    private static func source(_ machine: AgentLifecycle) -> JSONValue {
+extension SourceReport {
+    fileprivate init(_ machine: AgentLifecycle) {
+        self.init()
         let status = machine.agent?.status
-        return [
-            "kind": .string(machine.agent.map { $0.status?.kind ?? $0.hello.source } ?? machine.source.kind.rawValue),
-            "state": JSONValue(status?.state.rawValue),
-            "cause": JSONValue(status?.cause),
-            "detail": JSONValue(status?.detail),
-            "width": JSONValue(status?.size?.width),
-            "height": JSONValue(status?.size?.height),
-            "orientation": JSONValue(status?.orientation),
-        ]
+        kind = machine.agent.map { $0.status?.kind ?? $0.hello.source } ?? machine.source.kind.rawValue
+        state = status?.state.rawValue
+        cause = status?.cause
+        detail = status?.detail
+        (width, height) = (status?.size?.width, status?.size?.height)
+        orientation = status?.orientation
     }
+}
 
-    private static func heartbeat(_ history: HeartbeatHistory) -> JSONValue {
+extension TriedEncoder {
+    fileprivate init(_ report: EncoderReport) {
+        self.init()
+        name = report.name
+        codec = report.codec.rawValue
+        available = report.available
+        reason = report.reason
+    }
+}
+
+extension HeartbeatReport {
+    /// Nil before the first.
+    fileprivate init?(_ history: HeartbeatHistory) {
         guard let latest = history.latest, let received = history.received else { return nil }
-        return [
-            "ageMs": .number((NIODeadline.now() - received).milliseconds.rounded(places: 0)),
-            "framesReceived": JSONValue(latest.framesReceived),
-            "buffersSkipped": JSONValue(latest.buffersSkipped),
-            "framesCopied": JSONValue(latest.framesCopied),
-            "linkQueuedBytes": JSONValue(latest.linkQueuedBytes),
-            "rates": ["framesReceived": JSONValue(history.framesReceivedPerSecond?.rounded(places: 2))],
-            "sessions": .array(
-                latest.sessions.map { figures in
-                    [
-                        "id": JSONValue(figures.session),
-                        "encoder": SessionReport.encoderName(figures),
-                        "encoderReason": JSONValue(figures.encoderReason),
-                        "encoderRestarts": JSONValue(figures.counters.encoderRestarts),
-                        "counters": SessionReport.agentCounters(figures),
-                        "rates": SessionReport.rates(history.rates(of: figures.session)),
-                    ]
-                }
-            ),
-        ]
+        self.init()
+        ageMs = (NIODeadline.now() - received).milliseconds.rounded(places: 0)
+        framesReceived = latest.framesReceived
+        buffersSkipped = latest.buffersSkipped
+        framesCopied = latest.framesCopied
+        linkQueuedBytes = latest.linkQueuedBytes
+        rates.framesReceived = history.framesReceivedPerSecond?.rounded(places: 2)
+        sessions = latest.sessions.map { Session($0, rates: history.rates(of: $0.session)) }
     }
+}
 
-    private static func json(_ report: EncoderReport) -> JSONValue {
-        [
-            "name": .string(report.name),
-            "codec": .string(report.codec.rawValue),
-            "available": .bool(report.available),
-            "reason": JSONValue(report.reason),
-        ]
+extension HeartbeatReport.Session {
+    fileprivate init(_ figures: SessionFigures, rates: SessionRates?) {
+        self.init()
+        id = figures.session
+        encoder = figures.openEncoder
+        encoderReason = figures.encoderReason
+        encoderRestarts = figures.counters.encoderRestarts
+        counters = AgentCounters(figures)
+        self.rates = rates.map(RatesReport.init)
     }
+}
 
-    private static func link(_ agent: AgentReading) -> JSONValue {
-        let received = agent.received
-        return [
-            "connected": .bool(received != nil),
-            "bytes": JSONValue(received?.bytes),
-            "lastByteMsAgo": JSONValue(received.map { (NIODeadline.now() - $0.last).milliseconds.rounded(places: 1) }),
-            "reconnects": .integer(max(0, agent.linksAdmitted - 1)),
-        ]
+extension LinkReport {
+    fileprivate init(_ agent: AgentReading) {
+        self.init()
+        connected = agent.received != nil
+        bytes = agent.received?.bytes
+        lastByteMsAgo = agent.received.map { (NIODeadline.now() - $0.last).milliseconds.rounded(places: 1) }
+        reconnects = max(0, agent.linksAdmitted - 1)
     }
+}
 
-    private static func json(_ exit: AgentExit) -> JSONValue {
-        var (status, signal): (Int?, Int?)
+extension ExitReport {
+    fileprivate init(_ exit: AgentExit) {
+        self.init()
         switch exit.cause {
-        case .status(let value): status = value
+        case .status(let value): exitStatus = value
         case .signal(let value): signal = value
         case .notStarted, .unknown: break
         }
-        return [
-            "exitStatus": JSONValue(status),
-            "signal": JSONValue(signal),
-            "lastLine": JSONValue(exit.lastLine),
-            "text": .string("\(exit)"),
-        ]
+        lastLine = exit.lastLine
+        text = "\(exit)"
     }
+}
 
-    private static func json(_ timings: StartTimings) -> JSONValue {
-        func milliseconds(_ amount: TimeAmount?) -> JSONValue { JSONValue(amount?.milliseconds.rounded(places: 1)) }
-        let stages = timings.agent.sorted { $0.key < $1.key }
-        return [
-            "spawnMs": milliseconds(timings.spawn),
-            "helloMs": milliseconds(timings.hello),
-            "sourceMs": milliseconds(timings.source),
-            "totalMs": milliseconds(timings.total),
-            "agent": .object(stages.map { .init(name: $0.key, value: .number($0.value.rounded(places: 1))) }),
-        ]
-    }
-
-    static func wallClock(of instant: NIODeadline) -> String {
-        Date(timeIntervalSinceNow: (instant - .now()).seconds).apiText
-    }
+extension NIODeadline {
+    /// The instant on the wall clock, as ``Date/apiText``.
+    var wallClockText: String { Date(timeIntervalSinceNow: (self - .now()).seconds).apiText }
 }
 
 extension Date {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HeliographAPI
 import NIOCore
 import NIOHTTP1
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HeliographAPI
 import Hummingbird
 
 /// Keeps web pages from driving the relay through a visitor's browser.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HeliographAPI
 import Media
 import NIOCore
 import NIOHTTP1
@@ -151,17 +152,17 @@ extension Problem {
     }
 
     @MediaLoop
-    init(_ failure: ScreenWaitFailure, _ arguments: WaitArguments, session: Session) {
+    init(_ failure: ScreenWaitFailure, _ query: WaitQuery, session: Session) {
         switch failure {
         case .timedOut:
             let source = session.stream.feed
             let statement =
-                switch arguments.goal {
+                switch query.until {
                 case .changed: "the screen did not change"
-                case .still: "the screen did not stand still for \(arguments.stillness.seconds) s"
+                case .still: "the screen did not stand still for \(query.stillness) s"
                 }
             let reason = source == .none ? "; no source delivers its pictures" : ""
-            self.init(.waitTimeout, "\(statement) within \(arguments.timeout.seconds) s\(reason)")
+            self.init(.waitTimeout, "\(statement) within \(query.timeout) s\(reason)")
             extra = [Member(name: "source", value: .string(source.rawValue))]
         case .tooMany(let limit):
             self = Problem(.tooManyViewers, "\(limit) wait for the session's screen already").retryable()

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Hummingbird
 import Logging
 import NIOCore

@@ -1,5 +1,6 @@
 import Access
 import HTTPTypes
+package import HeliographAPI
 import Hummingbird
 import NIOCore
 
@@ -9,8 +10,7 @@ struct RouteTable {
     typealias Handler = @Sendable (Request, RelayRequestContext) async throws -> Response
 
     private struct Entry {
-        let access: RouteAccess
-        let isEmbeddable: Bool
+        let route: Route
         let handler: Handler
     }
 
@@ -26,32 +26,39 @@ struct RouteTable {
 
     private var entries: [String: [HTTPRequest.Method: Entry]] = [:]
 
-    /// Serves `path` for those who may; with GET also HEAD, whose answer loses its body in ``ProblemMiddleware``.
-    ///
-    /// - Parameters:
-    ///   - query: The parameters that a query may have, any other being refused; nil for a route that reads or ignores its query itself.
-    ///   - isEmbeddable: Whether pages of other sites may show it as a picture.
-    mutating func add(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        for access: RouteAccess,
-        query: [String]? = [],
-        isEmbeddable: Bool = false,
-        _ handler: @escaping Handler
-    ) {
-        let entry = Entry(access: access, isEmbeddable: isEmbeddable) { request, context in
-            if let query { try API.refuseQuery(of: request, beside: query) }
-            return try await handler(request, context)
+    /// Serves a call that answers a report; with GET also HEAD, whose answer loses its body in ``ProblemMiddleware``.
+    mutating func add<Arguments, Report>(
+        _ call: Call<Arguments, Report>,
+        _ handler: @escaping @Sendable (Arguments, Request, RelayRequestContext) async throws -> Report
+    ) where Report: APIModel {
+        respond(to: call) { arguments, request, context in
+            try Answer.json(try await handler(arguments, request, context), status: call.route.answer.status)
         }
-        entries[path, default: [:]][method] = entry
-        guard method == .get else { return }
+    }
+
+    /// Serves a call whose answer has headers of its own, or is no JSON.
+    ///
+    /// - Parameter path: The path, if the route's has a parameter for which each value is served by itself.
+    mutating func respond<Arguments, Output>(
+        to call: Call<Arguments, Output>,
+        at path: String? = nil,
+        _ handler: @escaping @Sendable (Arguments, Request, RelayRequestContext) async throws -> Response
+    ) {
+        let route = call.route
+        let entry = Entry(route: route) { request, context in
+            let arguments = try await API.arguments(Arguments.self, of: request, to: route)
+            return try await handler(arguments, request, context)
+        }
+        let path = path ?? route.path
+        entries[path, default: [:]][HTTPRequest.Method(route.method)] = entry
+        guard route.method == .get else { return }
         entries[path, default: [:]][.head] = entry
     }
 
     /// All that is served.
     var routes: [APIRoute] {
         entries.flatMap { path, served in
-            served.map { APIRoute(method: $0.key.rawValue, path: path, access: $0.value.access) }
+            served.map { APIRoute(method: $0.key.rawValue, path: path, access: $0.value.route.access) }
         }
     }
 
@@ -72,19 +79,19 @@ struct RouteTable {
     private static func admitting(_ entry: Entry, by access: AccessControl) -> Handler {
         { request, context in
             let credential = Credential(request)
-            if entry.access != .anyone {
-                try OriginGuard.requireOwnSite(request, isEmbeddable: entry.isEmbeddable, showing: credential)
+            if entry.route.access != .anyone {
+                try OriginGuard.requireOwnSite(request, isEmbeddable: entry.route.isEmbeddable, showing: credential)
             }
             let caller: Caller
             do {
-                caller = try access.admit(credential, to: entry.access, from: context.channel.remoteAddress)
+                caller = try access.admit(credential, to: entry.route.access, from: context.channel.remoteAddress)
             } catch let error as Problem where CallAudit.isDue(request.method) && error.code == .forbiddenRole {
                 let caller = access.caller(showing: credential) ?? .stranger
                 context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
                 throw error
             }
             // Who was let in without a role is on a route for anyone.
-            if entry.access != .anyone { access.hold(context.channel, by: caller) }
+            if entry.route.access != .anyone { access.hold(context.channel, by: caller) }
             var context = context
             context.caller = caller
             let answer: Response
@@ -137,7 +144,18 @@ struct RouteTable {
     }
 }
 
-/// One call of the API: its method, its path with parameters in braces, and who may make it.
+extension HTTPRequest.Method {
+    fileprivate init(_ method: Route.Method) {
+        self =
+            switch method {
+            case .get: .get
+            case .post: .post
+            case .patch: .patch
+            }
+    }
+}
+
+/// One call that is served: its method, its path with parameters in braces, and who may make it.
 package struct APIRoute: Sendable {
     package let method: String
     package let path: String

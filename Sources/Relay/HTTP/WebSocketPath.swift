@@ -1,3 +1,4 @@
+import HeliographAPI
 import HummingbirdCore
 import Media
 import Wire

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HeliographAPI
 
 /// A host and port to listen on.
 package struct Endpoint: Sendable, Hashable, CustomStringConvertible {

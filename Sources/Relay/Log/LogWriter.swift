@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HeliographAPI
 package import Logging
 import NIOCore
 import Synchronization

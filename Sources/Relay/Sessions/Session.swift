@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HeliographAPI
 import Logging
 import Media
 import NIOCore

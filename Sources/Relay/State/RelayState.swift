@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import HeliographAPI
 package import Wire
 
 /// What a relay keeps over its own end, so that agents and viewers find it again as it was.
@@ -62,7 +63,7 @@ package struct RelayState: Sendable, Equatable, Codable {
         }
     }
 
-    package static let currentVersion = 1
+    package static let currentVersion = 2
 
     package var version = Self.currentVersion
     /// Tells one boot of the machine from the next, whose monotonic clock begins anew.

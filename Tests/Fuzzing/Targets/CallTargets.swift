@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import HeliographAPI
 import Relay
 
 extension FuzzTarget {
@@ -17,17 +18,17 @@ extension FuzzTarget {
         // A whole number may be read as a fraction, and is written as a whole number.
         try require(again?.text == value.text, "\(value.text) is read as \(again?.text ?? "nothing")")
         guard case .object(let members) = value else { return }
-        if let request = try refusable({ try ObjectReader.read(members) { SessionRequest(&$0) } }) {
+        if let request = try refusable({ try SessionRequest(reading: members) }) {
             try require(
                 try JSONDecoder().decode(SessionRequest.self, from: JSONEncoder().encode(request)) == request,
                 "\(request) is not kept"
             )
         }
-        if let change = try refusable({ try ObjectReader.read(members) { SessionChange(&$0) } }) {
+        if let change = try refusable({ try SessionChange(reading: members) }) {
             let changed = change.applied(to: SessionRequest())
             try require(change.applied(to: changed) == changed, "\(change) twice is another")
         }
-        _ = try refusable { try ObjectReader.read(members) { BroadcastArguments(&$0) } }
+        _ = try refusable { try BroadcastStart(reading: members) }
     }
 
     /// What stands behind a path, and the path of a WebSocket.
@@ -39,11 +40,11 @@ extension FuzzTarget {
         ]
     ) { input in
         let uri = String(decoding: input, as: UTF8.self)
-        let members = QueryFields.members(of: uri)
+        let members = QueryFields.members(of: uri, for: WaitQuery.schema)
         for member in members {
             try require(member.value.kind != "an object" && member.value.kind != "an array", "\(member)")
         }
-        _ = try refusable { try ObjectReader.read(members) { WaitArguments(&$0) } }
+        _ = try refusable { try WaitQuery(reading: members) }
         _ = WebSocketPath(uri)
     }
 

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Relay
 import RelayTestSupport
 import TestSupport

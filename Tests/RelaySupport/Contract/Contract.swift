@@ -1,6 +1,6 @@
 import Foundation
+package import HeliographAPI
 import NIOHTTP1
-package import Relay
 import TestSupport
 
 /// openapi.json, as what answers are held against.

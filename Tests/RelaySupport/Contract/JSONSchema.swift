@@ -1,5 +1,5 @@
 import Foundation
-package import Relay
+package import HeliographAPI
 
 /// The part of JSON Schema 2020-12 that openapi.json uses. Any other keyword is a fault of the schema's, so that nothing in there goes unlooked at.
 package struct JSONSchema {

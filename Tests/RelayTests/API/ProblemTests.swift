@@ -1,4 +1,5 @@
 import Foundation
+import HeliographAPI
 import NIOCore
 import NIOHTTP1
 import Relay

@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import HeliographAPI
 import Logging
 import Media
 import NIOHTTP1

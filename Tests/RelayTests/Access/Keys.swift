@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import HeliographAPI
 import Relay
 import RelayTestSupport
 import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import HeliographAPI
 import Program
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import HeliographAPI
 import NIOHTTP1
 import Relay
 import RelayTestSupport

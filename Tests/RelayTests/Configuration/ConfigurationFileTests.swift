@@ -1,4 +1,5 @@
 import Foundation
+import HeliographAPI
 import Logging
 import Media
 import NIOCore

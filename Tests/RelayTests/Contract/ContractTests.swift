@@ -1,4 +1,5 @@
 import Foundation
+import HeliographAPI
 import NIOHTTP1
 import Program
 import Relay

@@ -1,4 +1,5 @@
 import Access
+import HeliographAPI
 import Media
 import NIOHTTP1
 import Relay

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Media
 import NIOCore
 import Relay
@@ -62,7 +63,8 @@ struct FramingTests {
             ("scrcpy", .scrcpy), ("packet", .scrcpy), ("Packetized", .scrcpy),
         ]
     )
-    func hasNames(name: String, framing: Framing) {
-        #expect(Framing(named: name) == framing)
+    func hasNames(name: String, framing: Framing) throws {
+        let request = try SessionRequest(reading: [.init(name: "framing", value: .string(name))])
+        #expect(request.framing == framing)
     }
 }

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Relay
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Media
 import Relay
 import Testing
@@ -15,7 +16,7 @@ struct SessionChangeTests {
 
     private func change(_ body: JSONValue) throws -> SessionChange {
         guard case .object(let members) = body else { preconditionFailure("a body is an object") }
-        return try ObjectReader.read(members) { SessionChange(&$0) }
+        return try SessionChange(reading: members)
     }
 
     @Test("leaves what it does not name")

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Media
 import Relay
 import RelayTestSupport

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Media
 import Packaging
 import Relay

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Media
 import NIOCore
 import Relay

@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOHTTP1
 import Relay
 import RelayTestSupport

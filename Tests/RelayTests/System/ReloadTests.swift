@@ -1,4 +1,5 @@
 import Foundation
+import HeliographAPI
 import Logging
 import NIOCore
 import Relay

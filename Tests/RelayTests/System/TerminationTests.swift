@@ -1,4 +1,5 @@
 import Foundation
+import HeliographAPI
 import Media
 import Relay
 import RelayTestSupport

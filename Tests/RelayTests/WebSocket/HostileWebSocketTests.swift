@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOCore
 import Relay
 import RelayTestSupport

@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOCore
 import NIOHTTP1
 import Relay

@@ -1,4 +1,5 @@
 import Access
+import HeliographAPI
 import NIOCore
 import NIOPosix
 

@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOCore
 
 /// A viewer on a session's TCP port. Units go from the queue to the socket on the event loop as fast as it takes them.

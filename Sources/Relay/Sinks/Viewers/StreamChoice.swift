@@ -1,3 +1,4 @@
+package import HeliographAPI
 import HummingbirdCore
 
 /// A format for viewers over HTTP and WebSockets. docs/formats.md.
@@ -16,23 +17,6 @@ package enum Container: String, Sendable, CaseIterable {
     func streamPath(of id: some CustomStringConvertible) -> String { "/screencapture/\(id)/stream.\(rawValue)" }
 }
 
-/// How a session's TCP port delimits pictures.
-package enum Framing: String, Sendable, CaseIterable, Codable {
-    /// The bare Annex B byte stream: every player reads it.
-    case annexB = "annexb"
-    /// A 12-byte header before each packet, as scrcpy's video socket has it.
-    case scrcpy
-
-    /// The framing that a user's word names, in any letter case.
-    package init?(named name: String) {
-        switch name.lowercased() {
-        case "annexb", "annex-b", "raw": self = .annexB
-        case "scrcpy", "packet", "packetized": self = .scrcpy
-        default: return nil
-        }
-    }
-}
-
 /// The form in which a viewer gets a session's stream.
 package enum StreamFormat: Hashable, Sendable {
     case bare(Framing)
@@ -47,13 +31,7 @@ package enum StreamFormat: Hashable, Sendable {
     }
 }
 
-/// Where a viewer that joins begins.
-package enum Join: String, Sendable, CaseIterable, Codable {
-    /// At the last keyframe where that is recent, with all pictures since; else as ``live``.
-    case cache
-    /// At the next keyframe, which is asked for: no picture of the past.
-    case live
-
+extension Join {
     /// What the query of a call says, nil where it says nothing.
     init?(query uri: URI) throws(Problem) {
         guard let word = uri.queryParameters["join"] else { return nil }

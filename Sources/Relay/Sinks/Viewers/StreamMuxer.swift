@@ -1,3 +1,4 @@
+import HeliographAPI
 package import Media
 package import NIOCore
 import Packaging

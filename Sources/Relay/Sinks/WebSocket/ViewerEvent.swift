@@ -1,3 +1,4 @@
+import HeliographAPI
 import Media
 import Program
 import Wire

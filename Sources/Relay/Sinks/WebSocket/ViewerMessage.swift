@@ -1,3 +1,5 @@
+package import HeliographAPI
+
 /// What a viewer says on its WebSocket: one JSON object a message.
 package enum ViewerMessage: Sendable, Equatable {
     /// It wants a keyframe.

@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOCore
 
 /// What a viewer is told each second.

@@ -52,11 +52,11 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, 
 }
 
 extension JSONValue {
-    init(_ value: String?) { self = value.map { .string($0) } ?? .null }
-    init(_ value: Bool) { self = .bool(value) }
-    init(_ values: [JSONValue]?) { self = values.map { .array($0) } ?? .null }
-    init(_ value: Double?) { self = value.map { .number($0) } ?? .null }
+    package init(_ value: String?) { self = value.map { .string($0) } ?? .null }
+    package init(_ value: Bool) { self = .bool(value) }
+    package init(_ values: [JSONValue]?) { self = values.map { .array($0) } ?? .null }
+    package init(_ value: Double?) { self = value.map { .number($0) } ?? .null }
 
     /// Counters beyond 2^63 saturate; none lives that long.
-    init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int(clamping: $0)) } ?? .null }
+    package init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int(clamping: $0)) } ?? .null }
 }

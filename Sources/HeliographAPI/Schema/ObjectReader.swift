@@ -66,7 +66,10 @@ package struct ObjectReader {
     // MARK: Fields
 
     /// A whole number in `range`.
-    package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? { integer(name, in: [range]) }
+
+    /// A whole number in one of `ranges`.
+    package mutating func integer(_ name: String, in ranges: [ClosedRange<Int>]) -> Int? {
         let integer: Int
         switch take(name) {
         case nil: return nil
@@ -76,8 +79,11 @@ package struct ObjectReader {
         case .number(let number): return wrongType(name, "a whole number", is: "\(number)")
         case let value?: return wrongType(name, "a whole number", is: value.kind)
         }
-        guard range.contains(integer) else {
-            return outOfRange(name, "\(range.lowerBound) to \(range.upperBound)", is: "\(integer)")
+        guard ranges.contains(where: { $0.contains(integer) }) else {
+            let allowed = ranges.map {
+                $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)"
+            }
+            return outOfRange(name, allowed.joined(separator: ", "), is: "\(integer)")
         }
         return integer
     }
@@ -169,6 +175,14 @@ package struct ObjectReader {
         return value
     }
 
+    /// The same as ``word(_:oneOf:parse:)``, but a field that is right stays to be read again.
+    mutating func peekWord<Value>(_ name: String, oneOf words: String, parse: (String) -> Value?) -> Value? {
+        var reader = self
+        let value = reader.word(name, oneOf: words, parse: parse)
+        if value == nil { self = reader }
+        return value
+    }
+
     /// What `read` makes of the fields of an object.
     package mutating func object<Value>(_ name: String, _ read: (inout ObjectReader) -> Value?) -> Value? {
         switch take(name) {
@@ -184,6 +198,7 @@ package struct ObjectReader {
     /// Takes the field `name` if it is null. For fields that null takes away; to all others it is of the wrong type.
     package mutating func takeNull(_ name: String) -> Bool {
         guard members.first(where: { $0.name == name })?.value == .null else { return false }
+        known.append(name)
         removeFirst(name)
         return true
     }
@@ -191,7 +206,7 @@ package struct ObjectReader {
     // MARK: Issues
 
     private mutating func take(_ name: String) -> JSONValue? {
-        known.append(name)
+        if !known.contains(name) { known.append(name) }
         defer { removeFirst(name) }
         return members.first { $0.name == name }?.value
     }

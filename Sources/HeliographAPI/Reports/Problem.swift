@@ -1,0 +1,98 @@
+/// What went wrong, for programs. docs/api.md lists them.
+package enum ProblemCode: String, Sendable, Codable, CaseIterable {
+    case brokenJSON = "broken_json"
+    case notAnObject = "not_an_object"
+    case missingField = "missing_field"
+    case unknownField = "unknown_field"
+    case wrongType = "wrong_type"
+    case outOfRange = "out_of_range"
+    case unknownValue = "unknown_value"
+    case missingKey = "missing_key"
+    case wrongKey = "wrong_key"
+    case forbiddenOrigin = "forbidden_origin"
+    case forbiddenRole = "forbidden_role"
+    case tooManyFailures = "too_many_failures"
+    case unknownRoute = "unknown_route"
+    case unknownDevice = "unknown_device"
+    case unknownSession = "unknown_session"
+    case otherCodec = "other_codec"
+    case methodNotAllowed = "method_not_allowed"
+    case broadcastRunning = "broadcast_running"
+    case broadcastStopped = "broadcast_stopped"
+    case portInUse = "port_in_use"
+    case noSource = "no_source"
+    case requestTimeout = "request_timeout"
+    case bodyTooLarge = "body_too_large"
+    case headerTooLarge = "header_too_large"
+    case upgradeRequired = "upgrade_required"
+    case httpError = "http_error"
+    case internalError = "internal_error"
+    case agentExited = "agent_exited"
+    case agentNotStarted = "agent_not_started"
+    case sourceUnavailable = "source_unavailable"
+    case tooManyConnections = "too_many_connections"
+    case tooManySessions = "too_many_sessions"
+    case tooManyViewers = "too_many_viewers"
+    case noFreePort = "no_free_port"
+    case noPicture = "no_picture"
+    case shuttingDown = "shutting_down"
+    case draining
+    case notReady = "not_ready"
+    case agentTimeout = "agent_timeout"
+    case stillTimeout = "still_timeout"
+    case waitTimeout = "wait_timeout"
+
+    /// The code in words.
+    package var title: String {
+        let words = rawValue.split(separator: "_").joined(separator: " ")
+        return words.prefix(1).uppercased() + words.dropFirst()
+    }
+
+    /// The HTTP status that goes with it.
+    package var status: Int {
+        switch self {
+        case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
+            .httpError:
+            400
+        case .missingKey, .wrongKey: 401
+        case .forbiddenOrigin, .forbiddenRole: 403
+        case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec: 404
+        case .methodNotAllowed: 405
+        case .requestTimeout: 408
+        case .broadcastRunning, .broadcastStopped, .portInUse, .noSource: 409
+        case .bodyTooLarge: 413
+        case .upgradeRequired: 426
+        case .tooManyFailures: 429
+        case .headerTooLarge: 431
+        case .internalError: 500
+        case .agentExited, .agentNotStarted: 502
+        case .sourceUnavailable, .tooManyConnections, .tooManySessions, .tooManyViewers, .noFreePort, .noPicture,
+            .shuttingDown, .draining, .notReady:
+            503
+        case .agentTimeout, .stillTimeout, .waitTimeout: 504
+        }
+    }
+}
+
+/// An error as a client reads it: `application/problem+json` (RFC 9457).
+package struct ProblemReport: Decodable, Sendable {
+    /// A word of ``ProblemCode``, or of a later release.
+    package let code: String
+    package let detail: String
+
+    /// The members that every problem has. Each response says which codes it has, and which members beside these.
+    package static let schema = Schema.request(
+        "Problem",
+        """
+        An error (RFC 9457). `code` is stable and for programs, `detail` is for people. Each response lists its codes and \
+        its further members.
+        """,
+        [
+            Field("title", .text, "The code in words.", isRequired: true),
+            Field("status", .integer(400...599), "The answer's status.", isRequired: true),
+            Field("code", .words(ProblemCode.self), isRequired: true),
+            Field("detail", .text, "What is wrong and what to do.", isRequired: true),
+            Field("field", .text, "The argument that is wrong, such as `source.kind`; absent if there is none."),
+        ]
+    ).open
+}

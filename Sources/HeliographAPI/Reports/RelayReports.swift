@@ -1,0 +1,164 @@
+/// Whose key a call shows, and which relay answers.
+package struct CallerReport: APIModel {
+    package var access = false
+    package var name: String?
+    package var role: String?
+    package var host = ""
+    package var release = ""
+    package var tls: CertificateReport?
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Caller",
+        [
+            Field("access", .bool, "Whether calls need keys."), Field("name", .text.orNull, "Of the key."),
+            Field("role", .words("viewer", "operator").orNull, "`operator` if calls need no key."),
+            Field("host", .text, "The machine's name."), Field("release", .text, "The relay's."),
+            Field("tls", CertificateReport.schema.orNull, "Null if nothing is encrypted."),
+        ]
+    )
+}
+
+/// The relay's certificate.
+package struct CertificateReport: APIModel {
+    package var fingerprint = ""
+    package var selfSigned = false
+    package var expires = ""
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Certificate",
+        [
+            Field("fingerprint", .text, "Its SHA-256, as `openssl x509 -fingerprint -sha256` prints it."),
+            Field("selfSigned", .bool), Field("expires", .date, "When it expires."),
+        ]
+    )
+}
+
+package struct LoggedOut: APIModel {
+    package var loggedOut = true
+
+    package init() {}
+
+    package static let schema = Schema.report("LoggedOut", [Field("loggedOut", .constant(true))])
+}
+
+/// The answer to a request for a keyframe.
+package struct KeyframeRequested: APIModel {
+    package var id: UInt32 = 0
+    package var request: UInt32 = 0
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "KeyframeRequest",
+        [
+            Field("id", .count(from: 1), "The session."),
+            Field("request", .count, "The request's id on the agent link; requests while one is in flight share it."),
+        ]
+    )
+}
+
+package struct StoppedSession: APIModel {
+    package var id: UInt32 = 0
+    package var stopped = true
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "StoppedSession",
+        [Field("id", .count(from: 1), "The session."), Field("stopped", .constant(true))]
+    )
+}
+
+package struct StoppedSessions: APIModel {
+    package var stopped = 0
+
+    package init() {}
+
+    package static let schema = Schema.report("StoppedSessions", [Field("stopped", .count, "How many have ended.")])
+}
+
+/// The answer to a wait for a session's screen.
+package struct ScreenEvent: APIModel {
+    package var id: UInt32 = 0
+    package var until = ""
+    package var pts: Int64 = 0
+    package var at = ""
+    package var stillMs = 0.0
+    package var waitedMs = 0.0
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "ScreenEvent",
+        [
+            Field("id", .count(from: 1), "The session."), Field("until", .words(WaitQuery.Goal.self)),
+            Field("pts", .anyInteger, "Of the last picture that differed from the one before it, µs."),
+            Field("at", .date, "When the relay received it."),
+            Field("stillMs", .figure, "From then to the answer, ms."),
+            Field("waitedMs", .figure, "From the call to the answer, ms."),
+        ]
+    )
+}
+
+package struct Liveness: APIModel {
+    package var status = "ok"
+    package var release = ""
+
+    package init() {}
+
+    package static let schema = Schema.report("Liveness", [Field("status", .constant("ok")), Field("release", .text)])
+}
+
+/// The answer of a relay that is ready.
+package struct ReadinessReport: APIModel {
+    package var status = "ready"
+    package var draining = false
+    package var devices: [Device] = []
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Readiness",
+        [Field("status", .constant("ready")), Field("draining", .constant(false)), Field("devices", devicesSchema)]
+    )
+
+    package static let devicesSchema = Schema(.array(of: Device.schema), named: "DevicesReadiness")
+
+    package struct Device: APIModel {
+        package var device = ""
+        package var state = ""
+        package var ready = false
+        package var reason: String?
+
+        package init() {}
+
+        package static let schema = Schema.report(
+            nil,
+            [
+                Field("device", .text), Field("state", .broadcastState), Field("ready", .bool),
+                Field("reason", .words("no_source", "stale").orNull, "Null if it is ready."),
+            ]
+        )
+    }
+}
+
+/// The answer to a drain.
+package struct Draining: APIModel {
+    package var draining = true
+    package var viewers = 0
+    package var endsAt: String?
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Draining",
+        [
+            Field("draining", .constant(true)), Field("viewers", .count, "Viewers that remain."),
+            Field("endsAt", .date.orNull, "When the relay ends at the latest; null for when they have gone."),
+        ]
+    )
+}

@@ -1,0 +1,30 @@
+/// The body of POST /auth/login.
+package struct Login: APIModel {
+    package var key = ""
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        "Login",
+        [Field("key", .string(0...256), "An API key, as `heliograph keys make` prints it.", isRequired: true)]
+    )
+}
+
+/// The body of POST /drain.
+package struct DrainRequest: APIModel {
+    package var timeout: Double?
+
+    package init() {}
+    package init(timeout: Double?) { self.timeout = timeout }
+
+    package static let schema = Schema.request(
+        "DrainRequest",
+        [
+            Field(
+                "timeout",
+                .number(0...86_400),
+                "After how many seconds the relay ends, even if somebody still watches. Default: never."
+            )
+        ]
+    )
+}

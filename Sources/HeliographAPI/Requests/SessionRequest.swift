@@ -1,0 +1,191 @@
+package import Media
+import Program
+
+/// What a session is asked to be: the body of POST /screencapture/start without its device.
+package struct SessionRequest: APIModel, Equatable {
+    package var label: String?
+    /// Even; nil for the source's.
+    package var width: Int?
+    /// Even; nil for the source's.
+    package var height: Int?
+    package var maxPixels: Int?
+    package var codec = Codec.h264
+    package var encoder = Self.automaticEncoder
+    package var framing = Framing.annexB
+    package var bitrate = 6_000_000
+    package var fps = 30
+    package var `repeat` = true
+    package var onDemand = false
+    package var join = Join.cache
+    package var keyframeInterval = 2.0
+    package var stillKeyframeInterval = 10.0
+    package var port = 0
+    package var ttl: Int?
+
+    package init() {}
+
+    /// Leaves the choice of the encoder to the agent.
+    package static let automaticEncoder = "auto"
+
+    /// The bounds of the picture's size.
+    package var size: RequestedSize {
+        get { RequestedSize(width: width, height: height, maxPixels: maxPixels) }
+        set { (width, height, maxPixels) = (newValue.width, newValue.height, newValue.maxPixels) }
+    }
+
+    package static let schema = Schema.request(
+        nil,
+        [
+            Field("label", .string(0...100), "For people."),
+            Field("width", .side), Field("height", .side), Field("maxPixels", .maxPixels),
+            Field(
+                "codec",
+                .words(
+                    Codec.self,
+                    aliases: [("avc", .h264), ("hevc", .h265)],
+                    ignoringCase: true,
+                    allowed: "h264 (or avc), h265 (or hevc)"
+                ).default("h264"),
+                "In any letter case."
+            ),
+            Field(
+                "encoder",
+                Schema(.pattern(.encoder)).default("auto"),
+                """
+                `auto`: hardware that works, else software; `x264`; `x265`; or a libavcodec encoder's name. If the agent \
+                cannot use it, the session's `error` says so.
+                """
+            ),
+            Field(
+                "framing",
+                .words(
+                    Framing.self,
+                    aliases: [
+                        ("annex-b", .annexB), ("raw", .annexB), ("packet", .scrcpy), ("packetized", .scrcpy),
+                    ],
+                    ignoringCase: true
+                ).default("annexb"),
+                "Of the session's TCP port, in any letter case."
+            ),
+            Field("bitrate", .bitrate), Field("fps", .fps),
+            Field(
+                "repeat",
+                .bool.default(true),
+                "Whether the last picture repeats while the screen is static, so that pictures keep coming at `fps`."
+            ),
+            Field("onDemand", .onDemand), Field("join", .join),
+            Field("keyframeInterval", .number(0.2...60).default(2), "Longest time between keyframes, s."),
+            Field(
+                "stillKeyframeInterval",
+                .number(0.2...600).default(10),
+                "The same while the screen is static, s; at least `keyframeInterval`."
+            ),
+            Field(
+                "port",
+                .integer(0...0, 1024...65535).default(0),
+                "TCP port on the address of the API; 0 for the first free one from 9200 on."
+            ),
+            Field(
+                "ttl",
+                .lifetime,
+                "Seconds without a viewer or a call about it after which the session ends itself. Default: never."
+            ),
+        ]
+    )
+
+    /// Whether the request is as one that was read. One that was kept in a file may be anything.
+    package var isInRange: Bool {
+        guard let members = try? JSONValue(encoding: self), case .object(let fields) = members else { return false }
+        let present = fields.filter { $0.value != .null }
+        return (try? SessionRequest(reading: present)) == self
+    }
+}
+
+/// A session's start: the device and what the session is asked to be.
+package struct SessionStart: APIModel {
+    package var device: String?
+    package var session = SessionRequest()
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        "SessionStart",
+        [[Field("device", .device)], SessionRequest.schema.fields].flatMap(\.self)
+    )
+
+    private enum CodingKeys: CodingKey { case device }
+
+    package init(from decoder: any Decoder) throws {
+        device = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(String.self, forKey: .device)
+        session = try SessionRequest(from: decoder)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(device, forKey: .device)
+        try session.encode(to: encoder)
+    }
+}
+
+/// How a session's TCP port delimits pictures.
+package enum Framing: String, Sendable, CaseIterable, Codable {
+    /// The bare Annex B byte stream: every player reads it.
+    case annexB = "annexb"
+    /// A 12-byte header before each packet, as scrcpy's video socket has it.
+    case scrcpy
+}
+
+/// Where a viewer that joins begins.
+package enum Join: String, Sendable, CaseIterable, Codable {
+    /// At the last keyframe if that is recent, with all pictures since; else as ``live``.
+    case cache
+    /// At the next keyframe, which the relay asks for: no picture of the past.
+    case live
+}
+
+extension Schema.Pattern {
+    /// An encoder's name. Only the agent knows which there are.
+    fileprivate static let encoder = Self(
+        length: 1...64,
+        expression: "^[A-Za-z0-9_-]+$",
+        allowed: "auto, x264, x265 or the name of an encoder of libavcodec: letters, digits, _ and -",
+        matches: \.isName
+    )
+}
+
+/// Fields that several requests have.
+extension Schema {
+    package static let device = Schema(
+        .string(length: 0...100),
+        named: "DeviceName",
+        "A device's name. Default: `default`, or the only device if none has that name."
+    )
+    static let side = Schema(
+        .even(16...8192),
+        named: "Side",
+        """
+        Pixels, rounded down to even. With one side given, the other keeps the aspect ratio. Default: the source's.
+        """
+    )
+    static let maxPixels = Schema(
+        .integer([256...67_108_864]),
+        named: "MaxPixels",
+        "Bound of width times height; the aspect ratio is kept."
+    )
+    static let bitrate = Schema(.integer([50_000...100_000_000]), named: "Bitrate", "bit/s.", default: 6_000_000)
+    static let fps = Schema(.integer([1...240]), named: "FPS", "Pictures per second.", default: 30)
+    static let onDemand = Schema(
+        .bool,
+        named: "OnDemand",
+        "Whether the session is encoded only while somebody watches, waits or takes a snapshot, and 5 s longer.",
+        default: false
+    )
+    static let join = Schema(
+        Schema.words(Join.self).form,
+        named: "Join",
+        "Where viewers begin by default: at the last keyframe if that is recent (`cache`), or at the next one (`live`).",
+        default: "cache"
+    )
+    /// Seconds of disuse.
+    static let lifetime = Schema.integer(1...86_400)
+}

@@ -1,0 +1,78 @@
+/// The query of GET /screencapture/{id}/snapshot.jpg and snapshot.png.
+package struct SnapshotQuery: APIModel {
+    package var use = true
+    package var fresh = false
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        nil,
+        [
+            Field("use", .bool.default(true), "Whether the call keeps the session from ending by its `ttl`."),
+            Field(
+                "fresh",
+                .bool.default(false),
+                """
+                Whether the frame must be captured after the call, if the screen changes. Otherwise the picture may be up \
+                to 1 s old.
+                """
+            ),
+        ]
+    )
+}
+
+/// The query of GET /screencapture/{id}/stream.mjpeg.
+package struct MotionJPEGQuery: APIModel {
+    package var fps: Int?
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        nil,
+        [
+            Field(
+                "fps",
+                .integer(1...240),
+                "Most pictures per second, up to the session's. Default: 5, or the session's if less."
+            )
+        ]
+    )
+}
+
+/// The query of a session's streams.
+package struct StreamQuery: APIModel {
+    package var join: Join?
+
+    package init() {}
+
+    package static let schema = Schema.request(nil, [joining])
+
+    fileprivate static let joining = Field(
+        "join",
+        .words(Join.self),
+        """
+        Where to begin: at the last keyframe if that is recent (`cache`), or at the next one (`live`). Default: the \
+        session's `join`.
+        """
+    )
+}
+
+/// The query of GET /screencapture/{id}/ws.
+package struct WebSocketQuery: APIModel {
+    package var join: Join?
+    package var container: String?
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        nil,
+        [
+            StreamQuery.joining,
+            Field(
+                "container",
+                .constant("mp4"),
+                "`mp4`: pictures are fragments of MP4. Default: pictures are Annex B."
+            ),
+        ]
+    )
+}

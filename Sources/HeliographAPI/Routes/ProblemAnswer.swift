@@ -1,0 +1,158 @@
+/// The problems of one status that a route may answer.
+package struct ProblemAnswer: Sendable {
+    /// The name in openapi.json's components; nil for an answer that is written in place.
+    package let name: String?
+    package let codes: [ProblemCode]
+    package let description: String
+    /// Members beside those of every problem.
+    package var fields: [Field] = []
+    /// Headers beside those that follow from the status.
+    package var ownHeaders: [Field] = []
+
+    package init(
+        _ codes: [ProblemCode],
+        _ description: String,
+        _ fields: [Field] = [],
+        headers: [Field] = [],
+        named name: String? = nil
+    ) {
+        self.name = name
+        self.codes = codes
+        self.description = description
+        self.fields = fields
+        ownHeaders = headers
+    }
+
+    /// The answer's status, the same for all codes.
+    package var status: Int { codes.first?.status ?? 500 }
+
+    package var headers: [Field] {
+        switch status {
+        case 401: ownHeaders + [Field("WWW-Authenticate", .text, isRequired: true)]
+        case 429, 503: ownHeaders + [Field("Retry-After", .count(from: 1), "s.", isRequired: true)]
+        default: ownHeaders
+        }
+    }
+}
+
+extension ProblemAnswer {
+    static let noKey = Self(
+        [.missingKey, .wrongKey],
+        "The call needs a key, and there is none or a wrong one.",
+        named: "NoKey"
+    )
+    static let tooManyFailures = Self(
+        [.tooManyFailures],
+        "Too many wrong keys came from this address.",
+        named: "TooManyFailures"
+    )
+    package static let otherSite = Self(
+        [.forbiddenOrigin],
+        "The call comes from another site's page, or its Host is not the relay's.",
+        named: "OtherSite"
+    )
+    static let otherSiteOrRole = Self(
+        [.forbiddenOrigin, .forbiddenRole],
+        "The call comes from another site's page, its Host is not the relay's, or the key is a viewer's.",
+        named: "OtherSiteOrRole"
+    )
+    static let unknownDevice = Self([.unknownDevice], "There is no such device.", named: "UnknownDevice")
+    static let unknownSession = Self([.unknownSession], "There is no such session.", named: "UnknownSession")
+    static let bodyTooLarge = Self([.bodyTooLarge], "The body has more than 65536 bytes.", named: "BodyTooLarge")
+    static let internalError = Self(
+        [.internalError],
+        "A fault of the relay's; its log says more.",
+        named: "InternalError"
+    )
+    static let noRoom = Self(
+        [.tooManyViewers, .draining],
+        "The session has its most viewers, or the relay drains.",
+        named: "NoRoom"
+    )
+    package static let unknownRoute = Self([.unknownRoute], "The answer of any other path.", named: "UnknownRoute")
+
+    /// Answers of no route.
+    package static let methodNotAllowed = Self(
+        [.methodNotAllowed],
+        "The answer to any other method of a path here.",
+        headers: [Field("Allow", .text, "The methods that the path takes.", isRequired: true)],
+        named: "MethodNotAllowed"
+    )
+    package static let requestTimeout = Self(
+        [.requestTimeout],
+        "408: the request did not come in time. The relay closes the connection.",
+        named: "RequestTimeout"
+    )
+    package static let headerTooLarge = Self(
+        [.headerTooLarge],
+        "431: the request's head is too large. The relay closes the connection.",
+        named: "HeaderTooLarge"
+    )
+    package static let tooManyConnections = Self(
+        [.tooManyConnections],
+        "503: there are too many connections. The relay closes this one.",
+        named: "TooManyConnections"
+    )
+}
+
+extension Route {
+    /// All problems that the call may answer, one entry for each status.
+    package var problems: [ProblemAnswer] {
+        var problems: [Int: ProblemAnswer] = [:]
+        for problem in derivedProblems + ownProblems { problems[problem.status] = problem }
+        return problems.values.sorted { $0.status < $1.status }
+    }
+
+    private var derivedProblems: [ProblemAnswer] {
+        var problems = [ProblemAnswer.internalError, access == .operator ? .otherSiteOrRole : .otherSite]
+        if access != .anyone { problems += [.noKey, .tooManyFailures] }
+        if takesBody { problems.append(.bodyTooLarge) }
+        if arguments.fields.contains(where: { $0.name == "device" }) { problems.append(.unknownDevice) }
+        if parameters.contains("id") { problems.append(.unknownSession) }
+        if let wrongArguments { problems.append(wrongArguments) }
+        return problems
+    }
+
+    package var takesBody: Bool {
+        switch place {
+        case .body, .queryOrBody: true
+        case .query, .nowhere: false
+        }
+    }
+
+    /// What can be wrong with the arguments.
+    private var wrongArguments: ProblemAnswer? {
+        guard place != .nowhere else { return nil }
+        var codes: Set<ProblemCode> = [.unknownField]
+        if takesBody { codes.formUnion([.brokenJSON, .notAnObject]) }
+        if takesBody || refusesBody { codes.insert(.httpError) }
+        if needsDevice { codes.insert(.missingField) }
+        codes.formUnion(arguments.issues(inQuery: !takesBody))
+        let sorted = ProblemCode.allCases.filter(codes.contains)
+        switch (takesBody, arguments.fields.isEmpty) {
+        case (true, true): return .init(sorted, "The call takes no arguments, and its body has some.", named: "BadBody")
+        case (true, false): return .init(sorted, "The arguments are wrong.")
+        case (false, true): return .init(sorted, "The call takes no query, and there is one.", named: "UnknownQuery")
+        case (false, false): return .init(sorted, "The query is wrong.")
+        }
+    }
+}
+
+extension Schema {
+    /// What can be wrong with a value, or with its fields.
+    fileprivate func issues(inQuery: Bool) -> Set<ProblemCode> {
+        switch form {
+        case .object(let fields):
+            var issues = Set(fields.flatMap { $0.schema.issues(inQuery: inQuery) })
+            if fields.contains(where: \.isRequired) { issues.insert(.missingField) }
+            return issues
+        case .variants(let variants): return Set(variants.flatMap { $0.issues(inQuery: inQuery) })
+        case .bool: return [.wrongType]
+        case .words, .constant: return inQuery ? [.unknownValue] : [.unknownValue, .wrongType]
+        case .pattern: return [.wrongType, .outOfRange, .unknownValue]
+        // In a query, whatever stands there is a string.
+        case .string: return inQuery ? [.outOfRange] : [.wrongType, .outOfRange]
+        default: return [.wrongType, .outOfRange]
+        }
+    }
+}

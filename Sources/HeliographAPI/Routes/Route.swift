@@ -1,0 +1,160 @@
+/// One call of the API: how it is made, who may make it, and what it answers.
+///
+/// The relay serves ``Routes``, the command calls them, and openapi.json is generated from them.
+package struct Route: Sendable {
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+        case patch = "PATCH"
+    }
+
+    /// Where a call's arguments are.
+    package enum Place: Sendable {
+        case query
+        case body
+        /// In either; the query counts first.
+        case queryOrBody
+        /// Nowhere: the call ignores its query.
+        case nowhere
+    }
+
+    /// A group of routes in openapi.json.
+    package enum Tag: String, Sendable, CaseIterable {
+        case broadcasts, sessions, viewers, access, monitoring, page
+    }
+
+    /// openapi.json's operationId.
+    package let name: String
+    package let method: Method
+    /// Parameters are in braces.
+    package let path: String
+    package let access: RouteAccess
+    package let tag: Tag
+    /// What the call does, in a sentence.
+    package let summary: String
+    /// What else there is to say of it.
+    package var description = ""
+    package var place: Place
+    /// The object that the arguments are the members of.
+    package let arguments: Schema
+    package var answer: Answer
+    /// Whether the call needs a device, if there are several and none is the default.
+    package var needsDevice = false
+    /// Whether a request with a body is refused.
+    package var refusesBody = false
+    /// Whether pages of other sites may show the answer as a picture.
+    package var isEmbeddable = false
+    /// The problems that do not follow from the rest.
+    package var ownProblems: [ProblemAnswer] = []
+    /// Calls that an answer leads to.
+    package var links: [Link] = []
+
+    /// An answer of success.
+    package struct Answer: Sendable {
+        package var status = 200
+        package let description: String
+        /// The bodies that there are, by media type; none for an upgrade.
+        package let contents: [(type: String, schema: Schema)]
+        package var headers: [Field] = []
+
+        package static func json(_ schema: Schema, _ status: Int = 200, _ description: String) -> Answer {
+            Answer(status: status, description: description, contents: [("application/json", schema)])
+        }
+
+        package static func stream(_ type: String, _ description: String = "The stream.") -> Answer {
+            Answer(description: description, contents: [(type, .bytes)])
+        }
+    }
+
+    package struct Link: Sendable {
+        package let name: String
+        /// The name of the route.
+        package let route: String
+        package let summary: String
+    }
+
+    /// The names of the path's parameters.
+    package var parameters: [String] {
+        path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
+    }
+}
+
+/// Who may call a route. Its raw value is what docs/api.md calls them.
+package enum RouteAccess: String, Sendable {
+    /// Everybody who reaches the relay.
+    case anyone
+    /// Holders of any key.
+    case viewer
+    /// Holders of an operator's key.
+    case `operator`
+}
+
+/// A route with the types of its arguments and its answer.
+package struct Call<Arguments: APIModel, Output: Sendable>: Sendable {
+    package let route: Route
+}
+
+extension Call where Output: APIModel {
+    /// A call that answers JSON.
+    init(
+        _ name: String,
+        _ method: Route.Method,
+        _ path: String,
+        for access: RouteAccess,
+        _ tag: Route.Tag,
+        _ summary: String,
+        _ description: String = "",
+        arguments place: Route.Place? = nil,
+        status: Int = 200,
+        answer: String,
+        adjust: (inout Route) -> Void = { _ in }
+    ) {
+        var route = Route(
+            name: name,
+            method: method,
+            path: path,
+            access: access,
+            tag: tag,
+            summary: summary,
+            description: description,
+            place: place ?? (method == .get ? .query : .body),
+            arguments: Arguments.schema,
+            answer: .json(Output.schema, status, answer)
+        )
+        adjust(&route)
+        self.init(route: route)
+    }
+}
+
+/// An answer that is no JSON of a type: a stream, a picture, a page.
+package enum Bytes: Sendable {}
+
+extension Call where Output == Bytes {
+    /// A call that answers something else than JSON.
+    init(
+        _ name: String,
+        _ path: String,
+        for access: RouteAccess,
+        _ tag: Route.Tag,
+        _ summary: String,
+        _ description: String = "",
+        arguments place: Route.Place = .query,
+        answer: Route.Answer,
+        adjust: (inout Route) -> Void = { _ in }
+    ) {
+        var route = Route(
+            name: name,
+            method: .get,
+            path: path,
+            access: access,
+            tag: tag,
+            summary: summary,
+            description: description,
+            place: place,
+            arguments: Arguments.schema,
+            answer: answer
+        )
+        adjust(&route)
+        self.init(route: route)
+    }
+}

@@ -1,0 +1,76 @@
+extension Routes {
+    static let broadcasts = [startBroadcast.route, getBroadcast.route, listBroadcasts.route, stopBroadcast.route]
+
+    package static let startBroadcast = Call<BroadcastStart, StartedBroadcast>(
+        "startBroadcast",
+        .post,
+        "/screencapture/broadcast/start",
+        for: .operator,
+        .broadcasts,
+        "Starts the broadcast and answers when its source streams.",
+        "A live broadcast stays as it is. Calls during a start join it.",
+        answer: "The broadcast is live."
+    ) {
+        $0.needsDevice = true
+        $0.ownProblems = [
+            .init(
+                [.broadcastRunning, .broadcastStopped],
+                "It runs with another source, or was stopped while it started."
+            ),
+            .init(
+                [.agentNotStarted, .agentExited],
+                """
+                The agent could not be executed, or ended while it started: by itself with `exitStatus`, or by a `signal`.
+                """,
+                [
+                    Field("exitStatus", .anyInteger), Field("signal", .anyInteger),
+                    Field("lastLine", .text.orNull, "The last line that it wrote.", isRequired: true),
+                ]
+            ),
+            .init(
+                [.sourceUnavailable, .shuttingDown],
+                "The agent runs and cannot capture, or the relay is shutting down.",
+                [
+                    Field("cause", .text.orNull, "Of `source_unavailable`: the agent's stable code."),
+                    Field(
+                        "fallback",
+                        .text.orNull,
+                        "Of `source_unavailable`: the kind of the source that feeds sessions meanwhile; null for none."
+                    ),
+                ]
+            ),
+            .init([.agentTimeout], "No agent streamed in time."),
+        ]
+    }
+
+    package static let getBroadcast = Call<DeviceArgument, BroadcastReport>(
+        "getBroadcast",
+        .get,
+        "/screencapture/broadcast",
+        for: .viewer,
+        .broadcasts,
+        "Returns the broadcast's state and figures.",
+        answer: "The broadcast."
+    ) { $0.needsDevice = true }
+
+    package static let listBroadcasts = Call<NoArguments, BroadcastList>(
+        "listBroadcasts",
+        .get,
+        "/screencapture/broadcasts",
+        for: .viewer,
+        .broadcasts,
+        "Lists the broadcasts of all devices, in brief.",
+        answer: "The broadcasts."
+    )
+
+    package static let stopBroadcast = Call<DeviceArgument, StoppedBroadcast>(
+        "stopBroadcast",
+        .post,
+        "/screencapture/broadcast/stop",
+        for: .operator,
+        .broadcasts,
+        "Stops the agent and answers when it is gone.",
+        arguments: .queryOrBody,
+        answer: "Nothing runs. Sessions stay, with source `none`."
+    ) { $0.needsDevice = true }
+}

@@ -1,0 +1,192 @@
+extension Routes {
+    static let viewers = [
+        streamH264.route, streamH265.route, streamTS.route, streamMP4.route, streamMJPEG.route, takeJPEG.route,
+        takePNG.route, waitForScreen.route, watchOverWebSocket.route,
+    ]
+
+    package static let streamH264 = stream(
+        "streamH264",
+        "h264",
+        "video/h264",
+        "Watches an H.264 session as a bare Annex B stream."
+    ) { $0.ownProblems.append(.noSuchStream) }
+
+    package static let streamH265 = stream(
+        "streamH265",
+        "h265",
+        "video/h265",
+        "Watches an H.265 session as a bare Annex B stream."
+    ) { $0.ownProblems.append(.noSuchStream) }
+
+    package static let streamTS = stream(
+        "streamTS",
+        "ts",
+        "video/mp2t",
+        "Watches a session as an MPEG transport stream."
+    )
+
+    package static let streamMP4 = stream(
+        "streamMP4",
+        "mp4",
+        "video/mp4",
+        "Watches a session as fragmented MP4, one fragment a picture."
+    )
+
+    private static func stream(
+        _ name: String,
+        _ end: String,
+        _ type: String,
+        _ summary: String,
+        adjust: (inout Route) -> Void = { _ in }
+    ) -> Call<StreamQuery, Bytes> {
+        Call(
+            name,
+            "/screencapture/{id}/stream.\(end)",
+            for: .viewer,
+            .viewers,
+            summary,
+            """
+            It begins with parameter sets and a keyframe and lasts until the session or the client ends it; the connection \
+            ends with it. If a viewer stays behind for too long, the relay cuts the response off.
+            """,
+            answer: .stream(type)
+        ) {
+            $0.refusesBody = true
+            $0.ownProblems = [.noRoom]
+            adjust(&$0)
+        }
+    }
+
+    package static let streamMJPEG = Call<MotionJPEGQuery, Bytes>(
+        "streamMJPEG",
+        "/screencapture/{id}/stream.mjpeg",
+        for: .viewer,
+        .viewers,
+        "Watches a session as a series of JPEG pictures.",
+        "It lasts until the session or the client ends it; the connection ends with it.",
+        answer: .stream("multipart/x-mixed-replace", "The parts, each with the header fields of a snapshot.")
+    ) {
+        $0.refusesBody = true
+        $0.isEmbeddable = true
+        $0.ownProblems = [.noRoom]
+    }
+
+    package static let takeJPEG = snapshot("takeJPEG", "jpg", "image/jpeg", "Takes a picture of the screen as JPEG.")
+    package static let takePNG = snapshot("takePNG", "png", "image/png", "Takes a picture of the screen as PNG.")
+
+    private static func snapshot(_ name: String, _ end: String, _ type: String, _ summary: String)
+        -> Call<SnapshotQuery, Bytes>
+    {
+        Call(
+            name,
+            "/screencapture/{id}/snapshot.\(end)",
+            for: .viewer,
+            .viewers,
+            summary,
+            answer: Route.Answer(
+                description: "The picture.",
+                contents: [(type, .bytes)],
+                headers: [
+                    Field("Heliograph-Captured", .date, "When the frame was captured.", isRequired: true),
+                    Field(
+                        "Heliograph-PTS",
+                        .anyInteger,
+                        "The same on the session's clock, µs; may be negative.",
+                        isRequired: true
+                    ),
+                    Field(
+                        "Heliograph-Orientation",
+                        .turns,
+                        "Clockwise quarter turns that make the picture upright.",
+                        isRequired: true
+                    ),
+                ]
+            )
+        ) {
+            $0.isEmbeddable = true
+            $0.ownProblems = [
+                .init(
+                    [.noPicture, .tooManyViewers],
+                    "There is no picture, or as many calls wait for one as the session may have viewers.",
+                    [Field("cause", noPictureCauses, "Of `no_picture`.")]
+                ),
+                .init([.stillTimeout], "The agent made no picture within 5 s."),
+            ]
+        }
+    }
+
+    private static let noPictureCauses = Schema.words(
+        "no_source",
+        "source_lost",
+        "no_frame",
+        "dma_buf",
+        "too_large",
+        "busy",
+        "failed",
+        "unknown_session"
+    )
+
+    package static let waitForScreen = Call<WaitQuery, ScreenEvent>(
+        "waitForScreen",
+        .get,
+        "/screencapture/{id}/wait",
+        for: .viewer,
+        .viewers,
+        "Answers when the screen changes, or has been static for a while.",
+        "The connection ends with the answer.",
+        answer: "It happened."
+    ) {
+        $0.refusesBody = true
+        $0.ownProblems = [
+            .init([.tooManyViewers], "As many calls wait as the session may have viewers."),
+            .init(
+                [.waitTimeout],
+                "It did not happen in time; `source` is the session's.",
+                [Field("source", .feed, isRequired: true)]
+            ),
+        ]
+    }
+
+    package static let watchOverWebSocket = Call<WebSocketQuery, Bytes>(
+        "watchOverWebSocket",
+        "/screencapture/{id}/ws",
+        for: .viewer,
+        .viewers,
+        "Watches a session over a WebSocket (RFC 6455, version 13).",
+        """
+        The upgrade must be the connection's first request, with the header fields of RFC 6455, section 4.1. \
+        docs/websocket.md describes the messages.
+        """,
+        answer: Route.Answer(
+            status: 101,
+            description: "The connection is a WebSocket now.",
+            contents: [],
+            headers: [
+                Field("Upgrade", .constant("websocket"), isRequired: true),
+                Field("Connection", .text, isRequired: true),
+                Field("Sec-WebSocket-Accept", .text, isRequired: true),
+            ]
+        )
+    ) {
+        $0.refusesBody = true
+        $0.ownProblems = [
+            .noRoom,
+            .init(
+                [.upgradeRequired],
+                "The request is no upgrade, of another version, or not the connection's first.",
+                headers: [
+                    Field("Upgrade", .constant("websocket"), isRequired: true),
+                    Field("Sec-WebSocket-Version", .constant("13"), isRequired: true),
+                ]
+            ),
+        ]
+    }
+}
+
+extension ProblemAnswer {
+    fileprivate static let noSuchStream = Self(
+        [.unknownSession, .otherCodec],
+        "There is no such session, or it is of the other codec: its stream is at `path`.",
+        [Field("path", .text, "Of `other_codec`.")]
+    )
+}

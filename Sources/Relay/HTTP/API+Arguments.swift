@@ -1,0 +1,101 @@
+package import HeliographAPI
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+extension API {
+    /// Longest request body in bytes.
+    private static let maximumBody = 64 << 10
+
+    /// Reads the arguments of a call strictly, from where its route has them.
+    static func arguments<Arguments: APIModel>(_: Arguments.Type, of request: Request, to route: Route) async throws
+        -> Arguments
+    {
+        if route.refusesBody { try refuseBody(of: request) }
+        let query = request.uri.query == nil ? [] : QueryFields.members(of: request.uri.string, for: route.arguments)
+        switch route.place {
+        case .nowhere: return Arguments()
+        case .query: return try read(query)
+        case .queryOrBody:
+            var members = query
+            members.append(contentsOf: try await self.members(of: request))
+            return try read(members)
+        case .body:
+            let _: NoArguments = try read(query)
+            return try read(try await members(of: request))
+        }
+    }
+
+    private static func read<Arguments: APIModel>(_ members: [JSONValue.Member]) throws(Problem) -> Arguments {
+        do {
+            return try Arguments(reading: members)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// The members of a request's body. Empty bytes stand for `{}`, and the content type does not matter.
+    private static func members(of request: Request) async throws -> [JSONValue.Member] {
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: maximumBody)
+        } catch is NIOTooManyBytesError {
+            throw Problem(.bodyTooLarge, "the body is longer than \(maximumBody) bytes")
+        } catch is RequestLimitHandler.BodyTimeout {
+            throw Problem(.requestTimeout, "the request's body did not come in time")
+        } catch {
+            // Broken chunks, or a client that left: no fault of the relay's.
+            throw Problem(.httpError, "the body cannot be read: \(error)")
+        }
+        guard body.readableBytes > 0 else { return [] }
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: body.readableBytesView)
+        } catch {
+            throw Problem(.brokenJSON, "the body is not JSON: \(error)")
+        }
+        guard case .object(let members) = value else {
+            throw Problem(.notAnObject, "the body is \(value.kind); an object is expected, such as {\"fps\": 30}")
+        }
+        return members
+    }
+
+    /// Refuses a request with a body, on routes that answer for long and would never read it.
+    private static func refuseBody(of request: Request) throws(Problem) {
+        let length = request.headers[.contentLength]
+        guard request.headers[.transferEncoding] != nil || length.map({ $0 != "0" }) == true else { return }
+        throw Problem(.httpError, "this call takes no body")
+    }
+}
+
+/// The fields of a query.
+package enum QueryFields {
+    /// Returns the fields of an address's query: for strings and words of the schema its text, for others the JSON value that it looks like.
+    package static func members(of uri: String, for arguments: Schema) -> [JSONValue.Member] {
+        URI(uri).queryParameters.map { name, value in
+            let schema = arguments.fields.first { $0.name == name }?.schema
+            return JSONValue.Member(
+                name: String(name),
+                value: schema?.isText == true ? .string(String(value)) : scalar(String(value))
+            )
+        }
+    }
+
+    private static func scalar(_ text: String) -> JSONValue {
+        switch try? JSONValue(parsing: text.utf8) {
+        case .bool(let bool): .bool(bool)
+        case .integer(let integer): .integer(integer)
+        case .number(let number): .number(number)
+        default: .string(text)
+        }
+    }
+}
+
+extension Schema {
+    fileprivate var isText: Bool {
+        switch form {
+        case .string, .pattern, .words, .constant: true
+        default: false
+        }
+    }
+}
