@@ -30,7 +30,7 @@ extension Fault {
             let begin = monotonicNow()
             _ = try await eventually("another agent's pictures", limit: .seconds(30)) {
                 let status = try await rig.status()
-                return status.agent != before.agent && status.feed == "pipewire" ? true : nil
+                return status.agent != before.agent && status.feed == "primary" ? true : nil
             }
             let note = "another agent fed after \(seconds(since: begin)) s"
             // Whether the standby was replaced as well shows when it is needed.
@@ -53,7 +53,7 @@ extension Fault {
         do {
             let standby = try await eventually("the standby's pictures", limit: .seconds(15)) {
                 let status = try await rig.status()
-                return status.feed == "screenshot" || !waitsForFeed ? status.standby : nil
+                return status.feed == "standby" || !waitsForFeed ? status.standby : nil
             }
             outcome = .success(try await body(standby))
         } catch {
@@ -74,7 +74,7 @@ extension Fault {
     private static func pictures(_ rig: Rig, from isWanted: (Int32) -> Bool) async throws -> String {
         _ = try await eventually("pictures of the standby that is wanted", limit: .seconds(30)) {
             let status = try await rig.status()
-            return status.feed == "screenshot" && isWanted(status.standby) ? true : nil
+            return status.feed == "standby" && isWanted(status.standby) ? true : nil
         }
         let first = rig.viewer.decodedCount
         _ = try await eventually("those pictures at the viewer", limit: .seconds(15)) {

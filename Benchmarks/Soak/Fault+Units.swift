@@ -13,7 +13,7 @@ extension Fault {
             let before = try await Metrics(of: rig.relay).malformedUnits
             try await inThread { try agent.run(seconds: 6) }
             let status = try await rig.status()
-            guard status.agent == CarelessAgent.pid, status.feed == "pipewire" else {
+            guard status.agent == CarelessAgent.pid, status.feed == "primary" else {
                 throw NeverCame(description: "the session does not go on with that agent's pictures")
             }
             guard viewer.isOpen, viewer.byteCount > 0 else {

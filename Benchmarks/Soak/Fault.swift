@@ -32,7 +32,7 @@ extension Fault {
     /// Waits until the broadcast's agent is no longer what feeds the session.
     static func away(_ rig: Rig) async throws -> String {
         _ = try await eventually("another feed than the agent's", limit: .seconds(15)) {
-            try await rig.status().feed == "pipewire" ? nil : true
+            try await rig.status().feed == "primary" ? nil : true
         }
         return ""
     }

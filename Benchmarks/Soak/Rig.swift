@@ -181,13 +181,13 @@ struct Status: Sendable, Equatable {
         standbyState = standby.string("state")
         standbySource = standby.object("source").string("state")
         let session = (json["sessions"] as? [Any])?.first as? RelayProcess.Object ?? [:]
-        feed = session.string("source")
+        feed = session.string("feed")
         switches = session.integer("switches")
         switchCauses = session.object("switchCauses").compactMapValues { ($0 as? NSNumber)?.intValue }
     }
 
     var isSteady: Bool {
-        state == "live" && isLinked && sourceState == "streaming" && feed == "pipewire" && standbyState == "live"
+        state == "live" && isLinked && sourceState == "streaming" && feed == "primary" && standbyState == "live"
             && standbySource == "streaming"
     }
 }

@@ -38,7 +38,7 @@ enum Summary {
             line += ", \(decimal(rates.pictures)) pictures/s (\(decimal(rates.repeats)) repeats)"
             line += ", \(decimal(rates.bitrate / 1e6, places: 2)) Mbit/s"
             if let encode = rates.encodeMs { line += ", \(decimal(encode, places: 2)) ms per picture" }
-        } else if session.source == "none" {
+        } else if session.feed == "none" {
             line += ", no pictures yet"
         }
         if let error = session.error { line += ", failed: \(error)" }

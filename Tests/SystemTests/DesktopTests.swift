@@ -219,7 +219,7 @@ extension SystemTests {
                 _ = try await eventually("live pictures of the next one") {
                     let now = try await relay.get(id)
                     let agent = now.object("counters").object("agent")
-                    return now.string("source") == "pipewire" && agent.integer("encodedLive") > live + 30 ? true : nil
+                    return now.string("feed") == "primary" && agent.integer("encodedLive") > live + 30 ? true : nil
                 }
             }
         }

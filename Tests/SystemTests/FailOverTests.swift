@@ -12,9 +12,9 @@ extension SystemTests {
             try await StandbyScene.with { scene in
                 for round in 1...Effort.choose(2, whole: 25) {
                     try Victim.signal(try await scene.agent(), signal)
-                    try await scene.waitForSource("screenshot", switches: 2 * round - 1)
+                    try await scene.waitForFeed("standby", switches: 2 * round - 1)
                     try await SystemTests.waitForPictures(5, at: scene.viewer)
-                    try await scene.waitForSource("pipewire", switches: 2 * round)
+                    try await scene.waitForFeed("primary", switches: 2 * round)
                     try await SystemTests.waitForPictures(5, at: scene.viewer)
                     let status = try await scene.relay.get("/screencapture/1")
                     #expect(status.object("switchCauses").integer("link_closed") == round)
@@ -37,12 +37,12 @@ extension SystemTests {
                 let pid = try await scene.agent()
                 try Victim.signal(pid, SIGSTOP)
                 defer { kill(pid, SIGCONT) }
-                try await scene.waitForSource("screenshot", switches: 1)
+                try await scene.waitForFeed("standby", switches: 1)
                 let session = try await scene.relay.get("/screencapture/1")
                 #expect(session.object("switchCauses").integer("link_silent") == 1)
                 try await SystemTests.waitForPictures(5, at: scene.viewer)
                 kill(pid, SIGCONT)
-                try await scene.waitForSource("pipewire", switches: 2)
+                try await scene.waitForFeed("primary", switches: 2)
                 try await SystemTests.waitForPictures(5, at: scene.viewer)
                 try scene.expectUnbroken()
             }
@@ -61,7 +61,7 @@ extension SystemTests {
                 #expect(try await scene.standby().integer("restarts") == 1)
                 #expect(try await scene.relay.get("/screencapture/1").integer("switches") == 0)
                 try Victim.signal(try await scene.agent(), SIGKILL)
-                try await scene.waitForSource("screenshot", switches: 1)
+                try await scene.waitForFeed("standby", switches: 1)
                 try await SystemTests.waitForPictures(5, at: scene.viewer)
                 try scene.expectUnbroken()
             }
@@ -71,7 +71,7 @@ extension SystemTests {
         func bothKilled() async throws {
             try await StandbyScene.with { scene in
                 for pid in scene.desktop.processes(running: "capture-agent") { kill(pid, SIGKILL) }
-                try await scene.waitForSource("pipewire", switches: 1)
+                try await scene.waitForFeed("primary", switches: 1)
                 try await SystemTests.waitForPictures(20, at: scene.viewer)
                 try scene.expectUnbroken()
             }
@@ -203,7 +203,7 @@ extension SystemTests {
             #expect(refusal?.code == "source_unavailable")
             try await SystemTests.waitForPictures(20, at: viewer)
             let status = try await relay.get("/screencapture/1")
-            #expect(status.string("source") == "none")
+            #expect(status.string("feed") == "none")
             #expect(status["stale"] as? Bool == true)
             let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: StandbyScene.size).last)
             let bright = last.count { $0 > 0x90 }
@@ -222,7 +222,7 @@ extension SystemTests {
                 let status = try await scene.relay.get("/screencapture/broadcast")
                 #expect(status.string("state") == "idle")
                 #expect(status["standby"] is NSNull)
-                #expect(try await scene.relay.get("/screencapture/1").string("source") == "none")
+                #expect(try await scene.relay.get("/screencapture/1").string("feed") == "none")
             }
         }
     }

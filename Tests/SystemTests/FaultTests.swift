@@ -19,7 +19,7 @@ extension SystemTests {
                 _ = try await scene.relay.text("/metrics")
                 let before = try Footprint(of: scene.relay.pid)
                 try await fault(scene)
-                try await scene.waitForSource("pipewire", switches: 0)
+                try await scene.waitForFeed("primary", switches: 0)
                 try await scene.waitForStandby()
                 try await SystemTests.waitForPictures(5, at: scene.viewer)
                 try scene.expectUnbroken()
@@ -39,9 +39,9 @@ extension SystemTests {
                 for (round, bytes) in [FakeAgent.garbage(4096, &random), FakeAgent.halfPacket, []].enumerated() {
                     let intruder = try FakeAgent.takeOver(port: scene.relay.agentPort, token: StandbyScene.token)
                     intruder.send(bytes)
-                    try await scene.waitForSource("screenshot", switches: 2 * round + 1)
+                    try await scene.waitForFeed("standby", switches: 2 * round + 1)
                     intruder.close()
-                    try await scene.waitForSource("pipewire", switches: 2 * round + 2)
+                    try await scene.waitForFeed("primary", switches: 2 * round + 2)
                 }
                 let causes = try await scene.switchCauses()
                 #expect(causes.integer("returned") == 3)
@@ -56,8 +56,8 @@ extension SystemTests {
             try await survives { scene in
                 let agent = try await scene.agent()
                 #expect(Victim.resetConnection(of: agent, toPort: scene.relay.agentPort))
-                try await scene.waitForSource("screenshot", switches: 1)
-                try await scene.waitForSource("pipewire", switches: 2)
+                try await scene.waitForFeed("standby", switches: 1)
+                try await scene.waitForFeed("primary", switches: 2)
                 #expect(try await scene.agent() == agent, "the agent itself goes on")
                 #expect(try await scene.switchCauses().integer("link_closed") == 1)
             }
@@ -98,7 +98,7 @@ extension SystemTests {
                 // One each 0.25 s.
                 let most = Int((monotonicNow() - begin) / 250_000_000) + 1
                 #expect(pauses.values.allSatisfy { $0 <= most }, "\(pauses), at most \(most)")
-                try await scene.waitForSource("pipewire", switches: 2)
+                try await scene.waitForFeed("primary", switches: 2)
             }
         }
 
@@ -119,7 +119,7 @@ extension SystemTests {
                     }
                     try await SystemTests.waitForPictures(45, at: scene.viewer)
                 }
-                try await scene.waitForSource("pipewire", switches: 2)
+                try await scene.waitForFeed("primary", switches: 2)
                 let pauses = try await acceptPauses(scene.relay)
                 #expect(pauses["agents", default: 0] > 0)
                 let most = Int((monotonicNow() - begin) / 250_000_000) + 1
@@ -150,8 +150,8 @@ extension SystemTests {
                     #expect(id == 2)
                     #expect(try kept().integer("lastSession") == 1, "the old state is whole")
                     try Victim.signal(try await scene.agent(), SIGKILL)
-                    try await scene.waitForSource("screenshot", switches: 1)
-                    try await scene.waitForSource("pipewire", switches: 2)
+                    try await scene.waitForFeed("standby", switches: 1)
+                    try await scene.waitForFeed("primary", switches: 2)
                     try await scene.relay.post("/screencapture/2/stop")
                     #expect(try kept().integer("lastSession") == 1)
                 }
@@ -179,8 +179,8 @@ extension SystemTests {
                     try await SystemTests.waitForPictures(45, at: scene.viewer)
                     #expect(try await scene.relay.get("/screencapture/1").integer("switches") == 2 * round)
                     try Victim.signal(try await scene.agent(), SIGKILL)
-                    try await scene.waitForSource("screenshot", switches: 2 * round + 1)
-                    try await scene.waitForSource("pipewire", switches: 2 * round + 2)
+                    try await scene.waitForFeed("standby", switches: 2 * round + 1)
+                    try await scene.waitForFeed("primary", switches: 2 * round + 2)
                 }
             }
         }

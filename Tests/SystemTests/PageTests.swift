@@ -102,7 +102,7 @@ extension SystemTests {
 
                 try Self.expectMoving(browser)
                 #expect(try browser.evaluate(Self.figure("Player")) as? String == "WebCodecs")
-                #expect(try browser.evaluate(Self.figure("Feed")) as? String == "pipewire")
+                #expect(try browser.evaluate(Self.figure("Feed")) as? String == "primary")
                 #expect(browser.complaints == [])
 
                 try await relay.post("/screencapture/broadcast/stop")

@@ -9,9 +9,9 @@ extension SystemTests {
     struct ScreenshotFallbackTests {
         private static let size = PictureSize(width: 1280, height: 720)
 
-        private func waitForSource(_ source: String, _ relay: RelayProcess) async throws {
-            _ = try await eventually("pictures from \(source)") {
-                try await relay.get("/screencapture/1").string("source") == source ? true : nil
+        private func waitForFeed(_ feed: String, _ relay: RelayProcess) async throws {
+            _ = try await eventually("pictures from \(feed)") {
+                try await relay.get("/screencapture/1").string("feed") == feed ? true : nil
             }
         }
 
@@ -43,9 +43,9 @@ extension SystemTests {
                 return standby.object("source").string("state") == "streaming" ? true : nil
             }
             try Victim.signal(Int32(started.object("agent").integer("pid")), SIGKILL)
-            try await waitForSource("screenshot", relay)
+            try await waitForFeed("standby", relay)
             try await SystemTests.waitForPictures(20, at: viewer)
-            try await waitForSource("pipewire", relay)
+            try await waitForFeed("primary", relay)
             try await SystemTests.waitForPictures(20, at: viewer)
             let status = try await relay.get("/screencapture/1")
             #expect(status.integer("switches") == 2)
@@ -64,11 +64,11 @@ extension SystemTests {
             try await SystemTests.waitForPictures(20, at: viewer)
             let daemon = try #require(desktop.processes(running: "pipewire").first)
             kill(daemon, SIGKILL)
-            try await waitForSource("screenshot", relay)
+            try await waitForFeed("standby", relay)
             try await SystemTests.waitForPictures(20, at: viewer)
             #expect(try await relay.get("/screencapture/1").object("switchCauses").integer("source_lost") == 1)
             try desktop.restart("pipewire", "wireplumber", "portal-wlr", "portal")
-            try await waitForSource("pipewire", relay)
+            try await waitForFeed("primary", relay)
             try await SystemTests.waitForPictures(20, at: viewer)
             try expectMoving(viewer)
         }
@@ -86,7 +86,7 @@ extension SystemTests {
                 let source = try await relay.get("/screencapture/broadcast").object("source")
                 return source.string("cause") == "waiting_for_consent" ? true : nil
             }
-            try await waitForSource("screenshot", relay)
+            try await waitForFeed("standby", relay)
             try desktop.answer(.cancel)
             do {
                 _ = try await start

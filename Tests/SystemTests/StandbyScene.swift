@@ -67,10 +67,10 @@ struct StandbyScene {
     }
 
     /// Waits until the session has pictures from there, and has changed over that often.
-    func waitForSource(_ source: String, switches: Int) async throws {
-        _ = try await eventually("pictures from \(source), \(switches) switches") {
+    func waitForFeed(_ feed: String, switches: Int) async throws {
+        _ = try await eventually("pictures from \(feed), \(switches) switches") {
             let session = try await relay.get("/screencapture/1")
-            return session.string("source") == source && session.integer("switches") >= switches ? true : nil
+            return session.string("feed") == feed && session.integer("switches") >= switches ? true : nil
         }
     }
 

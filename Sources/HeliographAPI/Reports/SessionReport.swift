@@ -30,7 +30,7 @@ package struct SessionReport: APIModel {
     package var orientation: UInt8?
     package var sourceWidth: Int?
     package var sourceHeight: Int?
-    package var source = ""
+    package var feed = ""
     package var asleep = false
     package var stale = false
     package var staleSince: String?
@@ -146,9 +146,9 @@ extension SessionReport {
     ]
 
     private static let feed = [
-        Field("source", .feed),
+        Field("feed", .feed),
         Field("asleep", .bool, "Whether nobody wants pictures of a session that encodes on demand."),
-        Field("stale", .bool, "Whether viewers saw pictures and `source` is `none` now."),
+        Field("stale", .bool, "Whether viewers saw pictures and `feed` is `none` now."),
         Field("staleSince", .date.orNull, "Since when."),
         Field("switches", .count, "How often pictures came from another agent than before."),
         Field("switchCauses", switchCauses, "The same by cause; causes that did not occur are absent."),
@@ -179,9 +179,9 @@ extension SessionReport {
 extension Schema {
     /// Whose pictures a session's are.
     package static let feed = Schema(
-        Schema.words("pipewire", "screenshot", "none").form,
+        Schema.words("primary", "standby", "none").form,
         named: "Feed",
-        "Whose pictures they are: those of the broadcast's agent, of the standby, or nobody's."
+        "Whose pictures they are: those of the broadcast's agent (`primary`), of its `standby`, or nobody's."
     )
 
     /// Clockwise quarter turns.

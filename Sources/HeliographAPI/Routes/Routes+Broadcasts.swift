@@ -71,6 +71,6 @@ extension Routes {
         .broadcasts,
         "Stops the agent and answers when it is gone.",
         arguments: .queryOrBody,
-        answer: "Nothing runs. Sessions stay, with source `none`."
+        answer: "Nothing runs. Sessions stay, with feed `none`."
     ) { $0.needsDevice = true }
 }

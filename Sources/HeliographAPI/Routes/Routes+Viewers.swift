@@ -141,8 +141,8 @@ extension Routes {
             .init([.tooManyViewers], "As many calls wait as the session may have viewers."),
             .init(
                 [.waitTimeout],
-                "It did not happen in time; `source` is the session's.",
-                [Field("source", .feed, isRequired: true)]
+                "It did not happen in time; `feed` is the session's.",
+                [Field("feed", .feed, isRequired: true)]
             ),
         ]
     }

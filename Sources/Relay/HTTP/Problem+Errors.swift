@@ -163,7 +163,7 @@ extension Problem {
                 }
             let reason = source == .none ? "; no source delivers its pictures" : ""
             self.init(.waitTimeout, "\(statement) within \(query.timeout) s\(reason)")
-            extra = [Member(name: "source", value: .string(source.rawValue))]
+            extra = [Member(name: "feed", value: .string(source.rawValue))]
         case .tooMany(let limit):
             self = Problem(.tooManyViewers, "\(limit) wait for the session's screen already").retryable()
         case .ended:

@@ -24,13 +24,13 @@ extension SessionReport {
         orientation = stream.orientation
         let sourceSize = agent?.machine.agent?.status?.size
         (sourceWidth, sourceHeight) = (sourceSize?.width, sourceSize?.height)
-        source = stream.feed.rawValue
+        feed = stream.feed.rawValue
         asleep = !made.isDemanded
         stale = made.staleSince != nil
         staleSince = made.staleSince?.wallClockText
-        switches = made.switches.count
-        switchCauses = Dictionary(made.switches.causes.map { ($0.key.rawValue, $0.value) }) { $1 }
-        lastSwitchGapMs = made.switches.lastGap?.milliseconds.rounded(places: 1)
+        switches = feeds.record.count
+        switchCauses = Dictionary(feeds.record.causes.map { ($0.key.rawValue, $0.value) }) { $1 }
+        lastSwitchGapMs = feeds.record.lastGap?.milliseconds.rounded(places: 1)
         createdAt = session.created.apiText
         error = made.failure
         counters.agent = figures.map(AgentCounters.init)

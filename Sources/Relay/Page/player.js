@@ -208,9 +208,9 @@ export class Player {
       this.session.asleep = false;
     }
     if (event.type === "feed" && this.session) {
-      this.session.source = event.source;
+      this.session.feed = event.feed;
       this.showBadge(this.session);
-      if (event.source !== "none") this.wakes = false;
+      if (event.feed !== "none") this.wakes = false;
       else if (this.wakes) this.say("The session wakes. Waiting for a picture");
       else this.say("No pictures are coming. They go on by themselves when the screen is back.");
     }
@@ -244,7 +244,7 @@ export class Player {
   }
 
   drawOverlay() {
-    const rows = [["Player", playerNames[this.playing] ?? "none"], ["Feed", this.session?.source ?? "–"], ...this.figures()];
+    const rows = [["Player", playerNames[this.playing] ?? "none"], ["Feed", this.session?.feed ?? "–"], ...this.figures()];
     this.overlay.replaceChildren(...rows.flatMap(([name, text]) => [element("dt", { text: name }), element("dd", { text })]));
   }
 

@@ -64,11 +64,11 @@ export function closureText(code, reason) {
 }
 
 /** What a viewer must know of where the pictures come from: text, whether it is bad, and what it means; null when all is well. */
-export function feedBadge({ source, stale, asleep }, kind) {
+export function feedBadge({ feed, stale, asleep }, kind) {
   if (asleep) return ["Asleep", false, "This session is encoded only while somebody watches, and wakes for who does."];
   if (stale) return ["Stale: no new pictures", true, "No pictures of the screen come any more: what is shown is of before, or says so. It goes on by itself when the screen is back."];
-  if (source === "none") return ["No pictures", true, "No picture of the screen has come yet."];
-  if (source === "screenshot") return ["Screenshot mode", false, "There is no screencast at the moment: pictures are single screenshots until it is back."];
+  if (feed === "none") return ["No pictures", true, "No picture of the screen has come yet."];
+  if (feed === "standby") return ["Screenshot mode", false, "There is no screencast at the moment: pictures are single screenshots until it is back."];
   if (["screenshot", "wlr-screencopy", "x11"].includes(kind)) return ["Screenshot mode", false, "This device is captured by single screenshots."];
   return null;
 }

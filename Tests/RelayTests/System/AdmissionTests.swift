@@ -169,7 +169,7 @@ struct AdmittedLinkTests {
             try await link.send([SampleStream.accessUnit(0, key: true, request: 1)], session: 999)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
         }
     }

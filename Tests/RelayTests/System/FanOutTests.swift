@@ -71,7 +71,7 @@ struct FanOutTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             var viewers: [ByteClient] = []
             for _ in 0..<20 { viewers.append(try await ByteClient(port: session.port)) }

@@ -23,7 +23,7 @@ struct HungAgentTests {
             #expect(try await start.status == 200)
             try await agent.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("the agent's picture") { () -> Bool? in
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             let standby = try await LinkClient(greeting: relay, pid: 4712, role: .standby)
             // The standby is asked when the pictures are overdue, and is all that viewers have from then on.
@@ -46,7 +46,7 @@ struct HungAgentTests {
             try await standby.send([SampleStream.accessUnit(number, key: false)], session: session.id)
             let status = try await eventually("the standby's last picture") { () -> JSONValue? in
                 let status = try await relay.session(session.id)
-                return status["source"] == "screenshot" ? status : nil
+                return status["feed"] == "standby" ? status : nil
             }
             #expect(status["switchCauses"]?["no_pictures"] == 1)
             let losses = "heliograph_link_losses_total{device=\"default\",role=\"broadcast\",cause=\"no_pictures\"} 1\n"
@@ -93,7 +93,7 @@ struct HungAgentTests {
             let next = try await LinkClient(greeting: relay, pid: 4713, role: .standby)
             try await next.send([SampleStream.accessUnit(2, key: true)], session: session.id)
             _ = try await eventually("its picture") { () -> Bool? in
-                try await relay.session(session.id)["source"] == "screenshot" ? true : nil
+                try await relay.session(session.id)["feed"] == "standby" ? true : nil
             }
         }
         #expect(runs == 3)
@@ -118,7 +118,7 @@ struct HungAgentTests {
             }
             try await standby.send([SampleStream.accessUnit(1, key: true)], session: session.id)
             _ = try await eventually("the standby's picture") { () -> Bool? in
-                try await relay.session(session.id)["source"] == "screenshot" ? true : nil
+                try await relay.session(session.id)["feed"] == "standby" ? true : nil
             }
             // Several times the time after which one that hangs is ended.
             for number in 2..<22 {

@@ -133,7 +133,7 @@ struct JoinTests {
             let first = SampleStream.accessUnit(0, key: true)
             try await link.send([first], session: session.id)
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             #expect(try await relay.patch(path, ["join": "live"]).json["join"] == "live")
             let live = try await ByteClient(port: session.port)

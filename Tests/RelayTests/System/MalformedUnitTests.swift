@@ -94,7 +94,7 @@ struct MalformedUnitTests {
             let standby = try await LinkClient(greeting: relay, pid: 4712, role: .standby)
             try await agent.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("the agent's picture") { () -> Bool? in
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             var unit = SampleStream.accessUnit(1, key: false)
             unit.bytes = [1, 2, 3]
@@ -109,7 +109,7 @@ struct MalformedUnitTests {
                 }
                 try await standby.send([SampleStream.accessUnit(1, key: true)], session: session.id)
                 _ = try await eventually("the standby's picture") { () -> Bool? in
-                    try await relay.session(session.id)["source"] == "screenshot" ? true : nil
+                    try await relay.session(session.id)["feed"] == "standby" ? true : nil
                 }
                 group.cancelAll()
             }

@@ -124,7 +124,7 @@ struct MotionJPEGTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             let slow = try await join(relay, session.id, as: 1)
             try await slow.pause()

@@ -136,7 +136,7 @@ struct RestTests {
             #expect(try await counter("bytes") == bytesBefore)
             // At 100 a second.
             #expect(after - before > 50)
-            #expect(try await relay.session(id)["source"] == "pipewire", "nothing is missed")
+            #expect(try await relay.session(id)["feed"] == "primary", "nothing is missed")
 
             let joiner = try await ByteClient(port: scene.session.port)
             var bytes = try await joiner.read(400)

@@ -30,7 +30,7 @@ struct SessionTests {
             ] {
                 #expect(session[name] == .null, "\(name)")
             }
-            #expect(session["source"] == "none")
+            #expect(session["feed"] == "none")
             #expect(session["viewers"] == 0)
         }
     }
@@ -135,7 +135,7 @@ struct SessionTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             let answer = try await relay.post("/screencapture/\(session.id)/keyframe")
             #expect(answer.status == 202)
@@ -179,7 +179,7 @@ struct SessionTests {
             // The relay may have lost patience on a busy machine.
             try? await link.close()
             #expect(try await stop.status == 200)
-            #expect(try await relay.session(session.id)["source"] == "none")
+            #expect(try await relay.session(session.id)["feed"] == "none")
         }
     }
 }

@@ -33,7 +33,7 @@ struct StillTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             try await body(relay, link, session.id)
         }
@@ -172,7 +172,7 @@ struct StillTests {
     func sourceLost() async throws {
         try await withFeed { relay, link, id in
             try await link.send(.status(SourceStatus(state: .lost)))
-            _ = try await eventually("no source") { try await relay.session(id)["source"] == "none" ? true : nil }
+            _ = try await eventually("no source") { try await relay.session(id)["feed"] == "none" ? true : nil }
             let fresh = try await relay.get("/screencapture/\(id)/snapshot.jpg?fresh=true")
             #expect(fresh.status == 503 && fresh.json["cause"] == "source_lost")
             async let last = relay.get("/screencapture/\(id)/snapshot.jpg")
@@ -279,7 +279,7 @@ struct StillTests {
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             let stranger = try await LinkClient(greeting: relay, device: "other")
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             async let still = relay.get("/screencapture/\(session.id)/snapshot.jpg")
             let request = try await nextRequest(link)

@@ -27,7 +27,7 @@ struct WaitTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send([Self.picture(0, key: true)], session: session.id)
             _ = try await eventually("pictures") {
-                try await relay.session(session.id)["source"] == "pipewire" ? true : nil
+                try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             try await body(relay, link, session.id)
         }
@@ -120,7 +120,7 @@ struct WaitTests {
             let answer = try await answer(whileSendingTo: link, session: id, { Self.picture($0, isRepeat: true) }) {
                 try await relay.get("/screencapture/\(id)/wait?until=changed&timeout=0.5")
             }
-            #expect(answer.status == 504 && answer.code == "wait_timeout" && answer.json["source"] == "pipewire")
+            #expect(answer.status == 504 && answer.code == "wait_timeout" && answer.json["feed"] == "primary")
         }
     }
 
@@ -149,10 +149,10 @@ struct WaitTests {
             // The agent's source is gone: nothing tells what the screen shows.
             try await link.send(.status(SourceStatus(state: .lost)))
             _ = try await eventually("its loss") {
-                try await relay.session(id)["source"] == "none" ? true : nil
+                try await relay.session(id)["feed"] == "none" ? true : nil
             }
             let answer = try await relay.get("/screencapture/\(id)/wait?until=still&for=0&timeout=0.2")
-            #expect(answer.status == 504 && answer.json["source"] == "none")
+            #expect(answer.status == 504 && answer.json["feed"] == "none")
         }
     }
 

@@ -75,7 +75,7 @@ struct OpenRelayTests {
             try await link.send([unit], session: 1)
             _ = try await eventually("the picture") {
                 let session = try await relay.call(.GET, "/screencapture/1", key: drives).json
-                return session["source"] == "pipewire" ? true : nil
+                return session["feed"] == "primary" ? true : nil
             }
             let pictures = Task {
                 // Keyframes for those who join.

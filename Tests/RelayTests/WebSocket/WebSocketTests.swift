@@ -31,10 +31,10 @@ struct WebSocketTests {
             #expect(hello.json["type"] == "hello")
             #expect(hello.json["label"] == "desk")
             #expect(hello.json["codec"] == "h264")
-            #expect(try await viewer.event("feed")["source"] == "none")
+            #expect(try await viewer.event("feed")["feed"] == "none")
             let units = (0..<3).map { SampleStream.accessUnit($0, key: $0 == 0) }
             try await agent.send(units, session: session.id)
-            #expect(try await viewer.event("feed")["source"] == "pipewire")
+            #expect(try await viewer.event("feed")["feed"] == "primary")
             let size = try await viewer.event("size")
             #expect(size["width"] == 640 && size["height"] == 360 && size["orientation"] == 0)
             let configuration = try await viewer.first("a configuration") { $0.opcode == Opcode.binary ? $0 : nil }

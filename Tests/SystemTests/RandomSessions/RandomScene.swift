@@ -120,7 +120,7 @@ final class RandomScene {
         _ = try await eventually("a live broadcast and a warm standby", limit: .seconds(60)) {
             let status = try await relay.get("/screencapture/broadcast")
             let sessions = status["sessions"] as? [Object] ?? []
-            let isFed = sessions.allSatisfy { $0.string("source") == "pipewire" || $0["asleep"] as? Bool == true }
+            let isFed = sessions.allSatisfy { $0.string("feed") == "primary" || $0["asleep"] as? Bool == true }
             return isFed && isLive(status) && isLive(status.object("standby")) ? true : nil
         }
     }

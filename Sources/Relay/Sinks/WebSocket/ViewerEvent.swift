@@ -26,7 +26,7 @@ enum ViewerEvent {
         ]
     }
 
-    static func feed(_ source: String) -> JSONValue { ["type": "feed", "source": .string(source)] }
+    static func feed(_ feed: String) -> JSONValue { ["type": "feed", "feed": .string(feed)] }
 
     static func size(_ configuration: StreamConfiguration) -> JSONValue {
         [
