@@ -145,7 +145,7 @@ def parse_arguments():
     parser.add_argument("--relay", default=default, metavar="URL", help="default: HELIOGRAPH_RELAY, else http://127.0.0.1:8420")
     parser.add_argument("--output", type=pathlib.Path, default=".", metavar="DIR", help="where DEVICE.png and DEVICE.mp4 go; default: here")
     parser.add_argument("--seconds", type=float, default=10, metavar="N", help="how long is recorded, s; default: 10")
-    parser.add_argument("--until", choices=("still", "changed"), default="still", help="what the screens are waited for to be; default: still")
+    parser.add_argument("--until", choices=("static", "changed"), default="static", help="what the screens are waited for to be; default: static")
     parser.add_argument("--ttl", type=int, default=30, metavar="N", help="s after which what nobody uses any more ends by itself; default: 30")
     return parser.parse_args()
 

@@ -15,7 +15,7 @@ was killed ends by itself after --ttl seconds.
   --relay URL      default: HELIOGRAPH_RELAY, else http://127.0.0.1:8420
   --output DIR     where DEVICE.png and DEVICE.mp4 go; default: here
   --seconds N      how long is recorded, s; default: 10
-  --until WHAT     what the screens are waited for to be, still or changed; default: still
+  --until WHAT     what the screens are waited for to be, static or changed; default: static
   --ttl N          s after which what nobody uses any more ends by itself; default: 30
 
 A relay that wants a key gets that of HELIOGRAPH_KEY, else of the file HELIOGRAPH_KEY_FILE. SSL_CERT_FILE names the
@@ -97,7 +97,7 @@ clean_up() {
     done
 }
 
-relay=${HELIOGRAPH_RELAY:-http://127.0.0.1:8420} output=. seconds=10 until=still ttl=30 devices=()
+relay=${HELIOGRAPH_RELAY:-http://127.0.0.1:8420} output=. seconds=10 until=static ttl=30 devices=()
 while (($# > 0)); do
     case $1 in
     --relay | --output | --seconds | --until | --ttl)
@@ -115,7 +115,7 @@ while (($# > 0)); do
     shift
 done
 [[ $seconds =~ ^[1-9][0-9]*$ && $ttl =~ ^[1-9][0-9]*$ ]] || fail "--seconds and --ttl are whole numbers, 1 at least"
-[[ $until == still || $until == changed ]] || fail "--until is still or changed"
+[[ $until == static || $until == changed ]] || fail "--until is static or changed"
 type -P curl jq >/dev/null || fail "curl and jq are needed: apt install curl jq"
 key=$(read_key)
 [[ -z $key || $relay =~ ^(https://|http://(127\.0\.0\.1|localhost|\[::1\])(:|/|$)) ]] ||

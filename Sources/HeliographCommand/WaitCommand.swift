@@ -8,10 +8,10 @@ struct WaitCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Waits until a session's screen changes or stands still.",
+        abstract: "Waits until a session's screen changes or is static.",
         discussion: """
-            Exit code 75 says that it did not within the time-out. A screen may stand still already; changes count from now on.
-              heliograph wait 1 --until still --for 2 && heliograph snapshot 1 --fresh --output screen.png
+            Exit code 75 says that it did not within the time-out. A screen may be static already; changes count from now on.
+              heliograph wait 1 --until static --for 2 && heliograph snapshot 1 --fresh --output screen.png
             With --after changes count behind a picture, such as the one that an earlier wait named in its --json.
             """
     )
@@ -21,12 +21,12 @@ struct WaitCommand: AsyncParsableCommand {
     @Argument(help: "The session's id.")
     var id: UInt32
 
-    @Option(help: "What to wait for: changed or still.")
+    @Option(help: "What to wait for: changed or static.")
     var until: WaitQuery.Goal
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("How long it is to have stood still, 0 to 600.", valueName: "s")
+        help: ArgumentHelp("How long the screen must be unchanged, 0 to 600.", valueName: "s")
     )
     var stillness: Double?
 
@@ -46,7 +46,7 @@ struct WaitCommand: AsyncParsableCommand {
             guard after >= 0 else { throw ValidationError("--after is a PTS, not negative") }
         }
         guard let stillness else { return }
-        guard until == .still else { throw ValidationError("--for is for --until still") }
+        guard until == .static else { throw ValidationError("--for is for --until static") }
         guard (0...600).contains(stillness) else { throw ValidationError("--for is 0 to 600 s") }
     }
 
@@ -74,9 +74,9 @@ struct WaitCommand: AsyncParsableCommand {
         let pts = "PTS \(Summary.decimal(Double(answer.pts) / 1e6, places: 3)) s"
         switch until {
         case .changed: return "session \(answer.id): changed at \(pts), \(waited)"
-        case .still:
-            let stood = Summary.decimal(answer.stillMs / 1000, places: 3)
-            return "session \(answer.id): still for \(stood) s, since \(pts), \(waited)"
+        case .static:
+            let stood = Summary.decimal(answer.staticMs / 1000, places: 3)
+            return "session \(answer.id): static for \(stood) s, since \(pts), \(waited)"
         }
     }
 }

@@ -113,7 +113,7 @@ struct WatchCommand: AsyncParsableCommand {
             // A session of its own has none yet; where none comes the picture's own refusal says why.
             if id == "new" {
                 var query = WaitQuery()
-                query.until = .still
+                query.until = .static
                 (query.for, query.timeout) = (0, 5)
                 _ = try? await client.report(of: Routes.waitForScreen, query, session: session.id)
             }

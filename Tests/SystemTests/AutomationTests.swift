@@ -73,7 +73,7 @@ extension SystemTests {
                         "wait",
                         session,
                         "--until",
-                        "still",
+                        "static",
                         "--for",
                         "3",
                         "--timeout",
@@ -83,8 +83,8 @@ extension SystemTests {
                     let changing = try Self.run(relay, in: desktop.directory, "wait", session, "--until", "changed")
                     #expect(changing.status == 0 && changing.output.contains("changed"), "\(changing.errors)")
                     try desktop.pause()
-                    let still = try Self.run(relay, in: desktop.directory, "wait", session, "--until", "still")
-                    #expect(still.status == 0 && still.output.contains("still for"), "\(still.errors)")
+                    let still = try Self.run(relay, in: desktop.directory, "wait", session, "--until", "static")
+                    #expect(still.status == 0 && still.output.contains("static for"), "\(still.errors)")
                     let none = try Self.run(
                         relay,
                         in: desktop.directory,
@@ -105,7 +105,7 @@ extension SystemTests {
                 }
                 let wrong = try Self.run(relay, in: desktop.directory, "wait", "1", "--until", "moved")
                 #expect(wrong.status == 64)
-                #expect(try Self.run(relay, in: desktop.directory, "wait", "9", "--until", "still").status == 1)
+                #expect(try Self.run(relay, in: desktop.directory, "wait", "9", "--until", "static").status == 1)
             }
         }
 

@@ -34,7 +34,7 @@ extension SystemTests {
             try desktop.startNode("screen", size: "64x32", holdAt: 10, buffers: ["--transform", String(transform)])
             try await SystemTests.withBroadcast(of: desktop, source: ["kind": "node", "node": "screen"]) { _, relay in
                 let arguments: RelayProcess.Object = [
-                    "framing": "scrcpy", "codec": codec.rawValue, "stillKeyframeInterval": 2,
+                    "framing": "scrcpy", "codec": codec.rawValue, "staticKeyframeInterval": 2,
                 ]
                 let viewer = try SystemTests.viewer(of: try await relay.startSession(arguments))
                 _ = try await eventually("keyframes") {

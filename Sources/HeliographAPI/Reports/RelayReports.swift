@@ -87,7 +87,7 @@ package struct ScreenEvent: APIModel {
     package var until = ""
     package var pts: Int64 = 0
     package var at = ""
-    package var stillMs = 0.0
+    package var staticMs = 0.0
     package var waitedMs = 0.0
 
     package init() {}
@@ -98,7 +98,7 @@ package struct ScreenEvent: APIModel {
             Field("id", .count(from: 1), "The session."), Field("until", .words(WaitQuery.Goal.self)),
             Field("pts", .anyInteger, "Of the last picture that differed from the one before it, µs."),
             Field("at", .date, "When the relay received it."),
-            Field("stillMs", .figure, "From then to the answer, ms."),
+            Field("staticMs", .figure, "From then to the answer, ms."),
             Field("waitedMs", .figure, "From the call to the answer, ms."),
         ]
     )

@@ -19,7 +19,7 @@ package struct SessionReport: APIModel {
     package var onDemand = false
     package var join = ""
     package var keyframeInterval = 0.0
-    package var stillKeyframeInterval = 0.0
+    package var staticKeyframeInterval = 0.0
     package var port = 0
     package var ttl: Int?
     package var viewers = 0
@@ -121,7 +121,7 @@ extension SessionReport {
         Field("onDemand", .bool),
         Field("join", .words(Join.self)),
         Field("keyframeInterval", .figure, "s."),
-        Field("stillKeyframeInterval", .figure, "s."),
+        Field("staticKeyframeInterval", .figure, "s."),
         Field("port", .integer(1...65535), "TCP."),
         Field("ttl", .anyInteger.orNull, "s."),
         Field("viewers", .count, "Viewers now."),

@@ -18,7 +18,7 @@ package struct SessionRequest: APIModel, Equatable {
     package var onDemand = false
     package var join = Join.cache
     package var keyframeInterval = 2.0
-    package var stillKeyframeInterval = 10.0
+    package var staticKeyframeInterval = 10.0
     package var port = 0
     package var ttl: Int?
 
@@ -76,7 +76,7 @@ package struct SessionRequest: APIModel, Equatable {
             Field("onDemand", .onDemand), Field("join", .join),
             Field("keyframeInterval", .number(0.2...60).default(2), "Longest time between keyframes, s."),
             Field(
-                "stillKeyframeInterval",
+                "staticKeyframeInterval",
                 .number(0.2...600).default(10),
                 "The same while the screen is static, s; at least `keyframeInterval`."
             ),

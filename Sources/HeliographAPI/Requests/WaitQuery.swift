@@ -1,7 +1,7 @@
 /// The query of GET /screencapture/{id}/wait.
 package struct WaitQuery: APIModel {
     package enum Goal: String, Sendable, Codable, CaseIterable {
-        case changed, still
+        case changed, `static`
     }
 
     package var until = Goal.changed
@@ -12,7 +12,7 @@ package struct WaitQuery: APIModel {
     package init() {}
 
     /// How long the screen must be unchanged, s.
-    package var stillness: Double { `for` ?? (until == .still ? 1 : 0) }
+    package var stillness: Double { `for` ?? (until == .static ? 1 : 0) }
 
     package static let schema = Schema.request(
         nil,
@@ -21,7 +21,7 @@ package struct WaitQuery: APIModel {
                 "until",
                 .words(Goal.self),
                 """
-                `changed`: the screen changes, and is then unchanged for the time `for`. `still`: it is unchanged for the \
+                `changed`: the screen changes, and is then unchanged for the time `for`. `static`: it is unchanged for the \
                 time `for`, which may have begun before the call.
                 """,
                 isRequired: true
@@ -34,7 +34,7 @@ package struct WaitQuery: APIModel {
             Field(
                 "for",
                 .number(0...600),
-                "How long the screen must be unchanged, s. Default: 1 with `still`, 0 with `changed`."
+                "How long the screen must be unchanged, s. Default: 1 with `static`, 0 with `changed`."
             ),
             Field(
                 "after",

@@ -39,7 +39,7 @@ extension API {
             event.until = query.until.rawValue
             event.pts = result.moment.pts
             event.at = result.moment.time.wallClockText
-            event.stillMs = (result.time - result.moment.time).milliseconds.rounded(places: 1)
+            event.staticMs = (result.time - result.moment.time).milliseconds.rounded(places: 1)
             event.waitedMs = (result.time - asked).milliseconds.rounded(places: 1)
             return event
         } catch let failure as ScreenWaitFailure {
@@ -56,7 +56,7 @@ extension ScreenActivity.Condition {
             switch query.until {
             case .changed:
                 query.after.map { .changedAfter($0, settled: stillness) } ?? .changed(since: asked, settled: stillness)
-            case .still: .still(stillness, after: query.after)
+            case .static: .still(stillness, after: query.after)
             }
     }
 }

@@ -159,7 +159,7 @@ extension Problem {
             let statement =
                 switch query.until {
                 case .changed: "the screen did not change"
-                case .still: "the screen did not stand still for \(query.stillness) s"
+                case .static: "the screen was not static for \(query.stillness) s"
                 }
             let reason = source == .none ? "; no source delivers its pictures" : ""
             self.init(.waitTimeout, "\(statement) within \(query.timeout) s\(reason)")

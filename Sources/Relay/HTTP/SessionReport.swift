@@ -52,7 +52,7 @@ extension SessionReport {
         onDemand = request.onDemand
         join = request.join.rawValue
         keyframeInterval = request.keyframeInterval
-        stillKeyframeInterval = request.stillKeyframeInterval
+        staticKeyframeInterval = request.staticKeyframeInterval
         ttl = request.ttl
     }
 }

@@ -96,7 +96,7 @@ package final class Session {
             bitrate: request.bitrate,
             repeat: request.repeat,
             keyframeInterval: Int((request.keyframeInterval * 1000).rounded()),
-            stillKeyframeInterval: Int((request.stillKeyframeInterval * 1000).rounded()),
+            stillKeyframeInterval: Int((request.staticKeyframeInterval * 1000).rounded()),
             epoch: epoch,
             isActive: false
         )

@@ -35,7 +35,7 @@ extension FuzzTarget {
     static let query = FuzzTarget(
         "query",
         words: [
-            "/screencapture/", "/ws", "?", "&", "=", "%", "%00", "%ff", "+", "until=still", "until=changed", "for=",
+            "/screencapture/", "/ws", "?", "&", "=", "%", "%00", "%ff", "+", "until=static", "until=changed", "for=",
             "after=", "timeout=", "container=mp4", "join=live",
         ]
     ) { input in

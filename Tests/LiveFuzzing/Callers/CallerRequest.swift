@@ -23,7 +23,7 @@ struct CallerRequest: Sendable {
     private static let queries = [
         "device": ["alpha", "steady", "nobody"], "join": ["cache", "live", "x"], "fresh": ["true", "x"],
         "use": ["false"],
-        "fps": ["1", "240", "0"], "until": ["changed", "still", "x"], "timeout": ["0", "0.3", "1"],
+        "fps": ["1", "240", "0"], "until": ["changed", "static", "x"], "timeout": ["0", "0.3", "1"],
         "for": ["0", "0.1"],
         "after": ["0", "9223372036854775807"], "container": ["mp4", "ts"],
     ]

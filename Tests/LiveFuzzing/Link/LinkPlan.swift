@@ -72,7 +72,7 @@ struct LinkPlan {
             let timeout = random.pick(["0", "0.2", "1"])
             viewing.query = [
                 random.pick([
-                    "until=changed", "until=still&for=0", "until=still&for=0.1",
+                    "until=changed", "until=static&for=0", "until=static&for=0.1",
                     "until=changed&after=\(random.extreme() >> 1)",
                 ]),
                 "timeout=\(timeout)",

@@ -44,7 +44,7 @@ struct ProblemTests {
         .start("{\"colour\":1}", 400, .unknownField, "colour"), .start("{\"FPS\":30}", 400, .unknownField, "FPS"),
         .start("{\"cursor\":\"hidden\"}", 400, .unknownField, "cursor"),
         .start("{\"quality\":1}", 400, .unknownField, "quality"),
-        .start("{\"stillKeyframeInterval\":0.1}", 400, .outOfRange, "stillKeyframeInterval"),
+        .start("{\"staticKeyframeInterval\":0.1}", 400, .outOfRange, "staticKeyframeInterval"),
         .start("{\"encoder\":264}", 400, .wrongType, "encoder"),
         .start("{\"encoder\":\"\"}", 400, .outOfRange, "encoder"),
         .start("{\"encoder\":\"\(String(repeating: "x", count: 65))\"}", 400, .outOfRange, "encoder"),

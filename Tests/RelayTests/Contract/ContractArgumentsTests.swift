@@ -225,7 +225,7 @@ struct ContractArgumentsTests {
             return Refusal(try await relay.get("\(path(operation))?\(query)"))
         }
         let isWait = operation.path.hasSuffix("/wait")
-        let known = try await call(isWait ? "until=still" : nil).known
+        let known = try await call(isWait ? "until=static" : nil).known
         #expect(known == Set(parameters.compactMap { $0["name"]?.string }), "\(operation.name)")
         for parameter in parameters {
             let name = parameter["name"]?.string ?? ""
@@ -233,7 +233,7 @@ struct ContractArgumentsTests {
                 let refusal = try await call()
                 #expect(refusal.field == name && refusal.code == "missing_field")
             }
-            let way = isWait && name != "until" ? "until=still" : nil
+            let way = isWait && name != "until" ? "until=static" : nil
             for value in Probes(parameter["schema"] ?? .null).right {
                 let refusal = try await call(way, "\(name)=\(text(value))")
                 #expect(refusal.isOfUnknown(), "\(operation.name) \(name) \(value.text)")

@@ -84,7 +84,7 @@ struct StateFileTests {
         let kept = state().sessions[0]
         #expect(kept.isSound(now: now))
         let faults: [(inout RelayState.Session) -> Void] = [
-            { $0.request.fps = 0 }, { $0.request.keyframeInterval = 1e300 }, { $0.request.stillKeyframeInterval = -1 },
+            { $0.request.fps = 0 }, { $0.request.keyframeInterval = 1e300 }, { $0.request.staticKeyframeInterval = -1 },
             { $0.request.bitrate = .max }, { $0.request.size.width = 17 }, { $0.request.size.height = .min },
             { $0.request.size.maxPixels = 0 }, { $0.request.ttl = .max }, { $0.request.port = -1 },
             { $0.request.encoder = "" }, { $0.port = 0 }, { $0.port = 70_000 }, { $0.epoch = .max },

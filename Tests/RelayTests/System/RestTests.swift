@@ -18,7 +18,7 @@ struct RestTests {
         var bytes: [UInt8] = []
 
         init(_ relay: RunningRelay, rests: Bool = true) async throws {
-            session = try await relay.startSession(["keyframeInterval": 60, "stillKeyframeInterval": 60])
+            session = try await relay.startSession(["keyframeInterval": 60, "staticKeyframeInterval": 60])
             viewer = try await ByteClient(port: session.port)
             try await relay.waitForViewers(1, of: session.id)
             link = try await LinkClient(greeting: relay)

@@ -129,7 +129,7 @@ private struct Client {
         case .pictures: try await call("GET", "/\(session)/stream.mjpeg")
         case .stalled: try await call("GET", "/\(session)/stream.ts", reads: false)
         case .webSocket: try await call("GET", "/\(session)/ws", fields: Self.handshake)
-        case .waits: try await call("GET", "/\(session)/wait?until=still&for=60&timeout=600")
+        case .waits: try await call("GET", "/\(session)/wait?until=static&for=60&timeout=600")
         case .stills: try await call("GET", "/\(session)/snapshot.jpg")
         case .comesAndGoes: try await call("POST", "/start", #"{"ttl": 1, "width": 64, "height": 64}"#)
         }

@@ -92,7 +92,7 @@ struct WaitTests {
             // Behind a picture of before the call, too.
             let earlier = try await relay.get("/screencapture/\(id)/wait?until=changed&after=0&timeout=0")
             #expect(earlier.status == 200, "\(earlier.text)")
-            #expect(answer.json["waitedMs"] != nil && answer.json["stillMs"] != nil && answer.json["at"] != nil)
+            #expect(answer.json["waitedMs"] != nil && answer.json["staticMs"] != nil && answer.json["at"] != nil)
         }
     }
 
@@ -100,13 +100,13 @@ struct WaitTests {
     func settled() async throws {
         try await withFeed { relay, link, id in
             // The first picture is still, and of PTS 0.
-            let old = try await relay.get("/screencapture/\(id)/wait?until=still&for=0&after=0&timeout=0.2")
+            let old = try await relay.get("/screencapture/\(id)/wait?until=static&for=0&after=0&timeout=0.2")
             #expect(old.status == 504, "\(old.text)")
             let moving = try await answer(whileSendingTo: link, session: id, { Self.picture($0) }) {
                 try await relay.get("/screencapture/\(id)/wait?until=changed&for=20&timeout=0.5")
             }
             #expect(moving.status == 504, "\(moving.text)")
-            for path in ["until=changed&after=0&for=0.3", "until=still&after=0&for=0.3"] {
+            for path in ["until=changed&after=0&for=0.3", "until=static&after=0&for=0.3"] {
                 let settled = try await relay.get("/screencapture/\(id)/wait?\(path)")
                 #expect(settled.status == 200, "\(settled.text)")
                 if case .integer(let pts) = settled.json["pts"] { #expect(pts > 0) } else { Issue.record("no PTS") }
@@ -129,7 +129,7 @@ struct WaitTests {
         try await withFeed { relay, link, id in
             for pictures in [true, false] {
                 let call: @Sendable () async throws -> RunningRelay.Answer = {
-                    try await relay.get("/screencapture/\(id)/wait?until=still&for=0.3")
+                    try await relay.get("/screencapture/\(id)/wait?until=static&for=0.3")
                 }
                 let answer =
                     pictures
@@ -140,7 +140,7 @@ struct WaitTests {
                         call
                     ) : try await call()
                 #expect(answer.status == 200 && answer.json["pts"] == 0, "\(answer.text)")
-                switch answer.json["stillMs"] {
+                switch answer.json["staticMs"] {
                 case .number(let time): #expect(time >= 300)
                 case .integer(let time): #expect(time >= 300)
                 default: Issue.record("no time in \(answer.text)")
@@ -151,7 +151,7 @@ struct WaitTests {
             _ = try await eventually("its loss") {
                 try await relay.session(id)["feed"] == "none" ? true : nil
             }
-            let answer = try await relay.get("/screencapture/\(id)/wait?until=still&for=0&timeout=0.2")
+            let answer = try await relay.get("/screencapture/\(id)/wait?until=static&for=0&timeout=0.2")
             #expect(answer.status == 504 && answer.json["feed"] == "none")
         }
     }
@@ -205,14 +205,14 @@ struct WaitTests {
             let session = try await relay.startSession()
             for (query, code) in [
                 ("", "missing_field"), ("until=moved", "unknown_value"), ("until=changed&for=601", "out_of_range"),
-                ("until=still&for=601", "out_of_range"), ("until=still&timeout=-1", "out_of_range"),
-                ("until=still&timeout=x", "wrong_type"), ("until=still&after=-1", "out_of_range"),
+                ("until=static&for=601", "out_of_range"), ("until=static&timeout=-1", "out_of_range"),
+                ("until=static&timeout=x", "wrong_type"), ("until=static&after=-1", "out_of_range"),
                 ("until=changed&after=-1", "out_of_range"), ("until=changed&after=1.5", "wrong_type"),
             ] {
                 let answer = try await relay.get("/screencapture/\(session.id)/wait?\(query)")
                 #expect(answer.status == 400 && answer.code == code, "\(query): \(answer.text)")
             }
-            let unknown = try await relay.get("/screencapture/99/wait?until=still")
+            let unknown = try await relay.get("/screencapture/99/wait?until=static")
             #expect(unknown.status == 404 && unknown.code == "unknown_session")
         }
     }

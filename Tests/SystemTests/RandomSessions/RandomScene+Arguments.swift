@@ -13,7 +13,7 @@ extension RandomScene {
         arguments["bitrate"] = randomBitrate()
         let interval = Double.random(in: 0.2...2, using: &generator)
         arguments["keyframeInterval"] = interval
-        arguments["stillKeyframeInterval"] = interval + Double.random(in: 0...1, using: &generator)
+        arguments["staticKeyframeInterval"] = interval + Double.random(in: 0...1, using: &generator)
         arguments["join"] = Bool.random(using: &generator) ? "cache" : "live"
         arguments["onDemand"] = Int.random(in: 0..<3, using: &generator) == 0
         // Null is for changes.
