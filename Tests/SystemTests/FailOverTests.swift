@@ -24,7 +24,7 @@ extension SystemTests {
                 let metrics = try await scene.relay.text("/metrics")
                 #expect(
                     metrics.contains(
-                        "heliograph_link_losses_total{device=\"default\",role=\"broadcast\",cause=\"link_closed\"}"
+                        "heliograph_link_losses_total{device=\"default\",role=\"primary\",cause=\"link_closed\"}"
                     )
                 )
                 try scene.expectUnbroken()

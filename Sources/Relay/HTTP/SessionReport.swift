@@ -28,9 +28,9 @@ extension SessionReport {
         asleep = !made.isDemanded
         stale = made.staleSince != nil
         staleSince = made.staleSince?.wallClockText
-        switches = feeds.record.count
-        switchCauses = Dictionary(feeds.record.causes.map { ($0.key.rawValue, $0.value) }) { $1 }
-        lastSwitchGapMs = feeds.record.lastGap?.milliseconds.rounded(places: 1)
+        switches = made.switches.count
+        switchCauses = Dictionary(made.switches.causes.map { ($0.key.rawValue, $0.value) }) { $1 }
+        lastSwitchGapMs = made.switches.lastGap?.milliseconds.rounded(places: 1)
         createdAt = session.created.apiText
         error = made.failure
         counters.agent = figures.map(AgentCounters.init)

@@ -30,9 +30,9 @@ extension FeedSwitch {
     /// Where viewers' pictures come from, as users are told.
     package enum Source: String, Sendable {
         /// The broadcast.
-        case pipewire = "primary"
+        case primary
         /// The standby.
-        case screenshot = "standby"
+        case standby
         /// No agent's source delivers. The last picture may go on.
         case none
     }

@@ -84,7 +84,7 @@ package struct FeedSwitch: Sendable {
 
     package var source: Source {
         guard let current, agents[current].delivers else { return .none }
-        return current == .broadcast ? .pipewire : .screenshot
+        return current == .broadcast ? .primary : .standby
     }
 
     /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none.

@@ -50,7 +50,7 @@ struct FeedDemandTests {
         )
         #expect(!old && answer)
         #expect(stage.feeds.record.count == 0)
-        #expect(stage.feeds.source == .pipewire)
+        #expect(stage.feeds.source == .primary)
     }
 
     @Test("asks for no keyframe while it sleeps")

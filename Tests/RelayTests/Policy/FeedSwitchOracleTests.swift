@@ -258,7 +258,7 @@ struct FeedSwitchOracleTests {
         let (difference, coverage) = Self.compare()
         #expect(difference == nil)
         #expect(coverage.causes == Set(FeedSwitch.Cause.allCases))
-        #expect(coverage.sources == [.pipewire, .screenshot, .none])
+        #expect(coverage.sources == [.primary, .standby, .none])
         let counts = [coverage.requests, coverage.activations, coverage.deactivations, coverage.refusals]
         #expect(counts.allSatisfy { $0 > 500 }, "\(counts)")
         #expect(coverage.overdue.broadcast > 500 && coverage.overdue.standby > 500 && coverage.stale > 500)

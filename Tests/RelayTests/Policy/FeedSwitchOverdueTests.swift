@@ -19,7 +19,7 @@ struct FeedSwitchOverdueTests {
         let again = stage.answer(.broadcast, at: 2010)
         #expect(again)
         #expect(stage.active == [.broadcast])
-        #expect(stage.feeds.source == .pipewire)
+        #expect(stage.feeds.source == .primary)
     }
 
     @Test("takes no agent for hung that encodes other sessions' pictures first")
@@ -31,7 +31,7 @@ struct FeedSwitchOverdueTests {
             #expect(stage.active == [.broadcast])
         }
         stage.tick(6099)
-        #expect(stage.active == [.broadcast] && stage.feeds.source == .pipewire)
+        #expect(stage.active == [.broadcast] && stage.feeds.source == .primary)
         stage.tick(6100)
         #expect(stage.active == [.broadcast, .standby], "it waits no more, and nothing comes")
     }
@@ -66,12 +66,12 @@ struct FeedSwitchOverdueTests {
         stage.lose(.broadcast, at: 1000)
         _ = stage.answer(.standby, at: 1040)
         stage.tick(2139)
-        #expect(stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .screenshot)
+        #expect(stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .standby)
         stage.tick(2140)
         #expect(stage.feeds.overdueSince(of: .standby) == at(2140) && stage.feeds.source == .none)
         #expect(stage.active == [.standby], "it goes on being asked")
         let again = stage.take(.standby, at: 3000)
-        #expect(again && stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .screenshot)
+        #expect(again && stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .standby)
         stage.tick(9000)
         #expect(stage.feeds.overdueSince(of: .standby) == at(9000))
         stage.lose(.standby, .noPictures, at: 9100)
@@ -94,7 +94,7 @@ struct FeedSwitchOverdueTests {
         stage.link(.standby, at: 12_200)
         #expect(stage.feeds.overdueSince(of: .standby) == nil)
         let answer = stage.answer(.standby, at: 12_300)
-        #expect(answer && stage.feeds.source == .screenshot)
+        #expect(answer && stage.feeds.source == .standby)
     }
 
     @Test("says the same of a broadcast's agent that is asked to return and gives no picture")
@@ -107,9 +107,9 @@ struct FeedSwitchOverdueTests {
         _ = stage.take(.standby, at: 4000)
         stage.tick(4100)
         #expect(stage.feeds.overdueSince(of: .broadcast) == at(4100))
-        #expect(stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .screenshot)
+        #expect(stage.feeds.overdueSince(of: .standby) == nil && stage.feeds.source == .standby)
         let back = stage.answer(.broadcast, at: 4200)
-        #expect(back && stage.feeds.source == .pipewire && stage.feeds.overdueSince(of: .broadcast) == nil)
+        #expect(back && stage.feeds.source == .primary && stage.feeds.overdueSince(of: .broadcast) == nil)
     }
 
     @Test("a keyframe that comes when it had been given up is an answer: nothing is overdue")
@@ -122,7 +122,7 @@ struct FeedSwitchOverdueTests {
         let late = stage.take(.broadcast, key: true, request: asked, at: 9000)
         #expect(late)
         stage.tick(60_000)
-        #expect(stage.feeds.overdueSince(of: .broadcast) == nil && stage.feeds.source == .pipewire)
+        #expect(stage.feeds.overdueSince(of: .broadcast) == nil && stage.feeds.source == .primary)
     }
 
     @Test("waits for no picture of a still screen without repeats, unless a keyframe was asked for")
@@ -130,7 +130,7 @@ struct FeedSwitchOverdueTests {
         var stage = FeedStage.live(repeats: false)
         stage.tick(60_000)
         #expect(stage.active == [.broadcast])
-        #expect(stage.feeds.source == .pipewire)
+        #expect(stage.feeds.source == .primary)
         let request = stage.requestKeyframe(at: 60_000)
         #expect(request != nil)
         stage.tick(61_050)

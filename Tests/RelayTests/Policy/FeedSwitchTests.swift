@@ -17,7 +17,7 @@ struct FeedSwitchTests {
         #expect(stage.feeds.source == .none)
         let answer = stage.answer(.broadcast, at: 30)
         #expect(answer)
-        #expect(stage.feeds.source == .pipewire)
+        #expect(stage.feeds.source == .primary)
         #expect(stage.feeds.record.count == 0, "the first feed is no switch")
         #expect(stage.active == [.broadcast])
     }
@@ -40,7 +40,7 @@ struct FeedSwitchTests {
         #expect(!old, "not the answer to what another agent was asked")
         let answer = stage.answer(.standby, at: 1040)
         #expect(answer)
-        #expect(stage.feeds.source == .screenshot)
+        #expect(stage.feeds.source == .standby)
         #expect(stage.feeds.staleSince == nil)
         #expect(stage.feeds.record.causes == [cause: 1])
         #expect(stage.feeds.record.lastGap == .milliseconds(50))
@@ -68,7 +68,7 @@ struct FeedSwitchTests {
         #expect(stage.orders == [.deactivate(.standby)])
         let late = stage.take(.standby, at: 2085)
         #expect(!late)
-        #expect(stage.feeds.source == .pipewire)
+        #expect(stage.feeds.source == .primary)
         #expect(stage.feeds.record.causes == [.linkClosed: 1, .returned: 1])
         #expect(stage.feeds.record.lastGap == .milliseconds(30))
     }
@@ -94,7 +94,7 @@ struct FeedSwitchTests {
             stage.tick(4100)
             let new = stage.answer(.broadcast, capturedAt: 4090, at: 4110)
             #expect(new)
-            #expect(stage.feeds.source == .pipewire)
+            #expect(stage.feeds.source == .primary)
         }
     }
 
@@ -112,7 +112,7 @@ struct FeedSwitchTests {
         let shot = slow.answer(.standby, at: 1150)
         #expect(shot)
         #expect(slow.feeds.record.count == 0)
-        #expect(slow.feeds.source == .screenshot)
+        #expect(slow.feeds.source == .standby)
 
         var lost = FeedStage()
         lost.link(.broadcast, .lost, at: 0)

@@ -62,8 +62,8 @@ struct FormerFeedSwitch {
 
     var source: Source {
         switch current {
-        case .broadcast where agents.broadcast.source == .streaming && !isStalled: .pipewire
-        case .standby where agents.standby.source == .streaming && agents.standby.stalledSince == nil: .screenshot
+        case .broadcast where agents.broadcast.source == .streaming && !isStalled: .primary
+        case .standby where agents.standby.source == .streaming && agents.standby.stalledSince == nil: .standby
         case .broadcast, .standby, nil: .none
         }
     }

@@ -81,12 +81,12 @@ struct HandOverTests {
         for _ in 0..<1000 {
             handOver.push(.feed(.none))
             handOver.push(.sourceLost)
-            handOver.push(.feed(.pipewire))
+            handOver.push(.feed(.primary))
             handOver.push(.tracks([.video(.h264)]))
         }
         handOver.push(.unit(SampleStream.unit(0, key: true)))
         handOver.push(.feed(.none))
-        #expect(drained(handOver) == ["lost", "pipewire", "1 tracks", "0:0", "none"])
+        #expect(drained(handOver) == ["lost", "primary", "1 tracks", "0:0", "none"])
     }
 
     @Test("tells the gap of a track that ends")

@@ -35,8 +35,8 @@ struct SessionStreamTests {
     func order() {
         let (first, second) = (Witness(), Witness())
         stream.attach(first)
-        stream.feedChanged(to: .pipewire)
-        stream.feedChanged(to: .pipewire)
+        stream.feedChanged(to: .primary)
+        stream.feedChanged(to: .primary)
         stream.publish(SampleStream.unit(0, key: true), now: at(0))
         stream.attach(second)
         stream.soundChanged(to: [SampleStream.opusTrack(1)])
@@ -44,7 +44,7 @@ struct SessionStreamTests {
         stream.publish(SampleStream.opusUnit(1), now: at(1))
         stream.detach(first)
         stream.end()
-        #expect(first.told == ["feed pipewire", "unit 0 0", "tracks [0, 1]", "unit 1 20000"])
+        #expect(first.told == ["feed primary", "unit 0 0", "tracks [0, 1]", "unit 1 20000"])
         #expect(second.told == ["tracks [0, 1]", "unit 1 20000", "end"])
     }
 

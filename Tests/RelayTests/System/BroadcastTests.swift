@@ -249,9 +249,9 @@ struct BroadcastTests {
             #expect(object["rates"]?["pictures"] == 30)
             let metrics = try await relay.get("/metrics").text
             #expect(
-                metrics.contains("heliograph_agent_frames_received_total{device=\"default\",role=\"broadcast\"} 180")
+                metrics.contains("heliograph_agent_frames_received_total{device=\"default\",role=\"primary\"} 180")
             )
-            let label = "{device=\"default\",role=\"broadcast\",session=\"\(session.id)\"}"
+            let label = "{device=\"default\",role=\"primary\",session=\"\(session.id)\"}"
             #expect(metrics.contains("heliograph_agent_session_encoded_live_total\(label) 90"))
         }
     }

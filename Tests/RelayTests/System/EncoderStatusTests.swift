@@ -26,7 +26,7 @@ struct EncoderStatusTests {
             }
             #expect(status["encoderReason"] == .string(reason))
             #expect(status["encoderRestarts"] == 3)
-            let labels = "{device=\"default\",role=\"broadcast\",session=\"1\"}"
+            let labels = "{device=\"default\",role=\"primary\",session=\"1\"}"
             let metric = "heliograph_agent_session_encoder_restarts_total\(labels) 3\n"
             #expect(try await relay.get("/metrics").text.contains(metric))
             guard case .array(let figures) = try await relay.broadcast()["heartbeat"]?["sessions"] else {

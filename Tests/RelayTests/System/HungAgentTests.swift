@@ -49,7 +49,7 @@ struct HungAgentTests {
                 return status["feed"] == "standby" ? status : nil
             }
             #expect(status["switchCauses"]?["no_pictures"] == 1)
-            let losses = "heliograph_link_losses_total{device=\"default\",role=\"broadcast\",cause=\"no_pictures\"} 1\n"
+            let losses = "heliograph_link_losses_total{device=\"default\",role=\"primary\",cause=\"no_pictures\"} 1\n"
             let metrics = try await relay.get("/metrics").text
             #expect(metrics.contains(losses))
             #expect(

@@ -61,7 +61,7 @@ struct MalformedUnitTests {
             }
             #expect(counters["discarded"] == 1)
             let metrics = try await relay.get("/metrics").text
-            let metric = "heliograph_link_malformed_units_total{device=\"default\",role=\"broadcast\"} 1\n"
+            let metric = "heliograph_link_malformed_units_total{device=\"default\",role=\"primary\"} 1\n"
             #expect(metrics.contains(metric))
             #expect(try await relay.broadcast()["link"]?["reconnects"] == 0)
             _ = try await relay.post("/screencapture/\(session.id)/stop")
