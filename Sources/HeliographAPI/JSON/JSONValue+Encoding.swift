@@ -16,15 +16,26 @@ extension Dictionary: StringKeyed where Key == String {}
 
 /// A value that is being encoded: containers add to it.
 private final class JSONNode {
-    private enum Content {
+    /// Numbers, texts and the like need no node of their own, which is most of a report.
+    enum Part {
         case value(JSONValue)
-        case members([(name: String, node: JSONNode)])
-        case elements([JSONNode])
+        case node(JSONNode)
+
+        var value: JSONValue {
+            switch self {
+            case .value(let value): value
+            case .node(let node): node.value(isSorted: false)
+            }
+        }
     }
 
-    private var content: Content
+    private enum Content {
+        case value(JSONValue)
+        case members([(name: String, part: Part)])
+        case elements([Part])
+    }
 
-    init(_ value: JSONValue = .null) { content = .value(value) }
+    private var content = Content.value(.null)
 
     func becomeObject() { if case .members = content {} else { content = .members([]) } }
 
@@ -32,17 +43,17 @@ private final class JSONNode {
 
     func become(_ value: JSONValue) { content = .value(value) }
 
-    func append(_ node: JSONNode, named name: String) {
+    func append(_ part: Part, named name: String) {
         guard case .members(var members) = content else { return }
         content = .members([])
-        members.append((name, node))
+        members.append((name, part))
         content = .members(members)
     }
 
-    func append(_ node: JSONNode) {
+    func append(_ part: Part) {
         guard case .elements(var elements) = content else { return }
         content = .elements([])
-        elements.append(node)
+        elements.append(part)
         content = .elements(elements)
     }
 
@@ -53,23 +64,24 @@ private final class JSONNode {
     func value(isSorted: Bool) -> JSONValue {
         switch content {
         case .value(let value): return value
-        case .elements(let nodes): return .array(nodes.map { $0.value(isSorted: false) })
-        case .members(let nodes):
-            let members = nodes.map { JSONValue.Member(name: $0.name, value: $0.node.value(isSorted: false)) }
+        case .elements(let parts): return .array(parts.map(\.value))
+        case .members(let parts):
+            let members = parts.map { JSONValue.Member(name: $0.name, value: $0.part.value) }
             return .object(isSorted ? members.sorted { $0.name < $1.name } : members)
         }
     }
 
-    /// The node of a value of any type. Numbers, strings and booleans need no container.
-    static func encoding(_ value: some Encodable) throws -> JSONNode {
+    /// A value of any type. Those that containers know by their types come here only within other values.
+    static func encoding(_ value: some Encodable) throws -> Part {
         switch value {
-        case let value as JSONValue: JSONNode(value)
-        case let value as String: JSONNode(.string(value))
-        case let value as Bool: JSONNode(.bool(value))
-        case let value as Double: JSONNode(.number(value))
-        case let value as Float: JSONNode(.number(Double(value)))
-        case let value as any BinaryInteger: JSONNode(JSONValue(value))
-        default: JSONNode(try JSONValue(encoding: value))
+        case let value as Double: .value(.number(value))
+        case let value as UInt64: .value(JSONValue(value))
+        case let value as String: .value(.string(value))
+        case let value as Bool: .value(.bool(value))
+        case let value as JSONValue: .value(value)
+        case let value as Float: .value(.number(Double(value)))
+        case let value as any BinaryInteger: .value(JSONValue(value))
+        default: .value(try JSONValue(encoding: value))
         }
     }
 }
@@ -96,32 +108,39 @@ private struct MemberContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: JSONNode
     var codingPath: [any CodingKey] { [] }
 
-    func encodeNil(forKey key: Key) { node.append(JSONNode(), named: key.stringValue) }
+    private func put(_ value: JSONValue, _ key: Key) { node.append(.value(value), named: key.stringValue) }
+
+    func encodeNil(forKey key: Key) { put(.null, key) }
 
     func encode(_ value: some Encodable, forKey key: Key) throws {
-        node.append(try .encoding(value), named: key.stringValue)
+        node.append(try JSONNode.encoding(value), named: key.stringValue)
     }
 
-    private func encodeOptional(_ value: (some Encodable)?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
-    }
+    // Most of a report, without looking for the type.
+    func encode(_ value: Bool, forKey key: Key) { put(.bool(value), key) }
+    func encode(_ value: String, forKey key: Key) { put(.string(value), key) }
+    func encode(_ value: Double, forKey key: Key) { put(.number(value), key) }
+    func encode(_ value: Int, forKey key: Key) { put(JSONValue(value), key) }
+    func encode(_ value: UInt64, forKey key: Key) { put(JSONValue(value), key) }
 
     // The standard library's own versions of these leave nil out.
-    func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
+    func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { put(value.map { .bool($0) } ?? .null, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) { put(JSONValue(value.map(Double.init)), key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { put(JSONValue(value), key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { put(JSONValue(value), key) }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy: Nested.Type,
@@ -139,7 +158,7 @@ private struct MemberContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     private func nested(_ name: String) -> NodeEncoder {
         let part = JSONNode()
-        node.append(part, named: name)
+        node.append(.node(part), named: name)
         return NodeEncoder(node: part)
     }
 }
@@ -149,8 +168,10 @@ private struct ElementContainer: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { [] }
     var count: Int { node.count }
 
-    func encodeNil() { node.append(JSONNode()) }
-    func encode(_ value: some Encodable) throws { node.append(try .encoding(value)) }
+    func encodeNil() { node.append(.value(.null)) }
+    func encode(_ value: some Encodable) throws { node.append(try JSONNode.encoding(value)) }
+    func encode(_ value: Double) { node.append(.value(.number(value))) }
+    func encode(_ value: UInt64) { node.append(.value(JSONValue(value))) }
 
     func nestedContainer<Key: CodingKey>(keyedBy: Key.Type) -> KeyedEncodingContainer<Key> {
         superEncoder().container(keyedBy: keyedBy)
@@ -160,7 +181,7 @@ private struct ElementContainer: UnkeyedEncodingContainer {
 
     func superEncoder() -> any Encoder {
         let part = JSONNode()
-        node.append(part)
+        node.append(.node(part))
         return NodeEncoder(node: part)
     }
 }
@@ -170,5 +191,5 @@ private struct ValueContainer: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { [] }
 
     func encodeNil() { node.become(.null) }
-    func encode(_ value: some Encodable) throws { node.become(try JSONNode.encoding(value).value(isSorted: false)) }
+    func encode(_ value: some Encodable) throws { node.become(try JSONNode.encoding(value).value) }
 }

@@ -13,7 +13,14 @@ extension API {
         for (call, container) in [(Routes.streamTS, Container.transportStream), (Routes.streamMP4, .fragmentedMP4)] {
             routes.respond(to: call) { query, request, context in
                 let session = try await session(context)
-                return try await stream(session, query, in: .container(container), type: container.mediaType, request, context)
+                return try await stream(
+                    session,
+                    query,
+                    in: .container(container),
+                    type: container.mediaType,
+                    request,
+                    context
+                )
             }
         }
     }
