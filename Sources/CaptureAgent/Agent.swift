@@ -132,14 +132,16 @@ package final class Agent: Sendable {
 
     /// Serves one link until it ends.
     private func serve(_ link: RelayLink, decoder: inout PacketDecoder) -> LinkError {
-        let stills = StillDesk { link.send(.still($0, $1)) }
-        screen.attach(link, stills: stills)
+        let snapshots = SnapshotDesk { link.send(.snapshot($0, $1)) }
+        screen.attach(link, snapshots: snapshots)
         defer { screen.detach() }
         do throws(ResourceShortage) {
-            let stillThread = try WorkerThread(name: "stills") { [screen] in stills.run(screen.stillSubject(of:)) }
+            let snapshotThread = try WorkerThread(name: "snapshots") { [screen] in
+                snapshots.run(screen.snapshotSubject(of:))
+            }
             defer {
-                stills.close()
-                stillThread.join()
+                snapshots.close()
+                snapshotThread.join()
             }
             let writer = try WorkerThread(name: "link-writer") { [self, screen] in
                 link.writeLoop {
@@ -151,7 +153,7 @@ package final class Agent: Sendable {
                 link.close()
                 writer.join()
             }
-            return followOrders(link, stills, &decoder)
+            return followOrders(link, snapshots, &decoder)
         } catch {
             return .shortage(error)
         }
@@ -165,7 +167,8 @@ package final class Agent: Sendable {
     }
 
     /// Does what the relay says until the link ends.
-    private func followOrders(_ link: RelayLink, _ stills: StillDesk, _ decoder: inout PacketDecoder) -> LinkError {
+    private func followOrders(_ link: RelayLink, _ snapshots: SnapshotDesk, _ decoder: inout PacketDecoder) -> LinkError
+    {
         do {
             while true {
                 switch try link.nextPacket(&decoder) {
@@ -180,8 +183,8 @@ package final class Agent: Sendable {
                     link.forget(id)
                 case .keyframeRequest(let id, let request): screen.requestKeyframe(id, request)
                 case .rested(let id, let rested): screen.rested(id, rested)
-                case .stillRequest(let id, let request):
-                    stills.take(request, of: id, patience: screen.stillPatience(of: id))
+                case .snapshotRequest(let id, let request):
+                    snapshots.take(request, of: id, patience: screen.snapshotPatience(of: id))
                 case .stop(let stop):
                     logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()

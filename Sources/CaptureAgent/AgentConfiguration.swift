@@ -36,7 +36,7 @@ package struct AgentConfiguration: Sendable {
         relayHost: String,
         relayPort: UInt16,
         device: String,
-        role: AgentRole = .broadcast,
+        role: AgentRole = .primary,
         source: Source,
         token: String,
         stateDirectory: String,

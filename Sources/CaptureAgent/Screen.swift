@@ -14,7 +14,7 @@ package final class Screen: FrameSink {
 
     package func receive(_ frame: CapturedFrame) {
         let arrival = MonotonicClock.now
-        let (sessions, stills, previous) = state.withLock { state in
+        let (sessions, snapshots, previous) = state.withLock { state in
             // Released outside the lock: its buffer goes back to the source.
             let previous = state.newest
             state.newest = frame
@@ -22,10 +22,10 @@ package final class Screen: FrameSink {
             state.slate = nil
             state.framesReceived += 1
             state.follow(frame)
-            return (state.sessions, state.stills, previous)
+            return (state.sessions, state.snapshots, previous)
         }
         for session in sessions { session.offer(frame, arrival: arrival) }
-        stills?.frameArrived(captured: frame.captured)
+        snapshots?.frameArrived(captured: frame.captured)
         withExtendedLifetime(previous) {}
     }
 
@@ -73,11 +73,11 @@ package final class Screen: FrameSink {
 
     // MARK: - Link
 
-    /// Reports to `link` from now on, beginning with the source's state and the encoders, and tells `stills` of frames.
-    func attach(_ link: RelayLink, stills: StillDesk) {
+    /// Reports to `link` from now on, beginning with the source's state and the encoders, and tells `snapshots` of frames.
+    func attach(_ link: RelayLink, snapshots: SnapshotDesk) {
         state.withLock { state in
             state.link = link
-            state.stills = stills
+            state.snapshots = snapshots
             link.send(.status(state.status))
             if !state.encoders.isEmpty { link.send(.encoders(EncoderReports(encoders: state.encoders))) }
         }
@@ -89,7 +89,7 @@ package final class Screen: FrameSink {
             defer { state.sessions = [] }
             state.dormant = [:]
             state.link = nil
-            state.stills = nil
+            state.snapshots = nil
             return state.sessions
         }
         for session in sessions { end(session) }
@@ -169,7 +169,7 @@ package final class Screen: FrameSink {
             }
             if let problem = session.update(update) { return .refused(problem) }
             if !session.parameters.isActive { return .ends(session) }
-            // A screen that stands still shows its new size too.
+            // A screen that is static shows its new size too.
             if update.size != nil, let newest = state.newest { session.offer(newest) }
             return .done
         }
@@ -243,19 +243,19 @@ package final class Screen: FrameSink {
         followSessions()
     }
 
-    // MARK: - Stills
+    // MARK: - Snapshots
 
-    /// What a still of the session shows: what its newest picture is, or will be, made of.
-    package func stillSubject(of id: SessionID) -> Result<StillSubject, StillRefusal> {
+    /// What a snapshot of the session shows: what its newest picture is, or will be, made of.
+    package func snapshotSubject(of id: SessionID) -> Result<SnapshotSubject, SnapshotRefusal> {
         state.withLock { state in
-            guard let parameters = state.parameters(of: id) else { return .failure(StillRefusal(.unknownSession)) }
-            guard let frame = state.slate ?? state.newest else { return .failure(StillRefusal(.noFrame)) }
-            return .success(StillSubject(frame: frame, size: parameters.size))
+            guard let parameters = state.parameters(of: id) else { return .failure(SnapshotRefusal(.unknownSession)) }
+            guard let frame = state.slate ?? state.newest else { return .failure(SnapshotRefusal(.noFrame)) }
+            return .success(SnapshotSubject(frame: frame, size: parameters.size))
         }
     }
 
-    /// How long a still of the session that is to be fresh waits for a frame, ns: two of its intervals, within bounds.
-    func stillPatience(of id: SessionID) -> UInt64 {
+    /// How long a snapshot of the session that is to be fresh waits for a frame, ns: two of its intervals, within bounds.
+    func snapshotPatience(of id: SessionID) -> UInt64 {
         let fps = state.withLock { $0.parameters(of: id)?.fps } ?? 1
         return min(max(2_000_000_000 / UInt64(max(1, fps)), .milliseconds(100)), .milliseconds(1_000))
     }

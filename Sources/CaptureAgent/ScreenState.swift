@@ -7,7 +7,7 @@ struct ScreenState {
     var sessions: [SessionPipeline] = []
     var dormant: [SessionID: DormantSession] = [:]
     var ending = EndingSessions()
-    /// Sessions that are added to a still screen start from it.
+    /// Sessions that are added to a static screen start from it.
     var newest: CapturedFrame?
     /// Of the newest frame, monotonic ns.
     var arrival: UInt64 = 0
@@ -18,7 +18,7 @@ struct ScreenState {
     var lostSince: UInt64? = MonotonicClock.now
     var encoders: [EncoderReport] = []
     var link: RelayLink?
-    var stills: StillDesk?
+    var snapshots: SnapshotDesk?
     var framesReceived: UInt64 = 0
     var buffersSkipped: UInt64 = 0
     var framesCopied: UInt64 = 0

@@ -31,7 +31,7 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(
         help: "What it is to its device: broadcast, or standby, which feeds sessions when the broadcast's agent cannot."
     )
-    var role = AgentRole.broadcast
+    var role = AgentRole.primary
 
     @Option(help: "Where pictures come from.")
     var source = SourceKind.portal

@@ -83,8 +83,10 @@ struct RelayClient: Sendable {
         return try await execute(request, deadline: .now() + timeout).body.collect(upTo: limit)
     }
 
+    /// The path of a call, its alias where it has one: there a device that is not named is the default one.
     private func path(of call: Call<some Any, some Any>, session: UInt32?) -> String {
-        session.map { Routes.path(of: call.route, session: $0) } ?? call.route.path
+        let route = call.route.aliased
+        return session.map(route.path(session:)) ?? route.path
     }
 
     /// Hands the pictures of a stream of MP4 fragments on as they come, until it ends or `consume` returns false.
@@ -95,8 +97,7 @@ struct RelayClient: Sendable {
         _ query: StreamQuery,
         to consume: (AccessUnit) throws -> Bool
     ) async throws {
-        let path = Routes.path(of: Routes.streamMP4.route, session: session)
-        let address = url + path + (try Query.text(JSONEncoder().encode(query)))
+        let address = url + path(of: Routes.streamMP4, session: session) + (try Query.text(JSONEncoder().encode(query)))
         let response = try await execute(HTTPClientRequest(url: address), deadline: .distantFuture)
         var reader = FragmentReader()
         do {

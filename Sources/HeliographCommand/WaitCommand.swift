@@ -28,7 +28,7 @@ struct WaitCommand: AsyncParsableCommand {
         name: .customLong("for"),
         help: ArgumentHelp("How long the screen must be unchanged, 0 to 600.", valueName: "s")
     )
-    var stillness: Double?
+    var staticTime: Double?
 
     @Option(help: ArgumentHelp("The PTS behind which changes count. Default: they count from now on.", valueName: "µs"))
     var after: Int64?
@@ -45,15 +45,15 @@ struct WaitCommand: AsyncParsableCommand {
             guard until == .changed else { throw ValidationError("--after is for --until changed") }
             guard after >= 0 else { throw ValidationError("--after is a PTS, not negative") }
         }
-        guard let stillness else { return }
+        guard let staticTime else { return }
         guard until == .static else { throw ValidationError("--for is for --until static") }
-        guard (0...600).contains(stillness) else { throw ValidationError("--for is 0 to 600 s") }
+        guard (0...600).contains(staticTime) else { throw ValidationError("--for is 0 to 600 s") }
     }
 
     func run() async throws {
         var query = WaitQuery()
         query.until = until
-        query.for = stillness
+        query.for = staticTime
         query.after = after
         query.timeout = timeout
         let limit = TimeAmount.milliseconds(Int64((timeout + Self.answerGrace) * 1000))

@@ -8,28 +8,28 @@ package struct KeyframePolicy: Sendable {
 
     /// Longest time between keyframes, ns.
     private let interval: UInt64
-    /// The same while the screen stands still and its keyframe is sent again.
-    private let stillInterval: UInt64
+    /// The same while the screen is static and its keyframe is sent again.
+    private let staticInterval: UInt64
     /// Time between slots, ns.
     private var slotInterval: UInt64
     private var lastKeyframe: UInt64?
     /// The time that the last keyframe's bytes are worth, ns.
     private var worth: UInt64 = 0
-    /// The last slot of a screen that stood still: motion that begins again needs no keyframe at once.
-    private var lastStill: UInt64?
-    /// The first slot of a screen that stands still.
-    private var stillSince: UInt64?
+    /// The last slot of a screen that was static: motion that begins again needs no keyframe at once.
+    private var lastStatic: UInt64?
+    /// The first slot of a screen that is static.
+    private var staticSince: UInt64?
     private var pendingRequest: UInt32?
     /// Whether a keyframe is wanted by nobody's request.
     private var isAsked = false
 
     /// - Parameters:
     ///   - interval: Longest time between keyframes, ns; a shorter one than between slots makes every picture a keyframe.
-    ///   - stillInterval: Longest time between keyframes that are sent again, ns; not shorter than `interval`.
+    ///   - staticInterval: Longest time between keyframes that are sent again, ns; not shorter than `interval`.
     ///   - slotInterval: Time between slots, ns.
-    package init(interval: UInt64, stillInterval: UInt64, slotInterval: UInt64) {
+    package init(interval: UInt64, staticInterval: UInt64, slotInterval: UInt64) {
         self.interval = interval
-        self.stillInterval = max(interval, stillInterval)
+        self.staticInterval = max(interval, staticInterval)
         self.slotInterval = slotInterval
     }
 
@@ -68,25 +68,25 @@ package struct KeyframePolicy: Sendable {
     }
 
     private func dueTime(after lastKeyframe: UInt64) -> UInt64 {
-        guard let lastStill, lastStill >= lastKeyframe else { return lastKeyframe + interval }
-        let latest = lastKeyframe + longestStillInterval
-        // What has stood still for the interval gets the keyframe that is then sent again.
-        guard let stillSince, stillSince > lastKeyframe else { return min(lastStill + interval, latest) }
-        return min(max(stillSince + interval, lastKeyframe + worth), latest)
+        guard let lastStatic, lastStatic >= lastKeyframe else { return lastKeyframe + interval }
+        let latest = lastKeyframe + longestStaticInterval
+        // What has been static for the interval gets the keyframe that is then sent again.
+        guard let staticSince, staticSince > lastKeyframe else { return min(lastStatic + interval, latest) }
+        return min(max(staticSince + interval, lastKeyframe + worth), latest)
     }
 
     /// Longest time between keyframes that are sent again, ns.
-    package var longestStillInterval: UInt64 { max(stillInterval, worth) }
+    package var longestStaticInterval: UInt64 { max(staticInterval, worth) }
 
     /// Notes that the screen has changed.
     package mutating func screenChanged() {
-        stillSince = nil
+        staticSince = nil
     }
 
     /// Notes that the picture of the slot at `slot` was made without the encoder.
     package mutating func pictureRepeated(at slot: UInt64) {
-        lastStill = slot
-        stillSince = stillSince ?? slot
+        lastStatic = slot
+        staticSince = staticSince ?? slot
     }
 
     /// Notes that somebody else has repeated the last keyframe up to the slot at `slot`.
@@ -99,7 +99,7 @@ package struct KeyframePolicy: Sendable {
 
     /// Notes that the picture of the slot at `slot` is a keyframe; returns the request that it answers, 0 for none.
     ///
-    /// - Parameter worth: For how long at least it is not made again while the screen stands still, unless it is asked for, ns.
+    /// - Parameter worth: For how long at least it is not made again while the screen is static, unless it is asked for, ns.
     package mutating func keyframeMade(at slot: UInt64, worth: UInt64 = 0) -> UInt32 {
         lastKeyframe = slot
         self.worth = worth

@@ -72,7 +72,7 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     /// When the free encoder has something to do, as matters stand at `now`; nil for not before a frame arrives.
     ///
     /// - Parameter demandTime: From when on somebody waits for a keyframe: it takes the next slot, ahead of it if need be. That is the frame that
-    ///   waits, or the last picture once more, even where repeats are off, or a viewer that joins a still screen would see nothing. Nil when nobody
+    ///   waits, or the last picture once more, even where repeats are off, or a viewer that joins a static screen would see nothing. Nil when nobody
     ///   waits.
     package mutating func nextTime(at now: UInt64, demandTime: UInt64? = nil) -> UInt64? {
         let demanded = repeater.demandedTime(demandTime, clock: clock)
@@ -107,7 +107,7 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
             clock.begin(inStepWith: arrival, at: now, from: start)
             return clock.takeSlot(at: now, onDemand: true)
         }
-        // Where nothing fills the slots of a still screen, they follow the frame.
+        // Where nothing fills the slots of a static screen, they follow the frame.
         if !repeater.fillsSlots, clock.isOver(at: arrival) { clock.begin(at: arrival) }
         passOverSlots(at: now)
         return clock.takeSlot(at: now, onDemand: onDemand)

@@ -1,4 +1,4 @@
-/// Decides when a picture that stands still has settled: until then repeats are encoded, so that it becomes as sharp as the
+/// Decides when a picture that is static has settled: until then repeats are encoded, so that it becomes as sharp as the
 /// encoder would make it, and from then on they are made without the encoder.
 package struct SettlingPolicy: Sendable, Equatable {
     /// How many repeats are encoded at least: they also give the encoder's rate control back what the motion took.

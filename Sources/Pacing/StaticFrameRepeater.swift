@@ -1,4 +1,4 @@
-/// Decides when the last picture is output again because the screen stands still.
+/// Decides when the last picture is output again because the screen is static.
 package struct StaticFrameRepeater: Sendable {
     /// Whether the session wants repeats.
     private let isOn: Bool

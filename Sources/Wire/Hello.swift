@@ -12,8 +12,8 @@ package struct Hello: Sendable, Equatable, Codable {
     package var release: String
     /// Absent on the wire for a broadcast's agent.
     package var role: AgentRole {
-        get { standbyRole ?? .broadcast }
-        set { standbyRole = newValue == .broadcast ? nil : newValue }
+        get { standbyRole ?? .primary }
+        set { standbyRole = newValue == .primary ? nil : newValue }
     }
 
     private var standbyRole: AgentRole?
@@ -29,7 +29,7 @@ package struct Hello: Sendable, Equatable, Codable {
         source: String,
         pid: Int32,
         release: String,
-        role: AgentRole = .broadcast
+        role: AgentRole = .primary
     ) {
         self.token = token
         self.device = device
@@ -43,7 +43,7 @@ package struct Hello: Sendable, Equatable, Codable {
 /// What an agent is to its device, which has at most one of each.
 package enum AgentRole: String, Sendable, Codable, CaseIterable {
     /// Captures the screen for as long as the broadcast runs.
-    case broadcast = "primary"
+    case primary
     /// Waits with sessions that are not active, to feed them when the broadcast's agent cannot.
     case standby
 }

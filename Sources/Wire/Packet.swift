@@ -13,7 +13,7 @@ package enum Packet: Sendable, Equatable {
     case sessionRemove(SessionID)
     /// Asks for a keyframe that carries `request`, so that the relay tells it from one that was already queued.
     case keyframeRequest(SessionID, request: UInt32)
-    case stillRequest(SessionID, StillRequest)
+    case snapshotRequest(SessionID, SnapshotRequest)
     case stop(Stop)
     case rested(SessionID, Rested)
 
@@ -25,7 +25,7 @@ package enum Packet: Sendable, Equatable {
     case accessUnit(SessionID, AccessUnit)
     case status(SourceStatus)
     case sessionError(SessionID, SessionFailure)
-    case still(SessionID, Still)
+    case snapshot(SessionID, Snapshot)
     case encoders(EncoderReports)
     case rest(SessionID, Rest)
     /// Asks for a session that rests: it has something new.
@@ -41,7 +41,7 @@ package enum Packet: Sendable, Equatable {
         case .sessionUpdate: .sessionUpdate
         case .sessionRemove: .sessionRemove
         case .keyframeRequest: .keyframeRequest
-        case .stillRequest: .stillRequest
+        case .snapshotRequest: .snapshotRequest
         case .stop: .stop
         case .rested: .rested
         case .hello: .hello
@@ -49,7 +49,7 @@ package enum Packet: Sendable, Equatable {
         case .accessUnit: .accessUnit
         case .status: .status
         case .sessionError: .sessionError
-        case .still: .still
+        case .snapshot: .snapshot
         case .encoders: .encoders
         case .rest: .rest
         case .wake: .wake
@@ -65,7 +65,7 @@ package enum Packet: Sendable, Equatable {
     package var session: SessionID {
         switch self {
         case .sessionAdd(let id, _), .sessionUpdate(let id, _), .sessionRemove(let id), .keyframeRequest(let id, _),
-            .stillRequest(let id, _), .accessUnit(let id, _), .sessionError(let id, _), .still(let id, _),
+            .snapshotRequest(let id, _), .accessUnit(let id, _), .sessionError(let id, _), .snapshot(let id, _),
             .rested(let id, _), .rest(let id, _), .wake(let id):
             id
         case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks:

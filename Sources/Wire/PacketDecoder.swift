@@ -171,7 +171,7 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
                 throw .malformedBody(type: type, reason: "\(body.count) bytes, 4 expected")
             }
             return .keyframeRequest(session, request: request)
-        case .stillRequest: return .stillRequest(session, try StillRequestBody.parse(body))
+        case .snapshotRequest: return .snapshotRequest(session, try SnapshotRequestBody.parse(body))
         case .stop: return .stop(try json())
         case .hello: return .hello(try json())
         case .heartbeat:
@@ -180,7 +180,7 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         case .accessUnit: throw .malformedBody(type: type, reason: "it is a unit")
         case .status: return .status(try json())
         case .sessionError: return .sessionError(session, try json())
-        case .still: return .still(session, try StillBody.parse(body))
+        case .snapshot: return .snapshot(session, try SnapshotBody.parse(body))
         case .encoders: return .encoders(try json())
         case .rested: return .rested(session, try json())
         case .rest: return .rest(session, try json())

@@ -15,8 +15,8 @@ extension Packet {
         switch self {
         case .accessUnit(_, let accessUnit):
             bytes.reserveCapacity(PacketHeader.byteCount + AccessUnitBody.fixedByteCount + accessUnit.bytes.count)
-        case .still(_, let still):
-            bytes.reserveCapacity(PacketHeader.byteCount + StillBody.byteCount(of: still))
+        case .snapshot(_, let snapshot):
+            bytes.reserveCapacity(PacketHeader.byteCount + SnapshotBody.byteCount(of: snapshot))
         default: break
         }
         bytes.append(bigEndian: PacketHeader.magic)
@@ -40,7 +40,7 @@ extension Packet {
         case .sessionUpdate(_, let body): bytes.append(json: body)
         case .sessionRemove: break
         case .keyframeRequest(_, let request): bytes.append(bigEndian: request)
-        case .stillRequest(_, let request): StillRequestBody.append(request, to: &bytes)
+        case .snapshotRequest(_, let request): SnapshotRequestBody.append(request, to: &bytes)
         case .stop(let body): bytes.append(json: body)
         case .hello(let body): bytes.append(json: body)
         case .heartbeat(let body): bytes.append(json: body)
@@ -48,7 +48,7 @@ extension Packet {
         case .accessUnit(_, let accessUnit): AccessUnitBody.append(accessUnit, to: &bytes)
         case .status(let body): bytes.append(json: body)
         case .sessionError(_, let body): bytes.append(json: body)
-        case .still(_, let still): StillBody.append(still, to: &bytes)
+        case .snapshot(_, let snapshot): SnapshotBody.append(snapshot, to: &bytes)
         case .encoders(let body): bytes.append(json: body)
         case .rested(_, let body): bytes.append(json: body)
         case .rest(_, let body): bytes.append(json: body)

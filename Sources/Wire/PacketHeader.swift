@@ -52,7 +52,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case sessionUpdate = 4
     case sessionRemove = 5
     case keyframeRequest = 6
-    case stillRequest = 7
+    case snapshotRequest = 7
     case stop = 8
     case rested = 9
 
@@ -61,7 +61,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case accessUnit = 67
     case status = 68
     case sessionError = 69
-    case still = 70
+    case snapshot = 70
     case encoders = 71
     case rest = 72
     case wake = 73
@@ -72,7 +72,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     /// Longest body in bytes.
     package var maximumLength: Int {
         switch self {
-        case .accessUnit, .still: PacketHeader.maximumLength
+        case .accessUnit, .snapshot: PacketHeader.maximumLength
         // Of a thousand sessions.
         case .heartbeat: 2 << 20
         default: 256 << 10

@@ -10,13 +10,13 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     package var fps: Int
     /// bit/s.
     package var bitrate: Int
-    /// Whether the last picture is output again while the screen stands still.
+    /// Whether the last picture is output again while the screen is static.
     package var `repeat`: Bool
     /// Longest time between keyframes, ms.
     package var keyframeInterval: Int
-    /// Longest time between keyframes while the screen stands still and repeats are made without the encoder, ms; what is
+    /// Longest time between keyframes while the screen is static and repeats are made without the encoder, ms; what is
     /// shorter than `keyframeInterval` counts as that.
-    package var stillKeyframeInterval: Int
+    package var staticKeyframeInterval: Int
     /// Whether the session is encoded. One that is not is known to the agent and costs nothing. Absent on the wire when it is.
     package var isActive: Bool {
         get { activity ?? true }
@@ -28,7 +28,9 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     private var activity: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case codec, encoder, size, fps, bitrate, `repeat`, keyframeInterval, stillKeyframeInterval, epoch
+        case codec, encoder, size, fps, bitrate, `repeat`, keyframeInterval, epoch
+        // Version 1 of the protocol has this name.
+        case staticKeyframeInterval = "stillKeyframeInterval"
         case activity = "active"
     }
 
@@ -36,7 +38,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     package static let automaticEncoder = "auto"
 
     /// ms.
-    package static let defaultStillKeyframeInterval = 10_000
+    package static let defaultStaticKeyframeInterval = 10_000
 
     package init(
         codec: Codec,
@@ -46,7 +48,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         bitrate: Int,
         repeat: Bool,
         keyframeInterval: Int,
-        stillKeyframeInterval: Int = defaultStillKeyframeInterval,
+        staticKeyframeInterval: Int = defaultStaticKeyframeInterval,
         epoch: UInt64,
         isActive: Bool = true
     ) {
@@ -57,7 +59,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         self.bitrate = bitrate
         self.repeat = `repeat`
         self.keyframeInterval = keyframeInterval
-        self.stillKeyframeInterval = stillKeyframeInterval
+        self.staticKeyframeInterval = staticKeyframeInterval
         self.epoch = epoch
         self.isActive = isActive
     }
@@ -73,8 +75,8 @@ package struct SessionParameters: Sendable, Equatable, Codable {
             "the encoder's name has \(encoder.utf8.count) bytes; allowed: 1 to 64"
         } else if !(1...86_400_000).contains(keyframeInterval) {
             "keyframeInterval is \(keyframeInterval) ms; allowed: 1 to 86,400,000"
-        } else if !(1...86_400_000).contains(stillKeyframeInterval) {
-            "stillKeyframeInterval is \(stillKeyframeInterval) ms; allowed: 1 to 86,400,000"
+        } else if !(1...86_400_000).contains(staticKeyframeInterval) {
+            "staticKeyframeInterval is \(staticKeyframeInterval) ms; allowed: 1 to 86,400,000"
         } else if !sides.allSatisfy((2...8192).contains) {
             "a side is \(sides.map(String.init).joined(separator: "x")); allowed: 2 to 8192"
         } else if let maxPixels = size.maxPixels, maxPixels < 4 {

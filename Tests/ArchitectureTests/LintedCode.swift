@@ -56,21 +56,21 @@ struct LintedCode: Sendable, CustomStringConvertible {
             // An agent's pictures.
             "Media/AnnexB.swift", "Media/Bitstream", "Media/DisplayOrientation.swift", "Media/H264", "Media/H265",
             "Media/NALUnitKind.swift", "Media/Repeats", "Media/Tracks", "Media/VideoSignal.swift",
-            "Packaging/CodecString.swift", "Packaging/MP4/AVCConfiguration.swift",
-            "Packaging/MP4/FragmentReader.swift", "Packaging/MP4/HEVCConfiguration.swift",
+            "Packaging/CodecString.swift", "Packaging/MP4/DecoderConfigurations.swift",
+            "Packaging/MP4/FragmentReader.swift",
             "Packaging/MP4/ParameterSetList.swift", "Packaging/MP4/SampleEntry.swift",
             // An agent's figures and times.
             "Media/LatencyHistogram.swift", "Media/SessionCounters.swift", "Relay/Devices/HeartbeatHistory.swift",
-            "Relay/Metrics/SessionLatency.swift", "Relay/Sinks/Snapshots/KeptStill.swift",
+            "Relay/Metrics/SessionLatency.swift", "Relay/Sinks/Snapshots/KeptSnapshot.swift",
             // What agents write to their standard error.
             "Relay/Devices/LineAssembler.swift",
             // Calls: bodies, queries, keys, addresses.
             "HeliographAPI/JSON", "HeliographAPI/Requests", "HeliographAPI/Schema",
             "Relay/Access/Caller.swift", "Relay/Access/LoginCookie.swift", "Relay/HTTP/API+Arguments.swift",
             "Relay/Launch/Endpoint.swift",
-            "Access/APIKey.swift", "Access/Fingerprint.swift", "Access/Hexadecimal.swift", "Access/KeyDigest.swift",
+            "Access/APIKey.swift", "Access/Fingerprint.swift", "Access/Hexadecimal.swift",
             // Viewers' messages, and their keys on sessions' ports.
-            "Relay/Sinks/TCP/KeyLineHandler.swift", "Relay/Sinks/WebSocket/UnitMessage.swift",
+            "Relay/Sinks/TCP/KeyLineHandler.swift", "Relay/Sinks/WebSocket/ViewerEvent.swift",
             "Relay/Sinks/WebSocket/PresentationLedger.swift", "Relay/Stream/StreamConfiguration.swift",
             "Relay/Sinks/WebSocket/ViewerMessage.swift", "Relay/HTTP/WebSocketPath.swift",
             // The files of keys and of the relay's state.

@@ -80,22 +80,22 @@ struct AgentTests {
     }
 
     @Test(
-        "makes stills of a session's size, fresh ones of a later frame, and refuses those of sessions that it does not know"
+        "makes snapshots of a session's size, fresh ones of a later frame, and refuses those of sessions that it does not know"
     )
-    func stills() async throws {
+    func snapshots() async throws {
         try await Self.withAgent { server in
             var parameters = Self.parameters()
             parameters.size = RequestedSize(width: 160)
             server.send(.sessionAdd(4, parameters))
             let _: AccessUnit = try server.next("a picture") { $0.accessUnit }
-            for format in StillFormat.allCases {
+            for format in SnapshotFormat.allCases {
                 let asked = MonotonicClock.now
                 let id = UInt32(format.rawValue)
-                server.send(.stillRequest(4, StillRequest(id: id, format: format, quality: 85, isFresh: true)))
-                let still: Still = try server.next("the still") { $0.still(of: 4) }
-                #expect(still.request == id)
-                guard case .picture(let picture) = still.outcome else {
-                    Issue.record("\(still.outcome)")
+                server.send(.snapshotRequest(4, SnapshotRequest(id: id, format: format, quality: 85, isFresh: true)))
+                let snapshot: Snapshot = try server.next("the snapshot") { $0.snapshot(of: 4) }
+                #expect(snapshot.request == id)
+                guard case .picture(let picture) = snapshot.outcome else {
+                    Issue.record("\(snapshot.outcome)")
                     continue
                 }
                 #expect(picture.format == format)
@@ -103,9 +103,9 @@ struct AgentTests {
                 #expect(picture.captured >= asked)
                 #expect(picture.bytes.starts(with: format == .jpeg ? [0xFF, 0xD8, 0xFF] : [0x89, 0x50, 0x4E, 0x47]))
             }
-            server.send(.stillRequest(5, StillRequest(id: 9, format: .jpeg, quality: 85, isFresh: false)))
-            let refused: Still = try server.next("the refusal") { $0.still(of: 5) }
-            #expect(refused == Still(request: 9, outcome: .refusal(.unknownSession)))
+            server.send(.snapshotRequest(5, SnapshotRequest(id: 9, format: .jpeg, quality: 85, isFresh: false)))
+            let refused: Snapshot = try server.next("the refusal") { $0.snapshot(of: 5) }
+            #expect(refused == Snapshot(request: 9, outcome: .refusal(.unknownSession)))
         }
     }
 
@@ -235,8 +235,8 @@ extension Packet {
         if case .heartbeat(let heartbeat) = self { heartbeat } else { nil }
     }
 
-    fileprivate func still(of session: SessionID) -> Still? {
-        if case .still(session, let still) = self { still } else { nil }
+    fileprivate func snapshot(of session: SessionID) -> Snapshot? {
+        if case .snapshot(session, let snapshot) = self { snapshot } else { nil }
     }
 
     fileprivate func failure(of session: SessionID) -> SessionFailure? {

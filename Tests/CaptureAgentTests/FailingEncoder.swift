@@ -61,7 +61,7 @@ final class FailingEncoder: VideoEncoder {
     func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         if plan.nextPictureFails() { throw .failed(encoder: name) }
         var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
-        // A picture that stands still is encoded again for as long as there is hope that it gets better.
+        // A picture that is static is encoded again for as long as there is hope that it gets better.
         encoded.isCapped = true
         return encoded
     }

@@ -62,9 +62,9 @@ struct LongPictureTests {
         #expect(Pictures.counter(luma: try #require(pictures.last), size: Self.size) == 5)
     }
 
-    @Test("holds the keyframe of a still screen to its bitrate, if it is too long without")
-    func stillKeyframe() async throws {
-        let plan = LengthPlan { $0.isStill }
+    @Test("holds the keyframe of a static screen to its bitrate, if it is too long without")
+    func staticKeyframe() async throws {
+        let plan = LengthPlan { $0.isStatic }
         let recorder = SessionRecorder()
         let pipeline = try SessionPipeline.started(catalogue: plan.catalogue, output: recorder)
         pipeline.offer(Self.frame(3))
@@ -78,7 +78,7 @@ struct LongPictureTests {
         #expect(units.allSatisfy { $0.bytes.count <= Self.longest })
         #expect(recorder.failures.isEmpty)
         #expect(pipeline.figures.counters.errors == 0 && pipeline.figures.counters.encoderRestarts == 0)
-        #expect(plan.stillKeyframes == 1, "it is not tried again with the same picture")
+        #expect(plan.staticKeyframes == 1, "it is not tried again with the same picture")
         let pictures = try FFmpeg.decodeLuma(h264: recorder.stream, size: Self.size)
         #expect(pictures.map { Pictures.counter(luma: $0, size: Self.size) } == units.map { _ in 3 })
     }
@@ -90,15 +90,15 @@ private final class LengthPlan: Sendable {
         /// Counted over all encoders of the plan.
         var number: Int
         /// Whether it is a keyframe without the cap of the bitrate.
-        var isStill: Bool
+        var isStatic: Bool
     }
 
-    private let state: Mutex<(pictures: Int, stills: Int)> = Mutex((0, 0))
+    private let state: Mutex<(pictures: Int, snapshots: Int)> = Mutex((0, 0))
     private let isLong: @Sendable (Picture) -> Bool
 
     init(isLong: @escaping @Sendable (Picture) -> Bool) { self.isLong = isLong }
 
-    var stillKeyframes: Int { state.withLock { $0.stills } }
+    var staticKeyframes: Int { state.withLock { $0.snapshots } }
 
     var catalogue: EncoderCatalogue {
         let entry = EncoderEntry(name: "long", codec: .h264, kind: .software) { settings throws(EncoderError) in
@@ -107,11 +107,11 @@ private final class LengthPlan: Sendable {
         return EncoderCatalogue(entries: [entry])
     }
 
-    func nextIsLong(isStill: Bool) -> Bool {
+    func nextIsLong(isStatic: Bool) -> Bool {
         state.withLock { state in
             defer { state.pictures += 1 }
-            state.stills += isStill ? 1 : 0
-            return isLong(Picture(number: state.pictures, isStill: isStill))
+            state.snapshots += isStatic ? 1 : 0
+            return isLong(Picture(number: state.pictures, isStatic: isStatic))
         }
     }
 }
@@ -129,13 +129,13 @@ private final class LongEncoder: VideoEncoder {
     var settings: EncoderSettings { encoder.settings }
 
     func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
-        let isLong = plan.nextIsLong(isStill: false)
+        let isLong = plan.nextIsLong(isStatic: false)
         return lengthened(try encoder.encode(picture, forceKeyframe: forceKeyframe), isLong)
     }
 
-    func encodeStillKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
-        let isLong = plan.nextIsLong(isStill: true)
-        return lengthened(try encoder.encodeStillKeyframe(picture), isLong)
+    func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
+        let isLong = plan.nextIsLong(isStatic: true)
+        return lengthened(try encoder.encodeStaticKeyframe(picture), isLong)
     }
 
     func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }

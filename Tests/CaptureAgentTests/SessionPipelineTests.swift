@@ -13,8 +13,8 @@ struct SessionPipelineTests {
         TestPatternSource.frame(number: number, size: size, captured: MonotonicClock.now)
     }
 
-    @Test("one frame of a still screen becomes a stream of pictures that decode to it")
-    func stillScreen() async throws {
+    @Test("one frame of a static screen becomes a stream of pictures that decode to it")
+    func staticScreen() async throws {
         let recorder = SessionRecorder()
         let pipeline = try SessionPipeline.started(output: recorder)
         let frame = Self.frame(4711)

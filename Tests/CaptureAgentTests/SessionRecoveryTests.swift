@@ -68,7 +68,7 @@ struct SessionRecoveryTests {
         #expect(recorder.failures.isEmpty)
     }
 
-    @Test("shows a still screen's picture though its first encoding failed", arguments: [true, false])
+    @Test("shows a static screen's picture though its first encoding failed", arguments: [true, false])
     func firstFrameFails(repeats: Bool) async throws {
         let plan = FailurePlan(fails: { $0 < 2 })
         let catalogue = EncoderCatalogue(entries: [plan.entry(name: "flaky", kind: .software)])

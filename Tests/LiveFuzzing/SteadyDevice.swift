@@ -30,7 +30,7 @@ final class SteadyDevice {
         self.relay = relay
         let ledger = UnitLedger()
         self.ledger = ledger
-        agent = FuzzAgent(device: TestedRelay.steadyDevice, role: .broadcast, ledger: ledger, pictures: pictures)
+        agent = FuzzAgent(device: TestedRelay.steadyDevice, role: .primary, ledger: ledger, pictures: pictures)
         sessions = try ["\"codec\": \"h264\", \"framing\": \"scrcpy\"", "\"codec\": \"h265\""].map { fields in
             let body = "{\"device\": \"\(TestedRelay.steadyDevice)\", \"repeat\": false, \"fps\": 20, \(fields)}"
             let answer = try relay.call("POST", "/screencapture/start", body)

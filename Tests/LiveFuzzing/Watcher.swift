@@ -37,8 +37,8 @@ final class Watcher {
         case .movie: reader = MovieReader()
         case .socket: reader = SocketReader(isMovie: false)
         case .socketMovie: reader = SocketReader(isMovie: true)
-        case .stills: reader = StillsReader()
-        case .snapshot, .wait: reader = BodyReader(isStill: viewing.format == .snapshot)
+        case .snapshots: reader = MotionJPEGReader()
+        case .snapshot, .wait: reader = BodyReader(isStatic: viewing.format == .snapshot)
         }
     }
 
@@ -97,7 +97,7 @@ final class Watcher {
         case .bare: return head("stream.\(session.codec.rawValue)")
         case .transportStream: return head("stream.ts")
         case .movie: return head("stream.mp4")
-        case .stills: return head("stream.mjpeg", viewing.query.joined(separator: "&"))
+        case .snapshots: return head("stream.mjpeg", viewing.query.joined(separator: "&"))
         case .socket: return head("ws", fields: upgrade)
         case .socketMovie: return head("ws", "container=mp4\(query.isEmpty ? "" : "&")\(query)", fields: upgrade)
         case .snapshot: return head("snapshot.jpg", viewing.query.joined(separator: "&"))

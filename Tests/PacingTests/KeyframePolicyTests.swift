@@ -7,7 +7,7 @@ struct KeyframePolicyTests {
 
     @Test("the first picture is a keyframe, and the next when the interval is over")
     func byTime() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 2 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 2 * Self.second, slotInterval: 1)
         #expect(policy.wantsKeyframe(at: 5))
         let answered = policy.keyframeMade(at: 5)
         #expect(answered == 0)
@@ -17,7 +17,7 @@ struct KeyframePolicyTests {
 
     @Test("requests are coalesced, answered once with the newest id, and kept half a second apart")
     func onRequest() {
-        var policy = KeyframePolicy(interval: 60 * Self.second, stillInterval: 60 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 60 * Self.second, staticInterval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.request(7)
         policy.request(8)
@@ -30,7 +30,7 @@ struct KeyframePolicyTests {
 
     @Test("a keyframe that the session itself asks for answers no request, and takes the place of none")
     func ownKeyframe() {
-        var policy = KeyframePolicy(interval: 60 * Self.second, stillInterval: 60 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 60 * Self.second, staticInterval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.ask()
         #expect(policy.demandTime == Self.second / 2)
@@ -49,7 +49,7 @@ struct KeyframePolicyTests {
     func anotherRate() {
         var policy = KeyframePolicy(
             interval: 2 * Self.second,
-            stillInterval: 2 * Self.second,
+            staticInterval: 2 * Self.second,
             slotInterval: Self.second / 2
         )
         _ = policy.keyframeMade(at: 0)
@@ -61,7 +61,7 @@ struct KeyframePolicyTests {
 
     @Test("a lost picture makes the next one a keyframe at once")
     func afterALoss() {
-        var policy = KeyframePolicy(interval: 60 * Self.second, stillInterval: 60 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 60 * Self.second, staticInterval: 60 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 0)
         policy.restart()
         #expect(policy.wantsKeyframe(at: 1))
@@ -72,7 +72,7 @@ struct KeyframePolicyTests {
         var clock = SlotClock(fps: fps)
         var policy = KeyframePolicy(
             interval: 2 * Self.second,
-            stillInterval: 2 * Self.second,
+            staticInterval: 2 * Self.second,
             slotInterval: clock.interval()
         )
         var keyframes: [Int] = []
@@ -88,12 +88,12 @@ struct KeyframePolicyTests {
     }
 
     @Test(
-        "a screen that stands still has keyframes at the longer interval, and motion that begins again the shorter one from then on"
+        "a screen that is static has keyframes at the longer interval, and motion that begins again the shorter one from then on"
     )
-    func stillScreen() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+    func staticScreen() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second)
-        // It has its keyframe when it has stood still for the shorter interval.
+        // It has its keyframe when it has been static for the shorter interval.
         for slot in 101...102 {
             #expect(!policy.wantsKeyframe(at: UInt64(slot) * Self.second))
             policy.pictureRepeated(at: UInt64(slot) * Self.second)
@@ -113,9 +113,9 @@ struct KeyframePolicyTests {
         #expect(policy.wantsKeyframe(at: 118 * Self.second))
     }
 
-    @Test("a keyframe is asked for on a still screen as soon as on a moving one")
-    func requestOnStillScreen() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+    @Test("a keyframe is asked for on a static screen as soon as on a moving one")
+    func requestOnStaticScreen() {
+        var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second)
         policy.pictureRepeated(at: 103 * Self.second)
         policy.request(7)
@@ -123,9 +123,9 @@ struct KeyframePolicyTests {
         #expect(policy.keyframeMade(at: 103 * Self.second) == 7)
     }
 
-    @Test("a costly keyframe of a still screen is not made again before its worth is used up, unless it is asked for")
+    @Test("a costly keyframe of a static screen is not made again before its worth is used up, unless it is asked for")
     func costlyKeyframe() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second, worth: 15 * Self.second)
         policy.pictureRepeated(at: 114 * Self.second)
         #expect(!policy.wantsKeyframe(at: 115 * Self.second - 1))
@@ -139,14 +139,14 @@ struct KeyframePolicyTests {
 
     @Test("motion has its keyframes by time, however much the last one cost")
     func costlyKeyframeAndMotion() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second, worth: 15 * Self.second)
         #expect(policy.wantsKeyframe(at: 102 * Self.second))
     }
 
     @Test("what somebody else has repeated counts as if it had been repeated here")
     func repeatedElsewhere() {
-        var policy = KeyframePolicy(interval: 2 * Self.second, stillInterval: 10 * Self.second, slotInterval: 1)
+        var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second)
         policy.keyframeRepeated(upTo: 128 * Self.second, lastKeyframe: 120 * Self.second)
         policy.screenChanged()

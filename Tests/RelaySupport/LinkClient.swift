@@ -46,7 +46,7 @@ package final class LinkClient: Sendable {
         greeting relay: RunningRelay,
         device: String = "default",
         pid: Int32 = 4711,
-        role: AgentRole = .broadcast,
+        role: AgentRole = .primary,
         streaming: Bool = true
     ) async throws {
         try await self.init(port: relay.ports.agentLink)

@@ -110,7 +110,7 @@ package struct RunningRelay: Sendable {
     /// Begins a graceful shutdown.
     package func shutDown() async { await group.triggerGracefulShutdown() }
 
-    package func hello(device: String = "default", pid: Int32 = 4711, role: AgentRole = .broadcast) -> Hello {
+    package func hello(device: String = "default", pid: Int32 = 4711, role: AgentRole = .primary) -> Hello {
         Hello(token: token.value, device: device, source: "test-pattern", pid: pid, release: "test", role: role)
     }
 

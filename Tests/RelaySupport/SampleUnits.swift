@@ -21,7 +21,8 @@ extension SampleStream {
     /// An access unit in scrcpy's packets.
     package static func scrcpyPackets(_ accessUnit: AccessUnit, codec: Codec) -> [UInt8] {
         var muxer = StreamMuxer(.bare(.scrcpy), codec: codec, tracks: [.video(codec)], fps: 30)
-        return muxer.rendered(unit(accessUnit, codec: codec)).map { Array($0.bytes.readableBytesView) } ?? []
+        let packets = muxer.rendered(unit(accessUnit, codec: codec), of: .video(codec))
+        return packets.map { Array($0.bytes.readableBytesView) } ?? []
     }
 
     /// A stereo track.

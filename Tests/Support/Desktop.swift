@@ -98,7 +98,7 @@ package final class Desktop: @unchecked Sendable {
         return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
-    /// From now on the counter moves for a second and stands still for a second, in turns. It begins again at 0.
+    /// From now on the counter moves for a second and is static for a second, in turns. It begins again at 0.
     package func moveInTurns() throws {
         try restartClient(["--turns", "1000"])
     }
@@ -132,7 +132,7 @@ package final class Desktop: @unchecked Sendable {
         try command("producer", "stop", name)
     }
 
-    /// The counter value that the still screen shows.
+    /// The counter value that the static screen shows.
     package func shownValue() throws -> Int {
         let text = try command("client", "value")
         guard let value = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {

@@ -61,7 +61,7 @@ extension SystemTests {
             }
         }
 
-        @Test("waits for a screen that stands still, and for one that changes")
+        @Test("waits for a screen that is static, and for one that changes")
         func wait() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 // With repeats, where it rests before long, and without.
@@ -83,8 +83,8 @@ extension SystemTests {
                     let changing = try Self.run(relay, in: desktop.directory, "wait", session, "--until", "changed")
                     #expect(changing.status == 0 && changing.output.contains("changed"), "\(changing.errors)")
                     try desktop.pause()
-                    let still = try Self.run(relay, in: desktop.directory, "wait", session, "--until", "static")
-                    #expect(still.status == 0 && still.output.contains("static for"), "\(still.errors)")
+                    let unchanged = try Self.run(relay, in: desktop.directory, "wait", session, "--until", "static")
+                    #expect(unchanged.status == 0 && unchanged.output.contains("static for"), "\(unchanged.errors)")
                     let none = try Self.run(
                         relay,
                         in: desktop.directory,
@@ -129,21 +129,21 @@ extension SystemTests {
                     #expect(counters.count > 20 && !counters.contains(-1))
                     #expect(counters == counters.sorted())
                 }
-                // Of a still screen without repeats: one picture that lasts.
+                // Of a static screen without repeats: one picture that lasts.
                 try desktop.pause()
-                let still = try await relay.startSession(["repeat": false]).integer("id")
+                let unchanged = try await relay.startSession(["repeat": false]).integer("id")
                 let watched = try Self.run(
                     relay,
                     in: desktop.directory,
                     "watch",
-                    "\(still)",
+                    "\(unchanged)",
                     "-o",
-                    "still.mp4",
+                    "static.mp4",
                     "--duration",
                     "2"
                 )
                 #expect(watched.status == 0, "\(watched.errors)")
-                let lengths = try Self.lengths(of: desktop.directory.appendingPathComponent("still.mp4"))
+                let lengths = try Self.lengths(of: desktop.directory.appendingPathComponent("static.mp4"))
                 // Of a picture that is alone, ffprobe tells the frame rate's duration.
                 #expect(abs(lengths.format - 2) < 0.05, "\(lengths)")
             }

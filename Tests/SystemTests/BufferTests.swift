@@ -69,7 +69,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a pointer that moves over a still screen is drawn where the node says, and makes live pictures")
+        @Test("a pointer that moves over a static screen is drawn where the node says, and makes live pictures")
         func pointer() async throws {
             let size = PictureSize(width: 640, height: 360)
             let desktop = try Desktop(.none)

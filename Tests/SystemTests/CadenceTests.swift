@@ -12,7 +12,7 @@ extension SystemTests {
         private static let decodedSize = PictureSize(width: 320, height: 180)
 
         enum Motion: CaseIterable {
-            case moving, still, turns
+            case moving, `static`, turns
         }
 
         /// The pictures of some seconds.
@@ -67,7 +67,7 @@ extension SystemTests {
                 let viewer = try SystemTests.viewer(of: session)
                 switch motion {
                 case .moving: break
-                case .still: try desktop.pause()
+                case .static: try desktop.pause()
                 case .turns: try desktop.moveInTurns()
                 }
                 try await SystemTests.waitForPictures(30, at: viewer)
@@ -83,7 +83,7 @@ extension SystemTests {
                 #expect(Array(window.values) == window.values.sorted(), "the screen never goes back")
                 switch motion {
                 case .moving: #expect(window.distinctRate >= 29.7)
-                case .still: #expect(Set(window.values).count == 1)
+                case .static: #expect(Set(window.values).count == 1)
                 case .turns: #expect(Set(window.values).count > window.values.count / 3)
                 }
                 if Effort.isWhole { #expect(window.arrivalGap <= 1.5 / Self.fps) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// What the figures promise, on a real desktop that moves, stands still and changes between the two.
+    /// What the figures promise, on a real desktop that moves, is static and changes between the two.
     @Suite("Counters")
     struct CounterTests {
         private typealias Object = RelayProcess.Object
@@ -63,7 +63,7 @@ extension SystemTests {
         }
 
         @Test(
-            "add up in every heartbeat, and agree between agent and relay, while the screen moves, stands still and switches"
+            "add up in every heartbeat, and agree between agent and relay, while the screen moves, is static and switches"
         )
         func identities() async throws {
             let desktop = try Desktop()
@@ -95,13 +95,13 @@ extension SystemTests {
             #expect(moving.last[0].agent.integer("encodedLive") > moving.first[0].agent.integer("encodedLive"))
 
             try desktop.pause()
-            let still = try await run { isOver($0, beyond: 15, of: "skipped") }
-            for sample in still.last {
+            let unchanged = try await run { isOver($0, beyond: 15, of: "skipped") }
+            for sample in unchanged.last {
                 #expect(sample.agent.integer("refined") >= 4, "a picture is refined before it is skipped")
             }
             // Settled: neither frames nor encoder calls, whereas pictures go on.
             let settled = try await run {
-                isOver($0, beyond: still.last[1].agent.integer("skipped") + 15, of: "skipped")
+                isOver($0, beyond: unchanged.last[1].agent.integer("skipped") + 15, of: "skipped")
             }
             for (first, last) in zip(settled.first, settled.last) {
                 #expect(last.agent.integer("received") == first.agent.integer("received"))
@@ -121,7 +121,7 @@ extension SystemTests {
                 switches += 1
                 return false
             }
-            #expect(switching.last[0].agent.integer("encodedLive") > still.last[0].agent.integer("encodedLive"))
+            #expect(switching.last[0].agent.integer("encodedLive") > unchanged.last[0].agent.integer("encodedLive"))
 
             let faults = all.flatMap { $0 }.flatMap(\.faults)
             #expect(faults.isEmpty, "\(Set(faults))")

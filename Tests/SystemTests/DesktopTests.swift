@@ -99,8 +99,8 @@ extension SystemTests {
             }
         }
 
-        @Test("a still screen keeps its cadence and shows its last picture, as sharp as a screenshot")
-        func stillScreen() async throws {
+        @Test("a static screen keeps its cadence and shows its last picture, as sharp as a screenshot")
+        func staticScreen() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                 let viewer = try SystemTests.viewer(of: session)
@@ -124,8 +124,8 @@ extension SystemTests {
             }
         }
 
-        @Test("a session on a still screen begins with its picture, and a second viewer with a keyframe")
-        func joiningAStillScreen() async throws {
+        @Test("a session on a static screen begins with its picture, and a second viewer with a keyframe")
+        func joiningAStaticScreen() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 try desktop.pause()
                 let value = try desktop.shownValue()
@@ -142,8 +142,8 @@ extension SystemTests {
             }
         }
 
-        @Test("every start on a still screen has its picture, also after the agent was killed")
-        func startingOnAStillScreen() async throws {
+        @Test("every start on a static screen has its picture, also after the agent was killed")
+        func startingOnAStaticScreen() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 try desktop.pause()
                 let value = try desktop.shownValue()
@@ -173,7 +173,7 @@ extension SystemTests {
         }
 
         /// Of a portal that sends its second screencast nothing before the screen changes.
-        private func withStillScreencast(_ body: (Desktop, RelayProcess, ScrcpyViewer) async throws -> Void)
+        private func withStaticScreencast(_ body: (Desktop, RelayProcess, ScrcpyViewer) async throws -> Void)
             async throws
         {
             try await SystemTests.withBroadcast { desktop, relay in
@@ -190,9 +190,9 @@ extension SystemTests {
             }
         }
 
-        @Test("a screen that goes on standing still is not taken for a dead one")
-        func stillForLong() async throws {
-            try await withStillScreencast { desktop, relay, viewer in
+        @Test("a screen that goes on being static is not taken for a dead one")
+        func staticForLong() async throws {
+            try await withStaticScreencast { desktop, relay, viewer in
                 // A saved token is a new file for each screencast that the portal has granted.
                 let grant = try desktop.restoreTokenFile()
                 // More than twice as long as a stream may owe its first frame.
@@ -205,7 +205,7 @@ extension SystemTests {
 
         @Test("a screencast that sends nothing although the screen has changed is asked for again")
         func deadScreencast() async throws {
-            try await withStillScreencast { desktop, relay, _ in
+            try await withStaticScreencast { desktop, relay, _ in
                 let backend = try #require(desktop.processes(running: "xdg-desktop-portal-wlr").first)
                 kill(backend, SIGSTOP)
                 try desktop.resume()

@@ -163,7 +163,7 @@ extension SystemTests {
         }
 
         @Test("shows JPEG pictures where a browser can play no video, says so, and ends them with the page")
-        func stills() async throws {
+        func snapshots() async throws {
             let desktop = try Desktop(.none, sessionManager: false, client: false)
             let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
             try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
@@ -278,7 +278,7 @@ extension SystemTests {
                       && document.querySelector('.thumbnail').innerText === 'Asleep until somebody watches'
                     """
                 try browser.wait(until: rests)
-                // Longer than between two stills.
+                // Longer than between two snapshots.
                 try await Task.sleep(for: .seconds(3))
                 #expect(try await relay.get("/screencapture/\(session)")["asleep"] as? Bool == true)
                 let viewed = try await relay.get("/screencapture/\(session)").object("counters").object("relay")

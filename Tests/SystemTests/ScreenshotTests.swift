@@ -13,7 +13,7 @@ extension SystemTests {
             try await relay.get("/screencapture/1").object("counters").object("agent")
         }
 
-        private func waitForStillness(_ relay: RelayProcess) async throws {
+        private func waitForStaticScreen(_ relay: RelayProcess) async throws {
             var settled = try await agentCounters(relay)
             _ = try await eventually("30 repeats without the encoder and without a frame between them") {
                 let now = try await agentCounters(relay)
@@ -28,7 +28,7 @@ extension SystemTests {
             #expect(Set(values).count > values.count / 2, "and it moves")
         }
 
-        @Test("sway's screen moves, settles when it stands still, and goes on in another size")
+        @Test("sway's screen moves, settles when it is static, and goes on in another size")
         func sway() async throws {
             try await SystemTests.withBroadcast(source: ["kind": "screenshot", "output": "HEADLESS-1"]) {
                 desktop,
@@ -43,7 +43,7 @@ extension SystemTests {
 
                 try desktop.pause()
                 let value = try desktop.shownValue()
-                try await waitForStillness(relay)
+                try await waitForStaticScreen(relay)
                 let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
                 #expect(Pictures.counter(luma: last, size: Self.size) == value)
                 let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
@@ -99,7 +99,7 @@ extension SystemTests {
                 expectMoving(try SystemTests.counters(viewer, size: Self.size, source: Self.size))
                 try desktop.pause()
                 let value = try desktop.shownValue()
-                try await waitForStillness(relay)
+                try await waitForStaticScreen(relay)
                 let last = try #require(try FFmpeg.decodeLuma(h264: viewer.stream, size: Self.size).last)
                 #expect(Pictures.counter(luma: last, size: Self.size) == value)
                 let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
@@ -153,7 +153,7 @@ extension SystemTests {
             #expect(!values.contains(-1) && values == values.sorted() && Set(values).count > 3)
             try desktop.pause()
             let value = try desktop.shownValue()
-            // The slowest takes some tenths of a second for a shot: the screen stands still for several.
+            // The slowest takes some tenths of a second for a shot: the screen is static for several.
             let before = try await agentCounters(relay)
             _ = try await eventually("repeats without the encoder") {
                 try await agentCounters(relay).integer("skipped") > before.integer("skipped") + 60 ? true : nil

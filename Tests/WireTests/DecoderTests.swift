@@ -70,7 +70,7 @@ struct DecoderTests {
 
     @Test("refuses a length above the type's limit, whatever its own", arguments: PacketType.allCases)
     func refusesALengthAboveTheTypesLimit(type: PacketType) {
-        let limit = [.accessUnit, .still].contains(type) ? 16 << 20 : type == .heartbeat ? 2 << 20 : 256 << 10
+        let limit = [.accessUnit, .snapshot].contains(type) ? 16 << 20 : type == .heartbeat ? 2 << 20 : 256 << 10
         for (length, isRefused) in [(limit, false), (limit + 1, true)] {
             var header = SamplePackets.hex("484C4757 01 00 0000 00000000")
             header[5] = type.rawValue
@@ -152,22 +152,22 @@ struct DecoderTests {
     }
 
     @Test(
-        "refuses a request for a still of no format and of no quality",
+        "refuses a request for a snapshot of no format and of no quality",
         arguments: [(4, 0), (4, 3), (5, 0), (5, 101)] as [(Int, UInt8)]
     )
-    func refusesAnImpossibleStillRequest(offset: Int, byte: UInt8) {
-        let request = StillRequest(id: 1, format: .jpeg, quality: 100, isFresh: false)
+    func refusesAnImpossibleSnapshotRequest(offset: Int, byte: UInt8) {
+        let request = SnapshotRequest(id: 1, format: .jpeg, quality: 100, isFresh: false)
         #expect(throws: WireError.self) {
-            try outcome(of: .stillRequest(1, request), changedAt: offset, to: byte).get()
+            try outcome(of: .snapshotRequest(1, request), changedAt: offset, to: byte).get()
         }
     }
 
     @Test(
-        "refuses a still of no format, without a size, turned by more than three quarters, and a refusal with a picture",
+        "refuses a snapshot of no format, without a size, turned by more than three quarters, and a refusal with a picture",
         arguments: [(4, 1), (4, 99), (5, 0), (5, 3), (6, 4), (17, 0), (19, 0)] as [(Int, UInt8)]
     )
-    func refusesAnImpossibleStill(offset: Int, byte: UInt8) {
-        let picture = Still.Picture(
+    func refusesAnImpossibleSnapshot(offset: Int, byte: UInt8) {
+        let picture = Snapshot.Picture(
             format: .png,
             captured: 1,
             orientation: 0,
@@ -175,13 +175,14 @@ struct DecoderTests {
             bytes: [1]
         )
         #expect(throws: WireError.self) {
-            try outcome(of: .still(1, Still(request: 1, outcome: .picture(picture))), changedAt: offset, to: byte).get()
+            try outcome(of: .snapshot(1, Snapshot(request: 1, outcome: .picture(picture))), changedAt: offset, to: byte)
+                .get()
         }
     }
 
-    @Test("refuses a still without a byte of a file, and a refusal for a reason that there is not")
-    func refusesAnEmptyStill() {
-        let refusal = Packet.still(1, Still(request: 1, outcome: .refusal(.busy)))
+    @Test("refuses a snapshot without a byte of a file, and a refusal for a reason that there is not")
+    func refusesAnEmptySnapshot() {
+        let refusal = Packet.snapshot(1, Snapshot(request: 1, outcome: .refusal(.busy)))
         for byte: UInt8 in [0, 7, 255] {
             #expect(throws: WireError.self) { try outcome(of: refusal, changedAt: 4, to: byte).get() }
         }

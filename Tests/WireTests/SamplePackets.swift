@@ -91,7 +91,7 @@ enum SamplePackets {
         Frozen(.sessionRemove(7), "484C4757 01 05 0000 00000007 00000000", hex: ""),
         Frozen(.keyframeRequest(7, request: 258), "484C4757 01 06 0000 00000007 00000004", hex: "00000102"),
         Frozen(
-            .stillRequest(7, StillRequest(id: 258, format: .png, quality: 85, isFresh: true)),
+            .snapshotRequest(7, SnapshotRequest(id: 258, format: .png, quality: 85, isFresh: true)),
             "484C4757 01 07 0000 00000007 00000008",
             hex: "00000102 02 55 01 00"
         ),
@@ -247,12 +247,12 @@ enum SamplePackets {
                 "0000000000004E20 0000000000000003 0000000000000004 0000000000000005 00000000 00 00 0000 0000 0000 FCFFFE"
         ),
         Frozen(
-            .still(
+            .snapshot(
                 7,
-                Still(
+                Snapshot(
                     request: 258,
                     outcome: .picture(
-                        Still.Picture(
+                        Snapshot.Picture(
                             format: .jpeg,
                             captured: 0x0102_0304_0506_0708,
                             orientation: 3,
@@ -266,7 +266,7 @@ enum SamplePackets {
             hex: "00000102 00 01 03 00 0102030405060708 0280 0168 FFD8"
         ),
         Frozen(
-            .still(7, Still(request: 259, outcome: .refusal(.noFrame))),
+            .snapshot(7, Snapshot(request: 259, outcome: .refusal(.noFrame))),
             "484C4757 01 46 0000 00000007 00000014",
             hex: "00000103 02 00 00 00 0000000000000000 0000 0000"
         ),

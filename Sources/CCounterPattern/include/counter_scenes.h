@@ -1,7 +1,7 @@
 // What moves below the counter: the counter pattern, whose band scrolls, and three scenes for measurements.
 //
 //     band    the counter pattern's own: a third of the picture is text that scrolls
-//     typing  the test card stands still; below it text is written, a letter a step, from the top again when the page is full
+//     typing  the test card is static; below it text is written, a letter a step, from the top again when the page is full
 //     scroll  all below the counter is a page of text that scrolls by two text units a step
 //     motion  all below the counter changes in every pixel: two layers of smooth noise that move against each other,
 //             so that no picture is a moved copy of the one before

@@ -36,7 +36,7 @@ struct cwayland_screencopy_frame *cwayland_screencopy_capture(struct cwayland_sc
                                                              struct wl_output *output);
 void cwayland_screencopy_frame_add_listener(struct cwayland_screencopy_frame *frame,
                                             const struct cwayland_screencopy_frame_listener *listener, void *data);
-/// Copies the next picture of the output into `buffer`, also of an output that stands still.
+/// Copies the next picture of the output into `buffer`, also of an output that is static.
 void cwayland_screencopy_copy(struct cwayland_screencopy_frame *frame, struct wl_buffer *buffer);
 void cwayland_screencopy_frame_destroy(struct cwayland_screencopy_frame *frame);
 

@@ -137,13 +137,13 @@ struct RecoveringEncoder: ~Copyable {
     }
 
     /// Encodes a picture that has settled as a keyframe that can be sent again. If no packet has room for it, the cap of the bitrate holds for it too.
-    mutating func encodeStillKeyframe(
+    mutating func encodeStaticKeyframe(
         _ picture: I420Picture
     ) throws(Failure) -> (encoded: EncodedPicture, isHeldToCap: Bool) {
         var isHeldToCap = false
         let encoded = try encode(forceKeyframe: true) { encoder, _ throws(EncoderError) in
             if !isHeldToCap {
-                let encoded = try encoder.encodeStillKeyframe(picture)
+                let encoded = try encoder.encodeStaticKeyframe(picture)
                 if encoded.bytes.count <= Self.longestPicture { return encoded }
                 isHeldToCap = true
             }

@@ -12,9 +12,9 @@ package protocol VideoEncoder: AnyObject {
     /// Returns Annex B bytes and whether they are a keyframe. The first picture is one.
     func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture
 
-    /// Encodes a picture that stands still as a keyframe, where possible in the quality that it has without the cap of the bit rate:
+    /// Encodes a picture that is static as a keyframe, where possible in the quality that it has without the cap of the bit rate:
     /// one that is worse than the picture before it would be seen as a pulse.
-    func encodeStillKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture
+    func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture
 
     /// Holds another bit rate, or the same at another rate of pictures, from the next picture on and without a keyframe.
     ///
@@ -24,7 +24,7 @@ package protocol VideoEncoder: AnyObject {
 }
 
 extension VideoEncoder {
-    package func encodeStillKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
+    package func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
         try encode(picture, forceKeyframe: true)
     }
 }

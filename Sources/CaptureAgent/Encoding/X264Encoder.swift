@@ -67,7 +67,7 @@ package final class X264Encoder: VideoEncoder {
     }
 
     /// By a new encoder: only at its beginning is x264's verifier as full as it is large, and a cap that is lowered holds at once.
-    package func encodeStillKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
+    package func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
         let opened = try Self.open(settings, cap: .none(for: settings.size), level: parameters.i_level_idc)

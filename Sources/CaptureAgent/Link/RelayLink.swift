@@ -76,7 +76,7 @@ package final class RelayLink: Sendable {
 
     /// Queues a control packet.
     func send(_ packet: Packet) {
-        // Before the lock: a still is large, and encoder threads want the lock for their pictures.
+        // Before the lock: a snapshot is large, and encoder threads want the lock for their pictures.
         let bytes = packet.encoded()
         state.update { $0.queue.append(control: bytes) }
     }

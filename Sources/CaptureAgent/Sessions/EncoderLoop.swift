@@ -31,7 +31,7 @@ enum RestState: Sendable {
     case awake
     /// The relay.
     case resting
-    /// The relay still, which was asked for the session.
+    /// The relay, still, which was asked for the session.
     case waking
 }
 
@@ -207,7 +207,7 @@ struct EncoderLoop: ~Copyable {
         }
     }
 
-    /// How long a keyframe's bytes take at half of the session's bit rate, ns: what keyframes may take of a screen that stands still.
+    /// How long a keyframe's bytes take at half of the session's bit rate, ns: what keyframes may take of a screen that is static.
     private static func worth(of picture: EncodedPicture, bitrate: Int) -> UInt64 {
         UInt64(picture.bytes.count) * 16 * 1_000_000_000 / UInt64(bitrate)
     }
@@ -275,7 +275,7 @@ struct EncoderLoop: ~Copyable {
             keyframe: pts(of: slot),
             slot: next,
             fps: fps,
-            keyframeInterval: state.keyframes.longestStillInterval
+            keyframeInterval: state.keyframes.longestStaticInterval
         )
         if output.rest(id, rest) { state.rest = .resting }
     }

@@ -23,7 +23,7 @@ struct SessionEncoder: ~Copyable {
     private var lastPicture: LastPicture?
     private var settling = SettlingPolicy()
     /// Whether the last picture's keyframe is too long without the cap of the bitrate.
-    private var holdsStillToCap = false
+    private var holdsStaticToCap = false
     private let ability: ImportAbility
     /// Whether frames in DMA-BUFs are out of the question for good: a pointer had to be drawn, or an import failed.
     private var takesMemoryOnly = false
@@ -132,8 +132,8 @@ struct SessionEncoder: ~Copyable {
         if wasSettled, isKeyframe, encoder.isResumable, let picture = encoder.skip() { return (picture, .skipped) }
         let picture: EncodedPicture
         switch lastPicture {
-        case .inMemory(let last) where isKeyframe && wasSettled && encoder.takesRepeats && !holdsStillToCap:
-            picture = try encodeStillKeyframe(last)
+        case .inMemory(let last) where isKeyframe && wasSettled && encoder.takesRepeats && !holdsStaticToCap:
+            picture = try encodeStaticKeyframe(last)
         case .inMemory(let last): picture = try encode(last, forceKeyframe: isKeyframe)
         case .imported: picture = try encodeImportedAgain(forceKeyframe: isKeyframe)
         }
@@ -203,10 +203,10 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    private mutating func encodeStillKeyframe(_ picture: I420Picture) throws(Failure) -> EncodedPicture {
+    private mutating func encodeStaticKeyframe(_ picture: I420Picture) throws(Failure) -> EncodedPicture {
         do {
-            let (encoded, isHeldToCap) = try encoder.encodeStillKeyframe(picture)
-            holdsStillToCap = isHeldToCap
+            let (encoded, isHeldToCap) = try encoder.encodeStaticKeyframe(picture)
+            holdsStaticToCap = isHeldToCap
             return encoded
         } catch {
             throw .encoder(error)
@@ -227,7 +227,7 @@ struct SessionEncoder: ~Copyable {
     private mutating func setLastPicture(_ picture: LastPicture) {
         if case .inMemory(let former) = lastPicture { pool?.giveBack(former) }
         lastPicture = picture
-        holdsStillToCap = false
+        holdsStaticToCap = false
     }
 
     /// Returns the failure that passes by itself, when the encoder is about to be tried again.

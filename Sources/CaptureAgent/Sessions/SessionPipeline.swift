@@ -56,7 +56,7 @@ package final class SessionPipeline: Sendable {
                 pacer: SessionPacer(fps: parameters.fps, repeats: parameters.repeat, start: parameters.epoch),
                 keyframes: KeyframePolicy(
                     interval: .milliseconds(parameters.keyframeInterval),
-                    stillInterval: .milliseconds(parameters.stillKeyframeInterval),
+                    staticInterval: .milliseconds(parameters.staticKeyframeInterval),
                     slotInterval: SlotClock(fps: parameters.fps).interval()
                 )
             )

@@ -39,7 +39,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case draining
     case notReady = "not_ready"
     case agentTimeout = "agent_timeout"
-    case stillTimeout = "still_timeout"
+    case snapshotTimeout = "snapshot_timeout"
     case waitTimeout = "wait_timeout"
 
     /// The code in words.
@@ -69,7 +69,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .sourceUnavailable, .tooManyConnections, .tooManySessions, .tooManyViewers, .noFreePort, .noPicture,
             .shuttingDown, .draining, .notReady:
             503
-        case .agentTimeout, .stillTimeout, .waitTimeout: 504
+        case .agentTimeout, .snapshotTimeout, .waitTimeout: 504
         }
     }
 }

@@ -12,7 +12,7 @@ package struct WaitQuery: APIModel {
     package init() {}
 
     /// How long the screen must be unchanged, s.
-    package var stillness: Double { `for` ?? (until == .static ? 1 : 0) }
+    package var staticTime: Double { `for` ?? (until == .static ? 1 : 0) }
 
     package static let schema = Schema.request(
         nil,

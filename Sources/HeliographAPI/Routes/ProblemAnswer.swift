@@ -107,7 +107,9 @@ extension Route {
         var problems = [ProblemAnswer.internalError, access == .operator ? .otherSiteOrRole : .otherSite]
         if access != .anyone { problems += [.noKey, .tooManyFailures] }
         if takesBody { problems.append(.bodyTooLarge) }
-        if arguments.fields.contains(where: { $0.name == "device" }) { problems.append(.unknownDevice) }
+        if parameters.contains("device") || arguments.fields.contains(where: { $0.name == "device" }) {
+            problems.append(.unknownDevice)
+        }
         if parameters.contains("id") { problems.append(.unknownSession) }
         if let wrongArguments { problems.append(wrongArguments) }
         return problems

@@ -26,8 +26,12 @@ package struct Route: Sendable {
     /// openapi.json's operationId.
     package let name: String
     package let method: Method
-    /// Parameters are in braces.
-    package let path: String
+    /// Its address: under /v1, or the alias of an alias. Parameters are in braces.
+    package private(set) var path: String
+    /// A second address of the same call, as people type it.
+    package private(set) var alias: String?
+    /// Whether ``path`` is the alias of another address.
+    package private(set) var isAlias = false
     package let access: RouteAccess
     package let tag: Tag
     /// What the call does, in a sentence.
@@ -36,7 +40,7 @@ package struct Route: Sendable {
     package var description = ""
     package var place: Place
     /// The object that the arguments are the members of.
-    package let arguments: Schema
+    package private(set) var arguments: Schema
     package var answer: Answer
     /// Whether the call needs a device, if there are several and none is the default.
     package var needsDevice = false
@@ -73,6 +77,42 @@ package struct Route: Sendable {
         package let summary: String
     }
 
+    /// The call at each of its addresses, ``path`` first. Where the path names the device, the arguments do not.
+    package var addresses: [Route] {
+        [path, alias].compactMap(\.self).map { address in
+            var route = self
+            (route.path, route.alias, route.isAlias) = (address, nil, address == alias)
+            if route.parameters.contains("device") {
+                route.arguments = arguments.without("device")
+                route.needsDevice = false
+            }
+            return route
+        }
+    }
+
+    /// The call at its alias, or as it is if it has none.
+    package var aliased: Route { addresses.last ?? self }
+
+    /// The same call at another address, where each value of a path's parameter is served by itself.
+    package func at(_ path: String) -> Route {
+        var route = self
+        route.path = path
+        return route
+    }
+
+    /// The path of a call about a session.
+    package func path(session id: UInt32) -> String { path.replacing("{id}", with: "\(id)") }
+
+    /// What a call's path has for a parameter; nil for a path that is not the route's.
+    package func value(of parameter: String, in path: some StringProtocol) -> String? {
+        let names = self.path.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard names.count == parts.count, zip(names, parts).allSatisfy({ $0.hasPrefix("{") || $0 == $1 }) else {
+            return nil
+        }
+        return zip(names, parts).first { $0.0 == "{\(parameter)}" }.map { String($0.1) }
+    }
+
     /// The names of the path's parameters.
     package var parameters: [String] {
         path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
@@ -100,6 +140,7 @@ extension Call where Output: APIModel {
         _ name: String,
         _ method: Route.Method,
         _ path: String,
+        alias: String? = nil,
         for access: RouteAccess,
         _ tag: Route.Tag,
         _ summary: String,
@@ -113,6 +154,7 @@ extension Call where Output: APIModel {
             name: name,
             method: method,
             path: path,
+            alias: alias,
             access: access,
             tag: tag,
             summary: summary,
@@ -134,6 +176,7 @@ extension Call where Output == Bytes {
     init(
         _ name: String,
         _ path: String,
+        alias: String? = nil,
         for access: RouteAccess,
         _ tag: Route.Tag,
         _ summary: String,
@@ -146,6 +189,7 @@ extension Call where Output == Bytes {
             name: name,
             method: .get,
             path: path,
+            alias: alias,
             access: access,
             tag: tag,
             summary: summary,

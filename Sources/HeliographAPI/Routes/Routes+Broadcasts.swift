@@ -4,7 +4,8 @@ extension Routes {
     package static let startBroadcast = Call<BroadcastStart, StartedBroadcast>(
         "startBroadcast",
         .post,
-        "/screencapture/broadcast/start",
+        "/v1/devices/{device}/broadcast/start",
+        alias: "/screencapture/broadcast/start",
         for: .operator,
         .broadcasts,
         "Starts the broadcast and answers when its source streams.",
@@ -46,7 +47,8 @@ extension Routes {
     package static let getBroadcast = Call<DeviceArgument, BroadcastReport>(
         "getBroadcast",
         .get,
-        "/screencapture/broadcast",
+        "/v1/devices/{device}/broadcast",
+        alias: "/screencapture/broadcast",
         for: .viewer,
         .broadcasts,
         "Returns the broadcast's state and figures.",
@@ -56,7 +58,8 @@ extension Routes {
     package static let listBroadcasts = Call<NoArguments, BroadcastList>(
         "listBroadcasts",
         .get,
-        "/screencapture/broadcasts",
+        "/v1/broadcasts",
+        alias: "/screencapture/broadcasts",
         for: .viewer,
         .broadcasts,
         "Lists the broadcasts of all devices, in brief.",
@@ -66,7 +69,8 @@ extension Routes {
     package static let stopBroadcast = Call<DeviceArgument, StoppedBroadcast>(
         "stopBroadcast",
         .post,
-        "/screencapture/broadcast/stop",
+        "/v1/devices/{device}/broadcast/stop",
+        alias: "/screencapture/broadcast/stop",
         for: .operator,
         .broadcasts,
         "Stops the agent and answers when it is gone.",

@@ -4,7 +4,8 @@ extension Routes {
     package static let getCaller = Call<NoArguments, CallerReport>(
         "getCaller",
         .get,
-        "/auth",
+        "/v1/auth",
+        alias: "/auth",
         for: .viewer,
         .access,
         "Says whose key the call shows.",
@@ -14,7 +15,8 @@ extension Routes {
     package static let logIn = Call<Login, CallerReport>(
         "logIn",
         .post,
-        "/auth/login",
+        "/v1/auth/login",
+        alias: "/auth/login",
         for: .anyone,
         .access,
         "Sets a cookie in the browser that stands for a key.",
@@ -29,7 +31,8 @@ extension Routes {
     package static let logOut = Call<NoArguments, LoggedOut>(
         "logOut",
         .post,
-        "/auth/logout",
+        "/v1/auth/logout",
+        alias: "/auth/logout",
         for: .anyone,
         .access,
         "Removes the browser's cookie.",
@@ -86,7 +89,8 @@ extension Routes {
     package static let drain = Call<DrainRequest, Draining>(
         "drain",
         .post,
-        "/drain",
+        "/v1/drain",
+        alias: "/drain",
         for: .operator,
         .monitoring,
         "Takes no new sessions and viewers, and ends the relay when nobody watches or waits any more.",

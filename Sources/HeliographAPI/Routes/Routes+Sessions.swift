@@ -7,7 +7,8 @@ extension Routes {
     package static let startSession = Call<SessionStart, SessionReport>(
         "startSession",
         .post,
-        "/screencapture/start",
+        "/v1/sessions",
+        alias: "/screencapture/start",
         for: .operator,
         .sessions,
         "Starts a session.",
@@ -36,7 +37,8 @@ extension Routes {
     package static let listSessions = Call<NoArguments, SessionList>(
         "listSessions",
         .get,
-        "/screencapture",
+        "/v1/sessions",
+        alias: "/screencapture",
         for: .viewer,
         .sessions,
         "Lists all sessions.",
@@ -46,7 +48,8 @@ extension Routes {
     package static let stopSessions = Call<DeviceArgument, StoppedSessions>(
         "stopSessions",
         .post,
-        "/screencapture/stop",
+        "/v1/sessions/stop",
+        alias: "/screencapture/stop",
         for: .operator,
         .sessions,
         "Ends all sessions, or a device's.",
@@ -58,7 +61,8 @@ extension Routes {
     package static let getSession = Call<NoArguments, SessionReport>(
         "getSession",
         .get,
-        "/screencapture/{id}",
+        "/v1/sessions/{id}",
+        alias: "/screencapture/{id}",
         for: .viewer,
         .sessions,
         "Returns one session.",
@@ -68,7 +72,8 @@ extension Routes {
     package static let changeSession = Call<SessionChange, SessionReport>(
         "changeSession",
         .patch,
-        "/screencapture/{id}",
+        "/v1/sessions/{id}",
+        alias: "/screencapture/{id}",
         for: .operator,
         .sessions,
         "Changes a session while it runs; its viewers stay.",
@@ -78,7 +83,8 @@ extension Routes {
     package static let requestKeyframe = Call<NoArguments, KeyframeRequested>(
         "requestKeyframe",
         .post,
-        "/screencapture/{id}/keyframe",
+        "/v1/sessions/{id}/keyframe",
+        alias: "/screencapture/{id}/keyframe",
         for: .operator,
         .sessions,
         "Asks the encoder for a keyframe now.",
@@ -89,7 +95,8 @@ extension Routes {
     package static let stopSession = Call<NoArguments, StoppedSession>(
         "stopSession",
         .post,
-        "/screencapture/{id}/stop",
+        "/v1/sessions/{id}/stop",
+        alias: "/screencapture/{id}/stop",
         for: .operator,
         .sessions,
         "Ends a session, and its viewers' streams.",

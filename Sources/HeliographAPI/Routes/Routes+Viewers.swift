@@ -41,7 +41,8 @@ extension Routes {
     ) -> Call<StreamQuery, Bytes> {
         Call(
             name,
-            "/screencapture/{id}/stream.\(end)",
+            "/v1/sessions/{id}/stream.\(end)",
+            alias: "/screencapture/{id}/stream.\(end)",
             for: .viewer,
             .viewers,
             summary,
@@ -59,7 +60,8 @@ extension Routes {
 
     package static let streamMJPEG = Call<MotionJPEGQuery, Bytes>(
         "streamMJPEG",
-        "/screencapture/{id}/stream.mjpeg",
+        "/v1/sessions/{id}/stream.mjpeg",
+        alias: "/screencapture/{id}/stream.mjpeg",
         for: .viewer,
         .viewers,
         "Watches a session as a series of JPEG pictures.",
@@ -79,7 +81,8 @@ extension Routes {
     {
         Call(
             name,
-            "/screencapture/{id}/snapshot.\(end)",
+            "/v1/sessions/{id}/snapshot.\(end)",
+            alias: "/screencapture/{id}/snapshot.\(end)",
             for: .viewer,
             .viewers,
             summary,
@@ -110,7 +113,7 @@ extension Routes {
                     "There is no picture, or as many calls wait for one as the session may have viewers.",
                     [Field("cause", noPictureCauses, "Of `no_picture`.")]
                 ),
-                .init([.stillTimeout], "The agent made no picture within 5 s."),
+                .init([.snapshotTimeout], "The agent made no picture within 5 s."),
             ]
         }
     }
@@ -129,7 +132,8 @@ extension Routes {
     package static let waitForScreen = Call<WaitQuery, ScreenEvent>(
         "waitForScreen",
         .get,
-        "/screencapture/{id}/wait",
+        "/v1/sessions/{id}/wait",
+        alias: "/screencapture/{id}/wait",
         for: .viewer,
         .viewers,
         "Answers when the screen changes, or has been static for a while.",
@@ -149,7 +153,8 @@ extension Routes {
 
     package static let watchOverWebSocket = Call<WebSocketQuery, Bytes>(
         "watchOverWebSocket",
-        "/screencapture/{id}/ws",
+        "/v1/sessions/{id}/ws",
+        alias: "/screencapture/{id}/ws",
         for: .viewer,
         .viewers,
         "Watches a session over a WebSocket (RFC 6455, version 13).",

@@ -10,9 +10,15 @@ package protocol APIModel: Codable, Sendable {
 extension APIModel {
     /// Reads an object strictly by the type's schema, then decodes it.
     ///
+    /// - Parameter device: The field `device`, if it is known from elsewhere and not for the object to say.
     /// - Throws: All that is wrong with it.
-    package init(reading members: [JSONValue.Member]) throws(FieldIssues) {
-        self = try ObjectReader.read(members) { $0.model(Self.self) }
+    package init(reading members: [JSONValue.Member], device: String? = nil) throws(FieldIssues) {
+        self = try ObjectReader.read(members) { reader in
+            guard let device else { return reader.model(Self.self) }
+            return reader.accepted(by: Self.schema.without("device")).flatMap {
+                Self.decoded(from: $0 + [JSONValue.Member(name: "device", value: .string(device))])
+            }
+        }
     }
 }
 
@@ -28,7 +34,7 @@ extension ObjectReader {
     }
 
     /// Reads the fields of an object or of one of its variants and leaves no other. Returns those that are right.
-    private mutating func accepted(by schema: Schema) -> [JSONValue.Member]? {
+    fileprivate mutating func accepted(by schema: Schema) -> [JSONValue.Member]? {
         switch schema.form {
         case .object(let fields): return accepted(by: fields)
         case .variants(let variants): return accepted(byOneOf: variants)

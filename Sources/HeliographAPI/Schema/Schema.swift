@@ -81,6 +81,11 @@ package struct Schema: Sendable {
         return schema
     }
 
+    /// The same object, written in place, without one of its fields.
+    func without(_ field: String) -> Schema {
+        Schema(.object(fields.filter { $0.name != field }), summary)
+    }
+
     /// The fields of an object; none for other values.
     package var fields: [Field] {
         if case .object(let fields) = form { fields } else { [] }

@@ -161,7 +161,7 @@ package struct LinkStateMachine: Sendable {
     private mutating func admittedReceived(_ packet: Packet) -> Action {
         switch packet {
         // Sessions have limits of their own for REST and WAKE: hundreds may need them at once.
-        case .accessUnit, .still, .rest, .wake:
+        case .accessUnit, .snapshot, .rest, .wake:
             return .deliver
         case .hello:
             return end(protocolError: "a second HELLO on the same link")

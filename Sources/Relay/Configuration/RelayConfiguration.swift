@@ -108,3 +108,66 @@ package struct RelayConfiguration: Sendable {
         return "\(place): \(error)"
     }
 }
+
+extension RelayConfiguration {
+    /// The settings whose values differ in `new`, by their names: those that can change while the relay runs, and those that cannot.
+    ///
+    /// A device that is new or gone is one that cannot.
+    package func differences(to new: RelayConfiguration) -> (changed: [String], fixed: [String]) {
+        let differing = Self.settings.filter { !$0.isOfDevices && $0.differs(self, new) }
+        var changed = differing.filter { $0.change != .atRestart }.map(\.name)
+        for device in devices {
+            if let other = new.devices.first(where: { $0.name == device.name }), other != device {
+                changed.append("devices.\(device.name)")
+            }
+        }
+        var fixed = differing.filter { $0.change == .atRestart }.map(\.name)
+        // A token of the relay's own is a new one each time.
+        if isTokenConfigured != new.isTokenConfigured || new.isTokenConfigured && linkToken != new.linkToken {
+            fixed.append("linkTokenFile")
+        }
+        if Set(devices.map(\.name)) != Set(new.devices.map(\.name)) { fixed.append("devices") }
+        return (changed, fixed)
+    }
+
+    /// Returns this configuration with all values of `new` that can change while the relay runs.
+    package func taking(_ new: RelayConfiguration) -> RelayConfiguration {
+        var configuration = self
+        for setting in Self.settings where setting.change != .atRestart { setting.copy(new, &configuration) }
+        configuration.devices = devices.map { device in new.devices.first { $0.name == device.name } ?? device }
+        return configuration
+    }
+}
+
+extension RelayConfiguration {
+    /// Creates the configuration that a relay starts with.
+    ///
+    /// - Parameters:
+    ///   - linkToken: The secret from the environment, which counts when the settings name no file.
+    ///   - stateDirectory: Where the state, the keys and a certificate of the relay's own are kept that the settings name no file for; nil for nowhere.
+    /// - Throws: ``RelayStartError`` when the token cannot be had.
+    package init(
+        _ settings: RelaySettings,
+        linkToken environment: String?,
+        stateDirectory: String? = nil
+    ) throws(RelayStartError) {
+        self = settings.values
+        places = settings.places
+        devices = listedDevices.map { DeviceConfiguration($0, within: eachDevice) }
+        if let path = linkTokenFile {
+            linkToken = try LinkToken(file: path)
+            isTokenConfigured = true
+            // A reload compares tokens instead.
+            linkTokenFile = nil
+        } else if let environment {
+            linkToken = try LinkToken(configured: environment, source: LinkToken.environmentKey)
+            isTokenConfigured = true
+        }
+        self.stateDirectory = stateDirectory
+        if !settings.names.contains("keysFile") { keysFile = stateDirectory.map(KeyFile.usualPath(inDirectory:)) }
+        // Agents find a relay again by its port, so relays are told apart by it. A relay that takes any port is not found again.
+        if !settings.names.contains("stateFile"), let stateDirectory, agentLink.port != 0 {
+            stateFile = "\(stateDirectory)/relay-\(agentLink.port).json"
+        }
+    }
+}

@@ -71,7 +71,7 @@ final class AgentSupervisor {
             returnGrace: configuration.agentReturnGrace,
             stopGrace: configuration.agentStopGrace,
             backoff: configuration.restartBackoff,
-            outlivesLostSource: { role == .broadcast && device.fallback(for: $0) != nil }
+            outlivesLostSource: { role == .primary && device.fallback(for: $0) != nil }
         )
     }
 

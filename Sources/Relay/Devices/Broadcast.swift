@@ -25,7 +25,7 @@ final class Broadcast {
     /// - Parameter supervisor: Makes the supervisor of the device's agent of a role.
     init(device: DeviceConfiguration, supervisor: (AgentRole) -> AgentSupervisor) {
         self.device = device
-        agent = supervisor(.broadcast)
+        agent = supervisor(.primary)
         standby = supervisor(.standby)
         agent.changed = { [weak self] in
             self?.keepStandby()
@@ -37,7 +37,7 @@ final class Broadcast {
         }
     }
 
-    func agent(_ role: AgentRole) -> AgentSupervisor { role == .broadcast ? agent : standby }
+    func agent(_ role: AgentRole) -> AgentSupervisor { role == .primary ? agent : standby }
 
     /// Starts it, or waits for the start that is under way.
     ///

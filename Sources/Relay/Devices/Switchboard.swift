@@ -65,7 +65,7 @@ final class Switchboard: AgentLinkOwner {
             logger[metadataKey: "device"] = "\(device.name)"
             broadcasts[device.name] = Broadcast(device: device) { role in
                 var logger = logger
-                if role != .broadcast { logger[metadataKey: "role"] = "\(role.rawValue)" }
+                if role != .primary { logger[metadataKey: "role"] = "\(role.rawValue)" }
                 return AgentSupervisor(
                     device: device,
                     role: role,
@@ -327,8 +327,8 @@ final class Switchboard: AgentLinkOwner {
             }
         case .sessionError(let id, let failure):
             if let session = session(id, of: agent) { supervisor(of: agent)?.received(failure, of: session) }
-        case .still(let id, let still):
-            session(id, of: agent)?.snapshots.received(still, from: agent.role)
+        case .snapshot(let id, let snapshot):
+            session(id, of: agent)?.snapshots.received(snapshot, from: agent.role)
         case .encoders(let reports):
             supervisor(of: agent)?.received(reports)
         case .tracks(let tracks):
@@ -336,7 +336,7 @@ final class Switchboard: AgentLinkOwner {
             for session in sessions.sessions(of: agent.device) {
                 session.source.soundReported(agent.role, tracks.sound)
             }
-        case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .stillRequest,
+        case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .snapshotRequest,
             .rested, .stop, .unreadHeartbeat, .accessUnit:
             // The decoder and the link let none of them through.
             break

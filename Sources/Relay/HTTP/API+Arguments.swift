@@ -8,27 +8,34 @@ extension API {
     private static let maximumBody = 64 << 10
 
     /// Reads the arguments of a call strictly, from where its route has them.
-    static func arguments<Arguments: APIModel>(_: Arguments.Type, of request: Request, to route: Route) async throws
-        -> Arguments
-    {
+    ///
+    /// - Parameter device: The device in the call's path, if it has one.
+    static func arguments<Arguments: APIModel>(
+        _: Arguments.Type,
+        of request: Request,
+        to route: Route,
+        device: String?
+    ) async throws -> Arguments {
         if route.refusesBody { try refuseBody(of: request) }
         let query = request.uri.query == nil ? [] : QueryFields.members(of: request.uri.string, for: route.arguments)
         switch route.place {
         case .nowhere: return Arguments()
-        case .query: return try read(query)
+        case .query: return try read(query, device)
         case .queryOrBody:
             var members = query
             members.append(contentsOf: try await self.members(of: request))
-            return try read(members)
+            return try read(members, device)
         case .body:
-            let _: NoArguments = try read(query)
-            return try read(try await members(of: request))
+            let _: NoArguments = try read(query, nil)
+            return try read(try await members(of: request), device)
         }
     }
 
-    private static func read<Arguments: APIModel>(_ members: [JSONValue.Member]) throws(Problem) -> Arguments {
+    private static func read<Arguments: APIModel>(_ members: [JSONValue.Member], _ device: String?) throws(Problem)
+        -> Arguments
+    {
         do {
-            return try Arguments(reading: members)
+            return try Arguments(reading: members, device: device)
         } catch {
             throw Problem(error)
         }

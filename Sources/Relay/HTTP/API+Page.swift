@@ -42,7 +42,7 @@ struct PageFile: Sendable {
         script("players", PackageResources.players_js),
         script("recorder", PackageResources.recorder_js),
         script("statistics", PackageResources.statistics_js),
-        script("stills", PackageResources.stills_js),
+        script("mjpeg", PackageResources.mjpeg_js),
         script("stream", PackageResources.stream_js),
         script("thumbnail", PackageResources.thumbnail_js),
         script("words", PackageResources.words_js),

@@ -96,8 +96,3 @@ extension API {
         await session.remove(viewer)
     }
 }
-
-extension Codec {
-    /// Where the streams of sessions of this codec are; `id` may be a route's parameter.
-    func streamPath(of id: some CustomStringConvertible) -> String { "/screencapture/\(id)/stream.\(rawValue)" }
-}

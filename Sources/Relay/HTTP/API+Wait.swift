@@ -51,12 +51,13 @@ extension API {
 extension ScreenActivity.Condition {
     /// - Parameter asked: When the call came.
     fileprivate init(_ query: WaitQuery, asked: NIODeadline) {
-        let stillness = TimeAmount(seconds: query.stillness)
+        let staticTime = TimeAmount(seconds: query.staticTime)
         self =
             switch query.until {
             case .changed:
-                query.after.map { .changedAfter($0, settled: stillness) } ?? .changed(since: asked, settled: stillness)
-            case .static: .still(stillness, after: query.after)
+                query.after.map { .changedAfter($0, settled: staticTime) }
+                    ?? .changed(since: asked, settled: staticTime)
+            case .static: .static(staticTime, after: query.after)
             }
     }
 }

@@ -16,7 +16,7 @@ struct API: Sendable {
         addBroadcastRoutes(to: &routes)
         addSessionRoutes(to: &routes)
         addStreamRoutes(to: &routes)
-        addStillRoutes(to: &routes)
+        addSnapshotRoutes(to: &routes)
         addWaitRoute(to: &routes)
         addWebSocketRoute(to: &routes)
         addPageRoutes(to: &routes)

@@ -120,8 +120,10 @@ extension Problem {
                 "the session has \(limit) viewers already: close one, or watch another session"
             ).retryable()
         case .otherCodec(let id, let codec):
-            self.init(.otherCodec, "session \(id) is \(codec.rawValue): watch it at \(codec.streamPath(of: id))")
-            extra = [Member(name: "path", value: .string(codec.streamPath(of: id)))]
+            let stream = codec == .h264 ? Routes.streamH264 : Routes.streamH265
+            let path = stream.route.aliased.path(session: id)
+            self.init(.otherCodec, "session \(id) is \(codec.rawValue): watch it at \(path)")
+            extra = [Member(name: "path", value: .string(path))]
         case .noSource:
             self.init(.noSource, "no agent feeds the session: start the broadcast first")
         case .lastViewers:
@@ -131,7 +133,7 @@ extension Problem {
         }
     }
 
-    init(_ failure: StillFailure, session: Session) {
+    init(_ failure: SnapshotFailure, session: Session) {
         switch failure {
         case .noSource:
             self = .noPicture("no_source", "no agent feeds the session: start the broadcast first")
@@ -143,7 +145,7 @@ extension Problem {
         case .refused(let refusal):
             self = .noPicture(refusal)
         case .timeout(let time):
-            self.init(.stillTimeout, "the agent did not make a picture within \(time.seconds) s")
+            self.init(.snapshotTimeout, "the agent did not make a picture within \(time.seconds) s")
         case .tooManyWait(let limit):
             self = Problem(.tooManyViewers, "\(limit) wait for pictures of the session already").retryable()
         case .ended:
@@ -159,7 +161,7 @@ extension Problem {
             let statement =
                 switch query.until {
                 case .changed: "the screen did not change"
-                case .static: "the screen was not static for \(query.stillness) s"
+                case .static: "the screen was not static for \(query.staticTime) s"
                 }
             let reason = source == .none ? "; no source delivers its pictures" : ""
             self.init(.waitTimeout, "\(statement) within \(query.timeout) s\(reason)")
@@ -173,7 +175,7 @@ extension Problem {
         }
     }
 
-    private static func noPicture(_ refusal: Still.Refusal) -> Problem {
+    private static func noPicture(_ refusal: Snapshot.Refusal) -> Problem {
         switch refusal {
         case .unknownSession: noPicture("unknown_session", "the agent does not know the session yet")
         case .noFrame: noPicture("no_frame", "the screen has sent no picture yet")

@@ -1,10 +1,12 @@
 import Access
 import HTTPTypes
-package import HeliographAPI
+import HeliographAPI
 import Hummingbird
 import NIOCore
 
-/// The API's routes, and the one place that lets callers in: registers what is served and for whom, answers other methods of the same paths with
+/// The API's routes, and the one place that lets callers in.
+///
+/// Registers what is served and for whom, at each of a route's addresses, answers other methods of the same paths with
 /// what is allowed, and has the log tell of calls that change something.
 struct RouteTable {
     typealias Handler = @Sendable (Request, RelayRequestContext) async throws -> Response
@@ -44,21 +46,19 @@ struct RouteTable {
         at path: String? = nil,
         _ handler: @escaping @Sendable (Arguments, Request, RelayRequestContext) async throws -> Response
     ) {
-        let route = call.route
-        let entry = Entry(route: route) { request, context in
-            let arguments = try await API.arguments(Arguments.self, of: request, to: route)
-            return try await handler(arguments, request, context)
-        }
-        let path = path ?? route.path
-        entries[path, default: [:]][HTTPRequest.Method(route.method)] = entry
-        guard route.method == .get else { return }
-        entries[path, default: [:]][.head] = entry
-    }
-
-    /// All that is served.
-    var routes: [APIRoute] {
-        entries.flatMap { path, served in
-            served.map { APIRoute(method: $0.key.rawValue, path: path, access: $0.value.route.access) }
+        for route in path.map({ [call.route.at($0)] }) ?? call.route.addresses {
+            let entry = Entry(route: route) { request, context in
+                let arguments = try await API.arguments(
+                    Arguments.self,
+                    of: request,
+                    to: route,
+                    device: context.parameters.get("device")
+                )
+                return try await handler(arguments, request, context)
+            }
+            entries[route.path, default: [:]][HTTPRequest.Method(route.method)] = entry
+            guard route.method == .get else { continue }
+            entries[route.path, default: [:]][.head] = entry
         }
     }
 
@@ -153,13 +153,6 @@ extension HTTPRequest.Method {
             case .patch: .patch
             }
     }
-}
-
-/// One call that is served: its method, its path with parameters in braces, and who may make it.
-package struct APIRoute: Sendable {
-    package let method: String
-    package let path: String
-    package let access: RouteAccess
 }
 
 extension Credential {

@@ -9,7 +9,7 @@ extension SessionReport {
     init(_ session: Session, of broadcast: Broadcast?) {
         self.init(session.request)
         let (made, stream) = (session.source, session.stream)
-        let agent = broadcast?.agent(made.current ?? .broadcast)
+        let agent = broadcast?.agent(made.current ?? .primary)
         let figures = agent?.heartbeats.figures(of: session.id)
         id = session.id
         device = session.device.name

@@ -1,4 +1,6 @@
 import Access
+import HTTPTypes
+import HeliographAPI
 import HummingbirdCore
 import NIOCore
 import NIOHTTP1
@@ -105,5 +107,21 @@ struct WebSocketEntrance: Sendable {
         let hosts = headers["host"]
         guard hosts.count == 1, access.isOn || Origin.isLocal(authority: hosts[0]) else { return false }
         return headers["origin"].allSatisfy { Origin.isSame($0, authority: hosts[0], isSecure: isSecure) }
+    }
+}
+
+extension API {
+    /// The route of ``WebSocketEntrance``. What comes here was not let in there.
+    func addWebSocketRoute(to routes: inout RouteTable) {
+        routes.respond(to: Routes.watchOverWebSocket) { _, _, context in
+            let session = try await session(context)
+            if let refusal = await session.refusal { throw Problem(refusal) }
+            var problem = Problem(
+                .upgradeRequired,
+                "this is a WebSocket: upgrade the connection's first request to it, version 13; see docs/websocket.md"
+            )
+            problem.headers = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: "13"]
+            throw problem
+        }
     }
 }

@@ -106,22 +106,6 @@ package struct RelayApplication: Service {
         await listener.close()
     }
 
-    /// All calls of the HTTP API.
-    package static func routes() async -> [APIRoute] {
-        let logger = Logger(label: "routes") { _ in SwiftLogNoOpLogHandler() }
-        let configuration = RelayConfiguration()
-        let switchboard = await Switchboard(
-            configuration: configuration,
-            connections: Connections(limits: configuration.connections, logger: logger),
-            entrance: nil,
-            logger: logger
-        )
-        guard let access = try? AccessControl(keysFile: nil, logger: logger) else { return [] }
-        let routes = API(switchboard: switchboard, access: access, tls: nil).table.routes
-        await switchboard.drain()
-        return routes
-    }
-
     private enum Milestone {
         case announced, changed, drained, served
     }

@@ -196,8 +196,10 @@ package struct RelayMetrics: Sendable {
             family("dropped_total", .counter, "Access units dropped for slow viewers.") {
                 Double($0.delivered.dropped)
             },
-            family("stills_requested_total", .counter, "Stills asked of agents.") { Double($0.stillsRequested) },
-            family("stills_in_total", .counter, "Stills taken from agents.") { Double($0.stillsReceived) },
+            family("snapshots_requested_total", .counter, "Snapshots asked of agents.") {
+                Double($0.snapshotsRequested)
+            },
+            family("snapshots_in_total", .counter, "Snapshots taken from agents.") { Double($0.snapshotsReceived) },
             family("resyncs_total", .counter, "Slow viewers continued at a later keyframe.") {
                 Double($0.delivered.resyncs)
             },

@@ -10,7 +10,7 @@ struct SessionReading: Sendable {
     let (flows, isStale): (Bool, Bool)
     let (pictures, bytes, keyframes, discarded): (UInt64, UInt64, UInt64, UInt64)
     let switches: FeedSwitch.Record
-    let (stillsRequested, stillsReceived): (UInt64, UInt64)
+    let (snapshotsRequested, snapshotsReceived): (UInt64, UInt64)
     let (captureToRelay, wait, encode, link): (LatencyHistogram, LatencyHistogram, LatencyHistogram, LatencyHistogram)
     let (handover, presentation): (LatencyHistogram, LatencyHistogram)
     let presentationsRefused: UInt64
@@ -26,7 +26,7 @@ struct SessionReading: Sendable {
         (pictures, bytes, keyframes) = (stream.pictures, stream.bytes, stream.keyframes)
         discarded = source.discarded
         switches = source.switches
-        (stillsRequested, stillsReceived) = (session.snapshots.requested, session.snapshots.received)
+        (snapshotsRequested, snapshotsReceived) = (session.snapshots.requested, session.snapshots.received)
         let capture = source.captureLatency
         (captureToRelay, wait) = (capture.total.histogram, capture.wait.histogram)
         (encode, link) = (capture.encode.histogram, capture.link.histogram)

@@ -8,7 +8,7 @@ import { FragmentPlayer } from "./fragments.js";
 import { availablePlayers, playerNames } from "./players.js";
 import { fileName, Recorder, save } from "./recorder.js";
 import { Statistics } from "./statistics.js";
-import { StillsPlayer } from "./stills.js";
+import { MotionJPEGPlayer } from "./mjpeg.js";
 import { Stream } from "./stream.js";
 import { bitrate, broadcastState, feedBadge, milliseconds, sessionName, sessionText } from "./words.js";
 
@@ -155,7 +155,7 @@ export class Player {
     for (const button of [this.buttons.record, this.buttons.keyframe]) button.disabled = name === undefined || name === "mjpeg";
     this.chartGrid.hidden = name === undefined || name === "mjpeg";
     if (name === undefined) return this.say(this.hopeless(codec));
-    this.decoder = { webcodecs: () => new Decoder(this.canvas), mse: () => new FragmentPlayer(this.canvas), mjpeg: () => new StillsPlayer(this.canvas, this.session) }[name]();
+    this.decoder = { webcodecs: () => new Decoder(this.canvas), mse: () => new FragmentPlayer(this.canvas), mjpeg: () => new MotionJPEGPlayer(this.canvas, this.session) }[name]();
     this.decoder.addEventListener("presented", ({ detail }) => this.presented(detail));
     this.decoder.addEventListener("trouble", ({ detail }) => {
       if (detail.isUnsupported) this.play(codec);

@@ -1,9 +1,9 @@
-// A session's picture on its card: a still now and then, none while the card is out of sight or the still would keep the session awake.
+// A session's picture on its card: a snapshot now and then, none while the card is out of sight or the snapshot would keep the session awake.
 
 import { address } from "./api.js";
 import { element, setText } from "./dom.js";
 
-/** Between one still and the next, ms. */
+/** Between one snapshot and the next, ms. */
 const INTERVAL = 2000;
 
 export class Thumbnail {
@@ -12,7 +12,7 @@ export class Thumbnail {
     this.image = element("img", { alt: "", hidden: true });
     this.words = element("span", { text: "Waiting for a picture" });
     this.root = element("a", { class: "thumbnail", href: `#/session/${session}`, "aria-label": `Watch ${label}` }, this.image, this.words);
-    /** Whether the session may be asked for stills. */
+    /** Whether the session may be asked for snapshots. */
     this.mayAsk = false;
     this.update = this.update.bind(this);
     this.observer = new IntersectionObserver(([entry]) => {
@@ -28,7 +28,7 @@ export class Thumbnail {
     if (wanted && !this.isShowing) this.show();
   }
 
-  /** Fetches stills one after the other for as long as somebody may look. */
+  /** Fetches snapshots one after the other for as long as somebody may look. */
   async show() {
     this.isShowing = true;
     while (this.isInSight && !document.hidden && !this.hasEnded) {
@@ -42,7 +42,7 @@ export class Thumbnail {
   async fetch() {
     try {
       const response = await fetch(this.address);
-      if (!response.ok) throw new Error("no still");
+      if (!response.ok) throw new Error("no snapshot");
       const url = URL.createObjectURL(await response.blob());
       // The last picture stays until the next one can be drawn.
       this.image.onload = this.image.onerror = () => URL.revokeObjectURL(url);

@@ -38,7 +38,7 @@ extension FeedSwitch {
     }
 
     package struct Policy: Sendable {
-        /// Whether pictures are due while the screen stands still.
+        /// Whether pictures are due while the screen is static.
         package var repeats: Bool
         /// Pictures per second.
         package var fps: Int

@@ -80,11 +80,11 @@ package struct FeedSwitch: Sendable {
     package var isDemanded: Bool { if case .asleep = feed { false } else { true } }
 
     /// Whether there is an agent that may feed the session.
-    package var isLinked: Bool { agents.broadcast.isLinked || agents.standby.isLinked }
+    package var isLinked: Bool { agents.primary.isLinked || agents.standby.isLinked }
 
     package var source: Source {
         guard let current, agents[current].delivers else { return .none }
-        return current == .broadcast ? .primary : .standby
+        return current == .primary ? .primary : .standby
     }
 
     /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none.
@@ -99,7 +99,7 @@ package struct FeedSwitch: Sendable {
     /// - Parameter source: What the agent has reported about its source; `nil` if nothing yet.
     package mutating func linked(_ role: AgentRole, source: SourceStatus.State?, now: NIODeadline) -> [Order] {
         if case .waiting = feed, !isLinked { feed = .waiting(since: now) }
-        if case .asleep = feed, role == .broadcast { loss = nil }
+        if case .asleep = feed, role == .primary { loss = nil }
         agents[role] = Agent(state: .idle)
         return source.map { sourceReported(role, $0, now: now) } ?? timePassed(now: now)
     }
@@ -109,7 +109,7 @@ package struct FeedSwitch: Sendable {
     /// - Parameter cause: `nil` if the agent was told to stop.
     package mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) -> [Order] {
         agents[role] = Agent()
-        if role == current ?? .broadcast { loss = cause }
+        if role == current ?? .primary { loss = cause }
         switch feed {
         case .waiting, .fed(by: role, _): feed = .waiting(since: now)
         case .asleep, .fed: break
@@ -122,7 +122,7 @@ package struct FeedSwitch: Sendable {
         agents[role].reported(state, now: now)
         switch (role, state, feed) {
         case (.standby, _, _), (_, .opening, _), (_, .streaming, .waiting): break
-        case (.broadcast, _, _): loss = agents.broadcast.sourceLoss
+        case (.primary, _, _): loss = agents.primary.sourceLoss
         }
         return timePassed(now: now)
     }
@@ -137,10 +137,10 @@ package struct FeedSwitch: Sendable {
             feed = .waiting(since: now)
         } else {
             // What the standby is needed for may outlast the sleep: the standby is then asked at once.
-            if current == .standby || agents.broadcast.isOverdue {
-                loss = agents.broadcast.isLinked ? agents.broadcast.sourceLoss : .linkClosed
+            if current == .standby || agents.primary.isOverdue {
+                loss = agents.primary.isLinked ? agents.primary.sourceLoss : .linkClosed
             }
-            agents.broadcast.overdueSince = nil
+            agents.primary.overdueSince = nil
             (feed, lastPicture) = (.asleep, nil)
         }
         return timePassed(now: now)
@@ -168,7 +168,7 @@ package struct FeedSwitch: Sendable {
         }
         if agents[role].isOverdue {
             agents[role].overdueSince = nil
-            if role == .broadcast, loss == .noPictures { loss = nil }
+            if role == .primary, loss == .noPictures { loss = nil }
         }
         lastPicture = now
         return timePassed(now: now)
@@ -182,9 +182,9 @@ package struct FeedSwitch: Sendable {
 
     private func mayTakeOver(_ role: AgentRole, captured: UInt64) -> Bool {
         guard current != nil else { return true }
-        let broadcast = agents.broadcast
+        let primary = agents.primary
         // After its source was lost, an agent may still repeat what it showed before.
-        return role == .standby ? !broadcast.delivers : broadcast.isStreaming && captured >= broadcast.sourceLostAt
+        return role == .standby ? !primary.delivers : primary.isStreaming && captured >= primary.sourceLostAt
     }
 
     // MARK: Keyframe requests
@@ -228,16 +228,16 @@ package struct FeedSwitch: Sendable {
     /// Returns whether an agent is to encode the session.
     private func isWanted(_ role: AgentRole, now: NIODeadline) -> Bool {
         guard agents[role].isLinked else { return false }
-        let broadcast = agents.broadcast
+        let primary = agents.primary
         switch feed {
         case .asleep: return false
-        case .waiting: return role == .broadcast || loss != nil || broadcast.isOverdue
+        case .waiting: return role == .primary || loss != nil || primary.isOverdue
         case .fed(by: role, _): return true
         case .fed(_, let since):
             let isHeld = now - since < policy.hold
             // An agent that owes pictures stays active and is asked again: to end its session could wait for what hangs.
             return role == .standby
-                ? !broadcast.delivers && !isHeld : broadcast.isOverdue || broadcast.isStreaming && !isHeld
+                ? !primary.delivers && !isHeld : primary.isOverdue || primary.isStreaming && !isHeld
         }
     }
 
@@ -246,7 +246,7 @@ package struct FeedSwitch: Sendable {
             guard let owesSince = owesSince(role) else { continue }
             guard now - max(owesSince, agents[role].lastAwaitedTurn) >= policy.silence else { continue }
             agents[role].overdueSince = now
-            if role == .broadcast { loss = loss ?? .noPictures }
+            if role == .primary { loss = loss ?? .noPictures }
         }
     }
 
@@ -256,7 +256,7 @@ package struct FeedSwitch: Sendable {
         let asked = agents[role].request?.since
         switch feed {
         case .asleep: return nil
-        case .waiting(let since) where role == .broadcast: return isLinked ? since : nil
+        case .waiting(let since) where role == .primary: return isLinked ? since : nil
         case .fed(by: role, _): return policy.repeats ? lastPicture : asked.map { max($0, lastPicture ?? $0) }
         case .waiting, .fed: return asked
         }

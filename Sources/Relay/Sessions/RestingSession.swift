@@ -2,7 +2,7 @@ package import Media
 import Pacing
 package import Wire
 
-/// A session whose screen stands still and whose repeats the relay makes, until its agent asks for it: the last keyframe again and again,
+/// A session whose screen is static and whose repeats the relay makes, until its agent asks for it: the last keyframe again and again,
 /// and skip pictures between.
 ///
 /// A pure value; times are monotonic ns.

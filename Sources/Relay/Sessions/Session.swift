@@ -1,9 +1,9 @@
 import FoundationEssentials
-import HeliographAPI
+package import HeliographAPI
 import Logging
 import Media
 import NIOCore
-import Wire
+package import Wire
 
 /// One encoded stream of a device: what makes its units, the stream, the sinks that every session has, and its life.
 @MediaLoop
@@ -35,7 +35,7 @@ package final class Session {
     private(set) lazy var snapshots = SessionSnapshots(maximumWaiting: device.maximumViewers) { [unowned self] in
         wakesForSnapshots()
     } ask: { [unowned self] request in
-        source.requestStill(request)
+        source.requestSnapshot(request)
     }
 
     let viewerLimits: ViewerQueue.Limits
@@ -96,7 +96,7 @@ package final class Session {
             bitrate: request.bitrate,
             repeat: request.repeat,
             keyframeInterval: Int((request.keyframeInterval * 1000).rounded()),
-            stillKeyframeInterval: Int((request.staticKeyframeInterval * 1000).rounded()),
+            staticKeyframeInterval: Int((request.staticKeyframeInterval * 1000).rounded()),
             epoch: epoch,
             isActive: false
         )
@@ -183,7 +183,7 @@ package final class Session {
         if audience.remove(viewer) { touch() }
     }
 
-    /// Closes a viewer's connection, if it is one still.
+    /// Closes a viewer's connection, if it is one snapshot.
     func close(_ viewer: any Viewer, because reason: ViewerClosure) {
         guard audience.close(viewer, because: reason) else { return }
         closureLog.log(.info, to: logger, "session \(id) closed a viewer: \(reason.rawValue)")
@@ -229,5 +229,17 @@ package final class Session {
         source.end()
         audience.end()
         stream.end()
+    }
+}
+
+extension SessionRequest {
+    /// What an agent that encodes for `former` is told, so that it encodes for this; nil for nothing.
+    package func update(from former: SessionRequest) -> SessionUpdate? {
+        let update = SessionUpdate(
+            bitrate: bitrate == former.bitrate ? nil : bitrate,
+            fps: fps == former.fps ? nil : fps,
+            size: size == former.size ? nil : size
+        )
+        return update == SessionUpdate() ? nil : update
     }
 }

@@ -97,10 +97,7 @@ package struct SessionFeed: Sendable {
         return unit
     }
 
-    /// Takes note of repeats that the current agent's session has and nobody gets, so that they were not made.
-    package mutating func repeated(now: NIODeadline) { feedSwitch.repeated(now: now) }
-
-    /// The keyframe that a session can rest on: the agent's last access unit, if it is that of `pts` and the agent feedSwitch the session.
+    /// The keyframe that a session can rest on: the agent's last access unit, if it is that of `pts` and the agent feeds the session.
     package func keyframe(pts: Int64, from role: AgentRole) -> AccessUnit? {
         guard let lastKeyframe, lastKeyframe.role == role, feedSwitch.current == role,
             lastKeyframe.accessUnit.pts == pts

@@ -28,7 +28,7 @@ final class SessionSource {
         _ = publish(EncodedUnit(copying: accessUnit), from: role, now: .now())
     } counted: { [unowned self] pictures in
         stream.count(pictures)
-        feed.repeated(now: .now())
+        feed.feedSwitch.repeated(now: .now())
     }
     private let company: SessionRest.Company
     /// How often its agents may hand their repeats over: each time something has moved and settled again, which takes half a second.
@@ -91,7 +91,7 @@ final class SessionSource {
     /// Why the agent that feeds it cannot serve it, or while none feeds it any agent; nil when it can.
     var failure: String? {
         if let current { return failures[current] }
-        return failures[.broadcast] ?? failures[.standby]
+        return failures[.primary] ?? failures[.standby]
     }
 
     // MARK: The agents' side
@@ -137,10 +137,10 @@ final class SessionSource {
 
     /// Takes a unit of the device's sound in: its times become the session's.
     func acceptSound(_ unit: EncodedUnit<ByteBuffer>, from role: AgentRole) {
-        guard role == current, stream.tracks.contains(where: { $0.id == unit.header.track }), stream.demand.audio,
-            let unit = feed.timedSound(unit, now: .now())
-        else { return }
         let now = NIODeadline.now()
+        guard role == current, stream.tracks.contains(where: { $0.id == unit.header.track }), stream.demand.audio,
+            let unit = feed.timedSound(unit, now: now)
+        else { return }
         stream.publish(MediaUnit(unit, codec: codec, from: role, relayed: now.uptimeNanoseconds), now: now)
     }
 
@@ -205,12 +205,12 @@ final class SessionSource {
         if flows, stream.starves { sinkWantsKeyframe() }
     }
 
-    /// Asks the agent that feeds the session for a still.
+    /// Asks the agent that feeds the session for a snapshot.
     ///
     /// - Returns: Which agent that is; `nil` if there is none.
-    func requestStill(_ request: StillRequest) -> AgentRole? {
+    func requestSnapshot(_ request: SnapshotRequest) -> AgentRole? {
         guard let current else { return nil }
-        send(.stillRequest(id, request), to: current)
+        send(.snapshotRequest(id, request), to: current)
         return current
     }
 
@@ -275,4 +275,11 @@ final class SessionSource {
     }
 
     private func send(_ packet: Packet, to role: AgentRole) { orders?.send(packet, to: role) }
+}
+
+/// What the relay tells the agents of one device: the way back.
+@MediaLoop
+protocol AgentOrders: AnyObject {
+    /// Sends to the agent of a role, if one is linked.
+    func send(_ packet: Packet, to role: AgentRole)
 }

@@ -20,7 +20,7 @@ package final class MediaUnit: Sendable {
     package init(
         _ unit: EncodedUnit<ByteBuffer>,
         codec: Codec,
-        from feed: AgentRole = .broadcast,
+        from feed: AgentRole = .primary,
         relayed: UInt64 = 0
     ) {
         header = unit.header

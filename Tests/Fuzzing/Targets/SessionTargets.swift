@@ -92,12 +92,12 @@ private struct FuzzedSession {
         self.epoch = epoch
         latency = CaptureLatency(since: begin.uptimeNanoseconds)
         ledger = PresentationLedger(now: begin)
-        perform(self.feed.feedSwitch.linked(.broadcast, source: .streaming, now: begin))
+        perform(self.feed.feedSwitch.linked(.primary, source: .streaming, now: begin))
     }
 
     mutating func step(_ choices: inout Choices, now: NIODeadline) throws {
         perform(feed.feedSwitch.timePassed(now: now))
-        let role: AgentRole = choices.byte() & 3 == 0 ? .standby : .broadcast
+        let role: AgentRole = choices.byte() & 3 == 0 ? .standby : .primary
         switch choices.byte() & 15 {
         case 0: perform(feed.feedSwitch.linked(role, source: nil, now: now))
         case 1: perform(feed.feedSwitch.linkLost(role, because: .linkClosed, now: now))
@@ -138,7 +138,7 @@ private struct FuzzedSession {
         _ = activity.take(picture, isLive: isLive, now: now)
         let (after, time): (Int64, TimeAmount) = (choices.number(near: last), .nanoseconds(choices.number()))
         _ = activity.verdict(.changedAfter(after, settled: time), now: now)
-        _ = activity.verdict(.still(time, after: after), now: now)
+        _ = activity.verdict(.static(time, after: after), now: now)
         let messageHead = UnitMessage.head(picture.header, relayed: picture.relayed)
         try require(messageHead.readableBytes == UnitMessage.headByteCount, "another head")
         _ = picture.configuration?.message
@@ -147,13 +147,13 @@ private struct FuzzedSession {
         if case .counts(let time) = ledger.presented(told, at: choices.number(near: nanoseconds), now: now) {
             try require(time <= nanoseconds, "a picture was presented \(time) ns after its capture")
         }
-        let still = Still.Picture(
+        let snapshot = Snapshot.Picture(
             format: .jpeg,
             captured: unit.captured,
             orientation: unit.orientation,
             size: unit.size,
             bytes: []
         )
-        _ = KeptStill(still, asked: now).pts(epoch: epoch)
+        _ = KeptSnapshot(snapshot, asked: now).pts(epoch: epoch)
     }
 }

@@ -24,7 +24,7 @@ extension FuzzTarget {
         var packets = ByteBuffer()
         for format in [StreamFormat.bare(.annexB), .bare(.scrcpy)] {
             var muxer = StreamMuxer(format, codec: codec, tracks: [.video(codec)], fps: 30)
-            let bytes = muxer.rendered(picture)?.bytes ?? ByteBuffer()
+            let bytes = muxer.rendered(picture, of: .video(codec))?.bytes ?? ByteBuffer()
             if format == .bare(.scrcpy) { packets = bytes }
             try require(format == .bare(.scrcpy) || Array(bytes.readableBytesView) == unit.bytes, "Annex B is another")
         }

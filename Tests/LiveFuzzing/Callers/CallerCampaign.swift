@@ -7,8 +7,8 @@ import TestSupport
 package struct CallerCampaign {
     /// Short limits, so that an episode does not last longer than they do. s
     private static let (requestTimeout, idleTimeout) = (1.0, 1.0)
-    /// How long a still may take that no agent answers.
-    private static let stillTimeout = 5.0
+    /// How long a snapshot may take that no agent answers.
+    private static let snapshotTimeout = 5.0
     /// What a busy machine takes beside, s.
     private static let slack = 15.0
     /// From so many addresses.
@@ -119,7 +119,7 @@ extension CallerCampaign: EpisodicCampaign {
         var nextProbe = begin
         var due = begin
         let dripping = callers.map(\.attack.pieces.count).max() ?? 0
-        let limit = Self.requestTimeout + 2 * Self.idleTimeout + Self.stillTimeout + Self.slack
+        let limit = Self.requestTimeout + 2 * Self.idleTimeout + Self.snapshotTimeout + Self.slack
         // A caller that drips is given its time before.
         let deadline = begin + Int64((limit + Double(dripping) * 0.01) * 1e9)
         while callers.contains(where: { isHeld($0) || !$0.isDone }), monotonicNow() < deadline {

@@ -12,9 +12,11 @@ struct CallerRequest: Sendable {
     let isNeverWhole: Bool
 
     /// Calls that end or change more than the sessions that are attacked.
-    private static let reserved: Set<String> = [
-        "POST /drain", "POST /screencapture/stop", "POST /screencapture/broadcast/stop",
-    ]
+    private static let reserved = Set(
+        [Routes.drain.route, Routes.stopSessions.route, Routes.stopBroadcast.route].flatMap(\.addresses).map {
+            "\($0.method.rawValue) \($0.path)"
+        }
+    )
     private static let bodies = [
         "{}", "{\"device\": \"alpha\"}", "{\"fps\": 30}", "{\"device\": \"alpha\", \"timeout\": 0.1}", "[]", "{",
         "null",
@@ -35,10 +37,11 @@ struct CallerRequest: Sendable {
         method = operation.method
         isNeverWhole = Self.reserved.contains(operation.name)
         let id = random.chance(0.85) && !sessions.isEmpty ? random.pick(sessions) : 4_000_000_000
-        var path = operation.path.replacing("{id}", with: "\(id)").replacing(
-            "{file}",
-            with: random.pick(["page.js", "style.css", "x"])
-        )
+        let values = [
+            "{id}": "\(id)", "{file}": random.pick(["page.js", "style.css", "x"]),
+            "{device}": random.pick(["alpha", "nobody"]),
+        ]
+        var path = values.reduce(operation.path) { $0.replacing($1.key, with: $1.value) }
         var query: [String] = []
         for parameter in operation.parameters where parameter["in"]?.string == "query" {
             guard let name = parameter["name"]?.string, let values = Self.queries[name] else { continue }
@@ -54,7 +57,8 @@ struct CallerRequest: Sendable {
     /// A request for a WebSocket of a session.
     init(socketOf session: Int, by random: inout some RandomNumberGenerator) {
         (method, body, isNeverWhole) = ("GET", nil, false)
-        target = "/screencapture/\(session)/ws" + random.pick(["", "?container=mp4", "?join=live", "?container=ts"])
+        let address = random.pick(Routes.watchOverWebSocket.route.addresses).path(session: UInt32(session))
+        target = address + random.pick(["", "?container=mp4", "?join=live", "?container=ts"])
     }
 
     /// Whether its answer may last until its caller goes, or for as long as it says.

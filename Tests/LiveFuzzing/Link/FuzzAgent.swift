@@ -21,7 +21,7 @@ final class FuzzAgent {
     private(set) var active: Set<SessionID> = []
     /// The requests that keyframes have to answer.
     private(set) var requests: [SessionID: UInt32] = [:]
-    private(set) var stills: [(session: SessionID, request: StillRequest)] = []
+    private(set) var snapshots: [(session: SessionID, request: SnapshotRequest)] = []
     /// Sessions that were given back.
     private(set) var rested = 0
     private(set) var isAdmitted = false
@@ -112,9 +112,9 @@ final class FuzzAgent {
         )
     }
 
-    func takeStills() -> [(session: SessionID, request: StillRequest)] {
-        defer { stills = [] }
-        return stills
+    func takeSnapshots() -> [(session: SessionID, request: SnapshotRequest)] {
+        defer { snapshots = [] }
+        return snapshots
     }
 
     private func take(_ bytes: [UInt8]) {
@@ -141,7 +141,7 @@ final class FuzzAgent {
             active.remove(id)
             requests[id] = nil
         case .keyframeRequest(let id, let request): requests[id] = request
-        case .stillRequest(let id, let request): stills.append((id, request))
+        case .snapshotRequest(let id, let request): snapshots.append((id, request))
         case .rested: rested += 1
         default: break
         }

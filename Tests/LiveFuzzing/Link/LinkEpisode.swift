@@ -43,7 +43,7 @@ final class LinkEpisode {
         case .units(let name, let place, let recipes, let delivery): try send(recipes, of: place, delivery, by: name)
         case .strangeUnits(let name, let id): sendStrange(to: id, by: name)
         case .report(let name, let place, let report, let seed): try send(report, of: place, by: name, seed)
-        case .answerStills(let name, let seed): answerStills(name, seed)
+        case .answerSnapshots(let name, let seed): answerSnapshots(name, seed)
         case .mutated(let name, let seed): links[name]?.send(bytes: LinkBytes.mutated(seed: seed), packets: 1)
         case .torn(let name, let seed): links[name]?.send(bytes: LinkBytes.torn(seed: seed), packets: 1)
         case .hold(let name, let reads): links[name]?.read(reads)
@@ -110,7 +110,7 @@ final class LinkEpisode {
         }
         guard let agent = links[name], agent.isLinked else { return }
         if delivery.answers {
-            loop.run(atMost: name.role == .broadcast ? 0.2 : 0.02) {
+            loop.run(atMost: name.role == .primary ? 0.2 : 0.02) {
                 agent.requests[session.id] != nil || !agent.isLinked
             }
         }
@@ -162,11 +162,11 @@ final class LinkEpisode {
         agent.send(bytes: bytes, packets: count)
     }
 
-    private func answerStills(_ name: LinkName, _ seed: UInt64) {
+    private func answerSnapshots(_ name: LinkName, _ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         guard let agent = links[name], agent.isLinked else { return }
-        for (session, request) in agent.takeStills() {
-            agent.send(.still(session, FuzzStill.answer(to: request, by: &random)))
+        for (session, request) in agent.takeSnapshots() {
+            agent.send(.snapshot(session, FuzzSnapshot.answer(to: request, by: &random)))
         }
     }
 

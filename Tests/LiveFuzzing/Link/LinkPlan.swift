@@ -17,7 +17,7 @@ struct LinkPlan {
         var steps: [LinkStep] = []
         for session in 0..<Self.sessions { steps.append(Self.start(session, by: &random)) }
         for device in TestedRelay.devices.indices {
-            steps.append(.connect(LinkName(device: device, role: .broadcast), .streaming))
+            steps.append(.connect(LinkName(device: device, role: .primary), .streaming))
         }
         // Viewers of the first pictures.
         for viewer in 0..<random.int(in: 2...6) { steps.append(Self.join(viewer, by: &random)) }
@@ -38,7 +38,7 @@ struct LinkPlan {
         case ..<80: return .call(session: session, seed: seed)
         case ..<82: return .changeSession(session, body: change(by: &random))
         case ..<83: return random.chance(0.5) ? .stopSession(session) : start(session, by: &random)
-        case ..<85: return .answerStills(link(by: &random), seed: seed)
+        case ..<85: return .answerSnapshots(link(by: &random), seed: seed)
         case ..<88: return .endLink(link(by: &random), random.pick(Ending.allCases))
         case ..<91:
             return .connect(
@@ -60,14 +60,14 @@ struct LinkPlan {
 
     private static func link(by random: inout SeededGenerator) -> LinkName {
         let device = random.int(in: 0...(TestedRelay.devices.count - 1))
-        return LinkName(device: device, role: random.chance(0.7) ? .broadcast : .standby)
+        return LinkName(device: device, role: random.chance(0.7) ? .primary : .standby)
     }
 
     private static func join(_ viewer: Int, by random: inout SeededGenerator) -> LinkStep {
         let format = random.chance(0.85) ? random.pick(Viewing.streams) : random.pick(Viewing.Format.allCases)
         var viewing = Viewing(format: format, join: random.pick([nil, nil, "live", "cache"]))
         if format == .snapshot { viewing.query = [random.pick(["fresh=true", "fresh=false", "use=false"])] }
-        if format == .stills { viewing.query = [random.pick(["fps=1", "fps=30", "fps=5"])] }
+        if format == .snapshots { viewing.query = [random.pick(["fps=1", "fps=30", "fps=5"])] }
         if format == .wait {
             let timeout = random.pick(["0", "0.2", "1"])
             viewing.query = [
@@ -105,7 +105,7 @@ struct LinkPlan {
     private static func units(_ session: Int, isSound: Bool, by random: inout SeededGenerator) -> LinkStep {
         let name = LinkName(
             device: session % TestedRelay.devices.count,
-            role: random.chance(0.85) ? .broadcast : .standby
+            role: random.chance(0.85) ? .primary : .standby
         )
         let delivery = Delivery(
             revives: random.chance(0.8),

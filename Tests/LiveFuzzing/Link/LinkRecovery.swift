@@ -34,7 +34,7 @@ struct LinkRecovery {
     private func soundAgent(of device: String) throws -> FuzzAgent {
         let deadline = monotonicNow() + Self.patience
         while true {
-            let agent = FuzzAgent(device: device, role: .broadcast, ledger: ledger, pictures: pictures)
+            let agent = FuzzAgent(device: device, role: .primary, ledger: ledger, pictures: pictures)
             try agent.connect(port: relay.agentPort, on: loop)
             agent.greet(.fuzz(of: agent))
             agent.send(.status(SourceStatus(state: .streaming)))

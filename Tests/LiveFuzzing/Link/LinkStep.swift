@@ -14,7 +14,7 @@ enum LinkStep: Sendable {
     case strangeUnits(LinkName, session: UInt32)
     /// A packet that is no access unit, with odd values.
     case report(LinkName, session: Int, Report, seed: UInt64)
-    case answerStills(LinkName, seed: UInt64)
+    case answerSnapshots(LinkName, seed: UInt64)
     /// Packets of the corpus, changed.
     case mutated(LinkName, seed: UInt64)
     /// The beginning of a packet whose rest never comes.
@@ -67,7 +67,7 @@ struct Delivery: Sendable {
 }
 
 enum Report: CaseIterable, Sendable {
-    case heartbeat, status, sessionError, still, encoders, rest, wake
+    case heartbeat, status, sessionError, snapshot, encoders, rest, wake
     /// A body that is JSON of other fields, or none.
     case text
     /// Thousands of them.
@@ -81,7 +81,7 @@ struct Viewing: Sendable {
         case port
         /// Annex B over HTTP.
         case bare
-        case transportStream, movie, stills, socket, socketMovie
+        case transportStream, movie, snapshots, socket, socketMovie
         case snapshot
         case wait
     }

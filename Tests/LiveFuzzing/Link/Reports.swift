@@ -23,14 +23,14 @@ struct Reports {
                 [.invalidParameters, .encoderUnavailable, .encoderRefused, .encoderFailed] as [SessionFailure.Code]
             )
             return (Packet.sessionError(session, SessionFailure(code: code, reason: text())).encoded(), 1)
-        case .still:
-            let request = StillRequest(
+        case .snapshot:
+            let request = SnapshotRequest(
                 id: UInt32(truncatingIfNeeded: random.extreme()),
                 format: .jpeg,
                 quality: 1,
                 isFresh: false
             )
-            return (Packet.still(session, FuzzStill.answer(to: request, by: &random)).encoded(), 1)
+            return (Packet.snapshot(session, FuzzSnapshot.answer(to: request, by: &random)).encoded(), 1)
         case .encoders:
             let encoders = (0..<random.int(in: 0...300)).map { _ in
                 EncoderReport(

@@ -37,7 +37,9 @@ package struct ContractDocument {
             "paths": paths,
             "components": [
                 "securitySchemes": Self.securitySchemes,
-                "parameters": ["SessionID": parameter(Self.sessionID, in: "path")],
+                "parameters": .object(
+                    Self.pathParameters.map { .init(name: $0.name, value: parameter($0.field, in: "path")) }
+                ),
                 "responses": .object(responses),
                 "schemas": .object(schemas.components),
                 "examples": namedExamples,
@@ -49,14 +51,18 @@ package struct ContractDocument {
 
     private mutating func paths() -> JSONValue {
         var paths: [JSONValue.Member] = []
-        for route in Routes.all {
+        let addresses = Routes.all.flatMap(\.addresses)
+        for route in addresses.filter({ !$0.isAlias }) + addresses.filter(\.isAlias) {
             let operation = JSONValue.Member(name: route.method.rawValue.lowercased(), value: operation(route))
             if let place = paths.firstIndex(where: { $0.name == route.path }) {
                 paths[place].value = .object((paths[place].value.members ?? []) + [operation])
             } else {
-                let parameters: JSONValue =
-                    route.parameters.contains("id")
-                    ? ["parameters": [["$ref": "#/components/parameters/SessionID"]]] : [:]
+                let named = Self.pathParameters.filter { route.parameters.contains($0.field.name) }.map { parameter in
+                    JSONValue.object([
+                        .init(name: "$ref", value: .string("#/components/parameters/\(parameter.name)"))
+                    ])
+                }
+                let parameters: JSONValue = named.isEmpty ? [:] : ["parameters": .array(named)]
                 paths.append(.init(name: route.path, value: .object((parameters.members ?? []) + [operation])))
             }
         }
@@ -65,13 +71,13 @@ package struct ContractDocument {
 
     private mutating func operation(_ route: Route) -> JSONValue {
         var members: [JSONValue.Member] = [
-            .init(name: "operationId", value: .string(route.name)),
+            .init(name: "operationId", value: .string(route.isAlias ? "\(route.name)Alias" : route.name)),
             .init(name: "tags", value: [.string(route.tag.rawValue)]),
             .init(name: "summary", value: .string(route.summary)),
         ]
-        if !route.description.isEmpty {
-            members.append(.init(name: "description", value: .string(route.description)))
-        }
+        let alias = route.isAlias ? "An alias of `\(route.name)`." : ""
+        let description = [route.description, alias].filter { !$0.isEmpty }.joined(separator: " ")
+        if !description.isEmpty { members.append(.init(name: "description", value: .string(description))) }
         members.append(.init(name: "security", value: Self.security(of: route.access)))
         let parameters = parameters(of: route)
         if !parameters.isEmpty { members.append(.init(name: "parameters", value: .array(parameters))) }
@@ -94,12 +100,11 @@ package struct ContractDocument {
 
     // MARK: Arguments
 
-    private static let sessionID = Field(
-        "id",
-        .integer(1...Int(UInt32.max)),
-        "The session.",
-        isRequired: true
-    )
+    /// The parameters that are in the paths of many calls, by their names in the components.
+    private static let pathParameters = [
+        (name: "SessionID", field: Field("id", .integer(1...Int(UInt32.max)), "The session.", isRequired: true)),
+        (name: "Device", field: Field("device", .device, "The device.", isRequired: true)),
+    ]
 
     private mutating func parameters(of route: Route) -> [JSONValue] {
         var parameters: [JSONValue] = []
@@ -139,9 +144,10 @@ package struct ContractDocument {
     }
 
     private mutating func body(of route: Route) -> JSONValue {
+        let example = examples["calls"]?[route.name]?["request"]
         let content = content(
             [("application/json", route.arguments)],
-            example: examples["calls"]?[route.name]?["request"]
+            example: route.parameters.contains("device") ? example?.withoutDevice : example
         )
         let isRequired = route.arguments.fields.contains(where: \.isRequired)
         return isRequired ? ["required": true, "content": content] : ["content": content]
@@ -284,6 +290,14 @@ package struct ContractDocument {
 }
 
 extension JSONValue {
+    /// The same example, or examples, of arguments for a path that names the device.
+    fileprivate var withoutDevice: JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members.filter { $0.name != "device" }.map { .init(name: $0.name, value: $0.value.withoutDevice) }
+        )
+    }
+
     /// The same value with the members of objects in the order of a schema's fields.
     fileprivate func ordered(by schema: Schema) -> JSONValue {
         switch (self, schema.form) {

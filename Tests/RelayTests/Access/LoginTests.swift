@@ -80,7 +80,7 @@ struct LoginTests {
         }
     }
 
-    @Test("what a page of another site fetches is refused, but for the relay's page, links and stills")
+    @Test("what a page of another site fetches is refused, but for the relay's page, links and snapshots")
     func otherSites() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
@@ -92,14 +92,14 @@ struct LoginTests {
             }
             let login = "heliograph-\(relay.ports.http)=x"
             let wait = "/screencapture/\(session.id)/wait?until=changed&timeout=0"
-            let still = "/screencapture/\(session.id)/snapshot.jpg"
+            let snapshot = "/screencapture/\(session.id)/snapshot.jpg"
             for site in ["cross-site", "same-site"] {
                 for destination in ["empty", "image", "iframe"] {
                     #expect(try await code(wait, site, destination) == "forbidden_origin")
                 }
-                #expect(try await code(still, site, "empty") == "forbidden_origin")
-                #expect(try await code(still, site, "image") == "no_picture")
-                #expect(try await code(still, site, "image", login) == "forbidden_origin")
+                #expect(try await code(snapshot, site, "empty") == "forbidden_origin")
+                #expect(try await code(snapshot, site, "image") == "no_picture")
+                #expect(try await code(snapshot, site, "image", login) == "forbidden_origin")
                 #expect(try await code(wait, site, "document") == "wait_timeout")
                 #expect(try await code("/livez", site, "empty") == nil)
             }

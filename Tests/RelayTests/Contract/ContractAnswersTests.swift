@@ -31,13 +31,33 @@ struct ContractAnswersTests {
     private final class Caller: Sendable {
         private let relay: RunningRelay
         private let key: APIKey?
+        private let usesAliases: Bool
         private let succeeded = Mutex<Set<String>>([])
 
-        init(_ relay: RunningRelay, key: APIKey? = nil) { (self.relay, self.key) = (relay, key) }
+        init(_ relay: RunningRelay, key: APIKey? = nil, usesAliases: Bool = true) {
+            (self.relay, self.key, self.usesAliases) = (relay, key, usesAliases)
+        }
 
-        /// The operations that have not succeeded.
+        /// The routes that have not succeeded at their address or their alias.
         var missing: Set<String> {
-            Set(Contract.current.operations.map(\.name)).subtracting(succeeded.withLock { $0 })
+            let routes = Routes.all.map { usesAliases ? $0.aliased : $0 }
+            return Set(routes.map { "\($0.method.rawValue) \($0.path)" }).subtracting(succeeded.withLock { $0 })
+        }
+
+        /// The target that is called: `target`, or the address whose alias it is.
+        private func address(_ method: HTTPMethod, _ target: String) -> String {
+            let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+            let verb = method == .HEAD ? "GET" : method.rawValue
+            let routes = Routes.all.filter { $0.method.rawValue == verb && $0.alias != nil && !usesAliases }
+            let literal = routes.first { $0.alias == parts[0] }
+            guard let route = literal ?? routes.first(where: { $0.aliased.value(of: "id", in: parts[0]) != nil }) else {
+                return target
+            }
+            let path = route.path
+                .replacing("{id}", with: route.aliased.value(of: "id", in: parts[0]) ?? "")
+                .replacing("{device}", with: "left")
+            let query = parts.dropFirst().first { $0 != "device=left" }
+            return query.map { "\(path)?\($0)" } ?? path
         }
 
         func note(_ method: String, _ path: String) {
@@ -47,6 +67,7 @@ struct ContractAnswersTests {
 
         @discardableResult
         func callAsFunction(_ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+            let path = address(method, path)
             let answer = try await relay.call(method, path, key: key, body: body.map { Array($0.text.utf8) })
             #expect((200..<300).contains(answer.status), "\(method) \(path): \(answer.text)")
             note(method.rawValue, path)
@@ -79,15 +100,15 @@ struct ContractAnswersTests {
             }
             group.addTask {
                 while let packet = try await link.next() {
-                    guard case .stillRequest(_, let request) = packet else { continue }
-                    let picture = Still.Picture(
+                    guard case .snapshotRequest(_, let request) = packet else { continue }
+                    let picture = Snapshot.Picture(
                         format: request.format,
                         captured: 1,
                         orientation: 0,
                         size: PictureSize(width: 640, height: 360),
                         bytes: [1]
                     )
-                    try await link.send(.still(session, Still(request: request.id, outcome: .picture(picture))))
+                    try await link.send(.snapshot(session, Snapshot(request: request.id, outcome: .picture(picture))))
                 }
             }
             defer { group.cancelAll() }
@@ -95,8 +116,8 @@ struct ContractAnswersTests {
         }
     }
 
-    @Test("of a relay with all there is")
-    func everything() async throws {
+    @Test("of a relay with all there is, at every address", arguments: [false, true])
+    func everything(usesAliases: Bool) async throws {
         let key = try keys.make("ci", .operator)
         try await RunningRelay.run {
             $0.devices = [Self.left]
@@ -105,7 +126,7 @@ struct ContractAnswersTests {
             $0.stateDirectory = scratch.file("state").path
             $0.tls = .selfSigned
         } _: { relay in
-            let call = Caller(relay, key: key)
+            let call = Caller(relay, key: key, usesAliases: usesAliases)
             let link = try await LinkClient(greeting: relay, device: "left")
             let standby = try await LinkClient(greeting: relay, device: "left", pid: 2, role: .standby)
             let started = try await call(
@@ -136,7 +157,9 @@ struct ContractAnswersTests {
             try await call(.PATCH, "/screencapture/\(id)", ["bitrate": 1_000_000, "width": nil])
             try await call(.POST, "/screencapture/\(id)/keyframe")
             try await call(.GET, "/screencapture/\(id)/wait?until=changed")
-            for still in ["snapshot.jpg", "snapshot.png"] { try await call(.GET, "/screencapture/\(id)/\(still)") }
+            for snapshot in ["snapshot.jpg", "snapshot.png"] {
+                try await call(.GET, "/screencapture/\(id)/\(snapshot)")
+            }
             let other = try await call(.POST, "/screencapture/start", ["codec": "hevc"])["id"]?.text ?? ""
             // Their heads: they go on until their session ends.
             for stream in [
@@ -152,7 +175,8 @@ struct ContractAnswersTests {
             try await call(.POST, "/screencapture/stop")
             // The last, since it ends the relay.
             try await call(.POST, "/drain", ["timeout": 600])
-            #expect(call.missing == ["GET /screencapture/{id}/ws"])
+            let webSocket = Routes.watchOverWebSocket.route
+            #expect(call.missing == ["GET \(usesAliases ? webSocket.aliased.path : webSocket.path)"])
             withExtendedLifetime(standby) {}
         }
     }
@@ -173,13 +197,13 @@ struct ContractAnswersTests {
         }
     }
 
-    @Test("which is an upgrade for a WebSocket")
-    func webSocket() async throws {
+    @Test("which is an upgrade for a WebSocket", arguments: Routes.watchOverWebSocket.route.addresses.map(\.path))
+    func webSocket(address: String) async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
-            let client = try await WebSocketClient(relay, session: session.id)
+            let path = address.replacing("{id}", with: "\(session.id)")
+            let client = try await WebSocketClient(port: relay.ports.http, path: path)
             let lines = client.answer.split(separator: "\r\n")
-            let path = "/screencapture/\(session.id)/ws"
             let operation = try #require(Contract.current.operation("GET", path))
             let response = try #require(Contract.current.response(101, of: operation))
             #expect(lines.first?.hasPrefix("HTTP/1.1 101 ") == true)

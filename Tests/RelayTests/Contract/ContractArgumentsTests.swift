@@ -92,16 +92,18 @@ struct ContractArgumentsTests {
         func isOfUnknown(at place: String = "") -> Bool { code == "unknown_field" && field == place + unknown }
     }
 
-    /// Where a call goes, of a session of its codec.
+    /// Where a call goes, of a session of its codec or of the only device.
     private static func path(_ operation: ContractOperation) -> String {
-        operation.path.replacing("{id}", with: operation.path.hasSuffix(".h265") ? "2" : "1")
+        operation.path
+            .replacing("{id}", with: operation.path.hasSuffix(".h265") ? "2" : "1")
+            .replacing("{device}", with: "default")
     }
 
     @Test("in bodies are those that the calls take, with their ranges")
     func bodies() async throws {
         try await RunningRelay.run { relay in
             let bodies = Self.contract.operations.filter { $0.value["requestBody"] != nil }
-            #expect(bodies.count == 10)
+            #expect(bodies.count == 20)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in

@@ -30,25 +30,34 @@ struct ContractTests {
         return role.flatMap { security == [["key": [$0]], ["cookie": [$0]]] ? $0.string : nil }
     }
 
-    @Test("has every route, says whom it is for, and has no other")
-    func routes() async throws {
-        var served: [String: String] = [:]
-        for route in await RelayApplication.routes() where route.method != "HEAD" {
-            served["\(route.method) \(route.path)"] = route.access.rawValue
-        }
-        var described: [String: String] = [:]
-        for operation in Self.contract.operations {
-            // The page's files are one operation.
-            guard operation.path == "/page/{file}" else {
-                described[operation.name] = Self.access(operation)
-                continue
-            }
-            for file in operation.parameters[0]["schema"]?["enum"]?.elements ?? [] {
-                described["GET /page/\(file.string ?? "")"] = Self.access(operation)
-            }
-        }
-        #expect(described == served)
+    @Test("has every route at its addresses, says whom it is for, and has no other")
+    func routes() throws {
+        let routes = Routes.all.flatMap(\.addresses).map { ("\($0.method.rawValue) \($0.path)", $0.access.rawValue) }
+        let described = Self.contract.operations.map { ($0.name, Self.access($0)) }
+        #expect(Dictionary(uniqueKeysWithValues: described) == Dictionary(uniqueKeysWithValues: routes))
         #expect(described.count > 40)
+        // Each that is declared is in the list.
+        let folder = Programs.repository.appendingPathComponent("Sources/HeliographAPI/Routes")
+        let declared = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .flatMap { file in
+                try String(contentsOf: file, encoding: .utf8)
+                    .matches(of: /package static let (\w+) = (?:Call|stream|snapshot)\b/)
+                    .map { String($0.output.1) }
+            }
+        #expect(declared.sorted() == Routes.all.map(\.name).sorted())
+    }
+
+    @Test("names every file of the page, and no other")
+    func pageFiles() async throws {
+        let operation = try #require(Self.contract.operation("GET", "/page/app.js"))
+        let files = (operation.parameters.first?["schema"]?["enum"]?.elements ?? []).compactMap(\.string)
+        #expect(files.count > 10)
+        try await RunningRelay.run { relay in
+            for (file, status) in files.map({ ($0, 200) }) + [("other.js", 404)] {
+                let answer = try await relay.get("/page/\(file)")
+                #expect(answer.status == status, "\(file)")
+            }
+        }
     }
 
     @Test("names the parameters of its paths, and each operation once")

@@ -7,7 +7,7 @@ import Wire
 struct FeedDemandTests {
     private static func linked(_ source: SourceStatus.State = .streaming, standby: Bool = false) -> FeedStage {
         var stage = FeedStage()
-        stage.link(.broadcast, source, at: 0)
+        stage.link(.primary, source, at: 0)
         if standby { stage.link(.standby, at: 0) }
         return stage
     }
@@ -16,13 +16,13 @@ struct FeedDemandTests {
     func begins() {
         var stage = FeedStage()
         stage.demand(false, at: 0)
-        stage.link(.broadcast, at: 0)
+        stage.link(.primary, at: 0)
         #expect(stage.orders == [])
         stage.tick(60_000)
         #expect(stage.orders == [], "nothing is due, however long it lasts")
         stage.demand(true, at: 60_000)
-        #expect(stage.orders == [.requestKeyframe(.broadcast, 1), .activate(.broadcast)])
-        let taken = stage.take(.broadcast, key: true, request: 1, at: 60_020)
+        #expect(stage.orders == [.requestKeyframe(.primary, 1), .activate(.primary)])
+        let taken = stage.take(.primary, key: true, request: 1, at: 60_020)
         #expect(taken)
         #expect(stage.feeds.record.count == 0)
     }
@@ -30,10 +30,10 @@ struct FeedDemandTests {
     @Test("ends the encoder, and sleep is neither stale nor a switch")
     func sleeps() {
         var stage = Self.linked()
-        _ = stage.take(.broadcast, key: true, request: 1, at: 10)
+        _ = stage.take(.primary, key: true, request: 1, at: 10)
         stage.demand(false, at: 1000)
-        #expect(stage.orders == [.deactivate(.broadcast)])
-        let late = stage.take(.broadcast, key: true, request: 1, at: 1010)
+        #expect(stage.orders == [.deactivate(.primary)])
+        let late = stage.take(.primary, key: true, request: 1, at: 1010)
         #expect(!late, "what was on its way is for nobody")
         // What the relay made while the session rested is counted when the rest is over.
         stage.repeated(at: 1020)
@@ -42,11 +42,11 @@ struct FeedDemandTests {
         #expect(stage.feeds.staleSince == nil)
         #expect(stage.feeds.source == .none)
         stage.demand(true, at: 50_000)
-        #expect(stage.orders == [.requestKeyframe(.broadcast, 2), .activate(.broadcast)])
+        #expect(stage.orders == [.requestKeyframe(.primary, 2), .activate(.primary)])
         #expect(stage.feeds.staleSince == nil)
         let (old, answer) = (
-            stage.take(.broadcast, key: true, request: 1, at: 50_010),
-            stage.take(.broadcast, key: true, request: 2, at: 50_020)
+            stage.take(.primary, key: true, request: 1, at: 50_010),
+            stage.take(.primary, key: true, request: 2, at: 50_020)
         )
         #expect(!old && answer)
         #expect(stage.feeds.record.count == 0)
@@ -69,15 +69,15 @@ struct FeedDemandTests {
     )
     func lostSource(before: Bool) {
         var stage = Self.linked(standby: true)
-        _ = stage.take(.broadcast, key: true, request: 1, at: 10)
+        _ = stage.take(.primary, key: true, request: 1, at: 10)
         if before {
-            stage.report(.broadcast, .lost, at: 500)
+            stage.report(.primary, .lost, at: 500)
             stage.tick(2000)
             _ = stage.take(.standby, key: true, request: stage.feeds.lastRequestID, at: 2010)
             #expect(stage.feeds.current == .standby)
         }
         stage.demand(false, at: 3000)
-        if !before { stage.report(.broadcast, .lost, at: 4000) }
+        if !before { stage.report(.primary, .lost, at: 4000) }
         stage.demand(true, at: 5000)
         #expect(stage.orders.contains(.activate(.standby)))
     }
@@ -86,12 +86,12 @@ struct FeedDemandTests {
     func returned() {
         var stage = FeedStage()
         stage.demand(false, at: 0)
-        stage.link(.broadcast, at: 0)
+        stage.link(.primary, at: 0)
         stage.link(.standby, at: 0)
-        stage.report(.broadcast, .lost, at: 1000)
-        stage.report(.broadcast, .streaming, at: 2000)
+        stage.report(.primary, .lost, at: 1000)
+        stage.report(.primary, .streaming, at: 2000)
         stage.demand(true, at: 3000)
-        #expect(stage.orders == [.requestKeyframe(.broadcast, 1), .activate(.broadcast)])
+        #expect(stage.orders == [.requestKeyframe(.primary, 1), .activate(.primary)])
     }
 
     @Test("goes to the standby when the broadcast's agent owes pictures after its sleep")

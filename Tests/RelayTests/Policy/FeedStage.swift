@@ -87,9 +87,9 @@ struct FeedStage {
     /// Both agents are linked, and the broadcast's feeds since 0.
     static func live(repeats: Bool = true) -> FeedStage {
         var stage = FeedStage(repeats: repeats)
-        stage.link(.broadcast, at: 0)
+        stage.link(.primary, at: 0)
         stage.link(.standby, at: 0)
-        _ = stage.answer(.broadcast, at: 0)
+        _ = stage.answer(.primary, at: 0)
         return stage
     }
 }

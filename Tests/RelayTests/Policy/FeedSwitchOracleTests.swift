@@ -159,7 +159,7 @@ private struct FeedEvents {
     }
 
     private mutating func event() -> FeedEvent {
-        let role = pick([AgentRole.broadcast, .broadcast, .standby])
+        let role = pick([AgentRole.primary, .primary, .standby])
         guard chance(calm) else {
             switch Int.random(in: 0..<12, using: &generator) {
             case 0: return .keyframeRequest
@@ -261,7 +261,7 @@ struct FeedSwitchOracleTests {
         #expect(coverage.sources == [.primary, .standby, .none])
         let counts = [coverage.requests, coverage.activations, coverage.deactivations, coverage.refusals]
         #expect(counts.allSatisfy { $0 > 500 }, "\(counts)")
-        #expect(coverage.overdue.broadcast > 500 && coverage.overdue.standby > 500 && coverage.stale > 500)
+        #expect(coverage.overdue.primary > 500 && coverage.overdue.standby > 500 && coverage.stale > 500)
     }
 
     @Test("differ if the oracle has another policy: the comparison sees it")

@@ -12,8 +12,8 @@ struct FeedSwitchRandomTests {
         var now: Int64 = 0
         while now < 60_000 {
             now += 100
-            stage.report(.broadcast, now / 100 % 2 == 0 ? .streaming : .lost, at: now)
-            for role in [AgentRole.broadcast, .standby] where stage.active.contains(role) {
+            stage.report(.primary, now / 100 % 2 == 0 ? .streaming : .lost, at: now)
+            for role in [AgentRole.primary, .standby] where stage.active.contains(role) {
                 // Answers what it was asked, and else goes on.
                 if stage.feeds.current == role {
                     _ = stage.take(role, at: now)
@@ -38,7 +38,7 @@ struct FeedSwitchRandomTests {
         var now: Int64 = 0
         for _ in 0..<5000 {
             now += .random(in: 0...200, using: &generator)
-            let role = Bool.random(using: &generator) ? AgentRole.broadcast : .standby
+            let role = Bool.random(using: &generator) ? AgentRole.primary : .standby
             switch Int.random(in: 0..<12, using: &generator) {
             case 0 where linked.contains(role):
                 linked.remove(role)

@@ -40,7 +40,7 @@ struct FormerFeedSwitch {
     /// Why the last current agent is to be left, or is gone; nil at the beginning, and when it was told to stop.
     private var loss: Cause?
     /// Whether the broadcast's agent owes pictures that do not come.
-    private var isStalled: Bool { agents.broadcast.stalledSince != nil }
+    private var isStalled: Bool { agents.primary.stalledSince != nil }
     /// Since when agents are linked and nothing has come from any.
     private var waitingSince: NIODeadline?
     private var lastPicture: NIODeadline?
@@ -62,9 +62,9 @@ struct FormerFeedSwitch {
 
     var source: Source {
         switch current {
-        case .broadcast where agents.broadcast.source == .streaming && !isStalled: .primary
+        case .primary where agents.primary.source == .streaming && !isStalled: .primary
         case .standby where agents.standby.source == .streaming && agents.standby.stalledSince == nil: .standby
-        case .broadcast, .standby, nil: .none
+        case .primary, .standby, nil: .none
         }
     }
 
@@ -73,14 +73,14 @@ struct FormerFeedSwitch {
     /// An agent is linked, and knows the session as one that is not active.
     mutating func linked(_ role: AgentRole, now: NIODeadline) {
         agents[role] = Agent(isLinked: true)
-        if role == .broadcast, !isDemanded { loss = nil }
+        if role == .primary, !isDemanded { loss = nil }
         if current == nil { waitingSince = waitingSince ?? now }
     }
 
     /// - Parameter cause: nil when the agent had been told to stop.
     mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) {
         agents[role] = Agent()
-        if role == current || current == nil && role == .broadcast {
+        if role == current || current == nil && role == .primary {
             current = nil
             loss = cause
         }
@@ -94,15 +94,15 @@ struct FormerFeedSwitch {
         case .opening:
             break
         case .streaming:
-            if role == .broadcast, current == .broadcast || !isDemanded { loss = nil }
+            if role == .primary, current == .primary || !isDemanded { loss = nil }
         case .paused, .lost:
             agents[role].lostSource = now.uptimeNanoseconds
-            if role == .broadcast, current != .standby { loss = state == .lost ? .sourceLost : .sourcePaused }
+            if role == .primary, current != .standby { loss = state == .lost ? .sourceLost : .sourcePaused }
         }
     }
 
     /// Whether there is an agent that may feed the session.
-    var isLinked: Bool { agents.broadcast.isLinked || agents.standby.isLinked }
+    var isLinked: Bool { agents.primary.isLinked || agents.standby.isLinked }
 
     // MARK: Demand
 
@@ -117,15 +117,15 @@ struct FormerFeedSwitch {
         // What the standby fed because of goes on, so that it is asked at once when somebody does again.
         if current == .standby || isStalled { loss = lossOfBroadcast }
         current = nil
-        (agents.broadcast.stalledSince, agents.standby.stalledSince) = (nil, nil)
+        (agents.primary.stalledSince, agents.standby.stalledSince) = (nil, nil)
         waitingSince = nil
         lastPicture = nil
     }
 
     /// What keeps the broadcast's agent from delivering, as far as it is known without pictures.
     private var lossOfBroadcast: Cause? {
-        guard agents.broadcast.isLinked else { return .linkClosed }
-        switch agents.broadcast.source {
+        guard agents.primary.isLinked else { return .linkClosed }
+        switch agents.primary.source {
         case .lost: return .sourceLost
         case .paused: return .sourcePaused
         case .streaming, .opening, nil: return nil
@@ -151,7 +151,7 @@ struct FormerFeedSwitch {
         }
         if agents[role].stalledSince != nil {
             agents[role].stalledSince = nil
-            if role == .broadcast, loss == .noPictures { loss = nil }
+            if role == .primary, loss == .noPictures { loss = nil }
         }
         lastPicture = now
         return true
@@ -169,7 +169,7 @@ struct FormerFeedSwitch {
         case (nil, _): true
         case (_, .standby): !isBroadcastWell
         // After its source was lost an agent may still repeat what it showed before.
-        case (_, .broadcast): agents.broadcast.source == .streaming && captured >= agents.broadcast.lostSource
+        case (_, .primary): agents.primary.source == .streaming && captured >= agents.primary.lostSource
         }
     }
 
@@ -234,9 +234,9 @@ struct FormerFeedSwitch {
         guard isDemanded, agents[role].isLinked else { return false }
         if role == current { return true }
         switch role {
-        case .broadcast:
+        case .primary:
             // A session that has stalled stays as it is, and goes on being asked: ending it could wait for what hangs.
-            return current == nil || isStalled || agents.broadcast.source == .streaming && isFree(now: now)
+            return current == nil || isStalled || agents.primary.source == .streaming && isFree(now: now)
         case .standby:
             return !isBroadcastWell && (current == nil || isFree(now: now))
         }
@@ -248,7 +248,7 @@ struct FormerFeedSwitch {
     /// Whether the broadcast's agent delivers or, at the beginning, may be about to.
     private var isBroadcastWell: Bool {
         guard !isStalled else { return false }
-        return current == nil ? loss == nil : agents.broadcast.isLinked && agents.broadcast.source == .streaming
+        return current == nil ? loss == nil : agents.primary.isLinked && agents.primary.source == .streaming
     }
 
     /// Since when the agent of a role has given no picture though one was overdue and its source streams; nil when it owes none.
@@ -264,7 +264,7 @@ struct FormerFeedSwitch {
         for role in AgentRole.allCases where agents[role].stalledSince == nil {
             guard let since = owesSince(role), now - since >= silence else { continue }
             agents[role].stalledSince = now
-            if role == .broadcast, current != .standby { loss = loss ?? .noPictures }
+            if role == .primary, current != .standby { loss = loss ?? .noPictures }
         }
     }
 
@@ -275,7 +275,7 @@ struct FormerFeedSwitch {
         let since: NIODeadline? =
             switch (current, role) {
             case (role, _): policy.repeats ? lastPicture : asked.map { max($0, lastPicture ?? $0) }
-            case (nil, .broadcast): waitingSince
+            case (nil, .primary): waitingSince
             default: asked
             }
         return since.map { max($0, agents[role].lastAwaitedTurn ?? $0) }

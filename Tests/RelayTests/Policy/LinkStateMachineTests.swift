@@ -51,9 +51,9 @@ struct LinkStateMachineTests {
         let report = Packet.status(SourceStatus(state: .streaming))
         let pictures = (0..<5000).map { _ in link.received(picture) }
         #expect(pictures.allSatisfy { $0 == .deliver })
-        let still = Packet.still(1, Still(request: 1, outcome: .refusal(.busy)))
-        let stills = (0..<5000).map { _ in link.received(still) }
-        #expect(stills.allSatisfy { $0 == .deliver })
+        let snapshot = Packet.snapshot(1, Snapshot(request: 1, outcome: .refusal(.busy)))
+        let snapshots = (0..<5000).map { _ in link.received(snapshot) }
+        #expect(snapshots.allSatisfy { $0 == .deliver })
         let reports = (0..<2000).map { _ in link.received(report) }
         #expect(reports.allSatisfy { $0 == .deliver })
         // A second later there is room for as many as a second's.

@@ -17,7 +17,7 @@ struct RestingSessionTests {
     }
 
     private static func session(_ rest: Rest = rest(), now: UInt64 = start) throws -> RestingSession {
-        let keyframe = try StillStream.restingKeyframe(pts: rest.keyframe)
+        let keyframe = try StaticStream.restingKeyframe(pts: rest.keyframe)
         return try #require(
             RestingSession(rest, keyframe: keyframe, codec: .h264, epoch: epoch, now: now)
         )
@@ -117,7 +117,7 @@ struct RestingSessionTests {
         let made = Self.run(&session, until: Self.start + 5 * Self.second, tally: &tally)
         let keys = made.filter { $0.unit.flags.contains(.key) }
         #expect(keys.map(\.unit.pts) == [20, 40].map { Self.rest().keyframe + $0 * 100_000 })
-        let sent = try StillStream.restingKeyframe(pts: 0).bytes
+        let sent = try StaticStream.restingKeyframe(pts: 0).bytes
         #expect(keys.allSatisfy { $0.unit.bytes == sent })
         #expect(session.rested == Rested(slots: 49, inserted: 9, keyframe: Self.start + 4 * Self.second))
         #expect(tally.keyframes == 2 && tally.skipped == 49)
@@ -224,8 +224,8 @@ struct RestingSessionTests {
 
     @Test("is refused where the keyframe is none to go on from, or the agent's words make no sense")
     func refused() throws {
-        let keyframe = try StillStream.restingKeyframe(pts: 0)
-        var stream = StillStream()
+        let keyframe = try StaticStream.restingKeyframe(pts: 0)
+        var stream = StaticStream()
         let predicted = try stream.beginning()[1]
         func isTaken(_ unit: AccessUnit = keyframe, _ change: (inout Rest) -> Void = { _ in }) -> Bool {
             var rest = Self.rest()
@@ -239,6 +239,6 @@ struct RestingSessionTests {
         #expect(!isTaken { $0.slot = .max })
         #expect(!isTaken(predicted))
         #expect(!isTaken(SampleStream.accessUnit(0, key: true)))
-        #expect(!isTaken(StillStream.accessUnit([], pts: 0, isKey: true)))
+        #expect(!isTaken(StaticStream.accessUnit([], pts: 0, isKey: true)))
     }
 }

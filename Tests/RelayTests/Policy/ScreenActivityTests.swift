@@ -16,7 +16,7 @@ struct ScreenActivityTests {
         mutating func shows(
             frame: UInt64,
             isRepeat: Bool = false,
-            from role: AgentRole = .broadcast,
+            from role: AgentRole = .primary,
             isLive: Bool = true
         ) -> Bool {
             number += 1
@@ -34,9 +34,11 @@ struct ScreenActivityTests {
             return moment.pts / 33_333
         }
 
-        /// The picture since which it stands still, 0 where that is not known.
-        var stillSince: Int64 {
-            guard case .met(let moment) = activity.verdict(.still(.zero, after: nil), now: at(10_000)) else { return 0 }
+        /// The picture since which it is static, 0 where that is not known.
+        var staticSince: Int64 {
+            guard case .met(let moment) = activity.verdict(.static(.zero, after: nil), now: at(10_000)) else {
+                return 0
+            }
             return moment.pts / 33_333
         }
     }
@@ -44,18 +46,18 @@ struct ScreenActivityTests {
     @Test("changes with a new frame, not with a repeat nor with the first picture")
     func changes() {
         var screen = Screen()
-        #expect(screen.stillSince == 0 && screen.changed == 0)
+        #expect(screen.staticSince == 0 && screen.changed == 0)
         let first = screen.shows(frame: 1)
         let second = screen.shows(frame: 1, isRepeat: true)
         #expect(first && !second)
-        #expect(screen.stillSince == 1 && screen.changed == 0)
+        #expect(screen.staticSince == 1 && screen.changed == 0)
         let third = screen.shows(frame: 2)
-        #expect(third && screen.stillSince == 3 && screen.changed == 3)
+        #expect(third && screen.staticSince == 3 && screen.changed == 3)
         screen.shows(frame: 2, isRepeat: true)
-        #expect(screen.stillSince == 3 && screen.changed == 3)
+        #expect(screen.staticSince == 3 && screen.changed == 3)
         // Encoded anew, in another size for instance.
         screen.shows(frame: 2)
-        #expect(screen.stillSince == 3 && screen.changed == 3)
+        #expect(screen.staticSince == 3 && screen.changed == 3)
     }
 
     @Test("changes with a new frame that a repeat shows first: its own picture was lost on the way")
@@ -63,7 +65,7 @@ struct ScreenActivityTests {
         var screen = Screen()
         screen.shows(frame: 1)
         let isNews = screen.shows(frame: 2, isRepeat: true)
-        #expect(isNews && screen.changed == 2 && screen.stillSince == 2)
+        #expect(isNews && screen.changed == 2 && screen.staticSince == 2)
         screen.shows(frame: 2, isRepeat: true)
         #expect(screen.changed == 2)
     }
@@ -71,7 +73,7 @@ struct ScreenActivityTests {
     @Test("is asked of from an instant on, or about a time")
     func verdicts() {
         var screen = Screen()
-        #expect(screen.activity.verdict(.still(.zero, after: nil), now: at(0)) == .open)
+        #expect(screen.activity.verdict(.static(.zero, after: nil), now: at(0)) == .open)
         screen.shows(frame: 1)
         screen.shows(frame: 2)
         let change = ScreenActivity.Moment(pts: 66_666, time: at(200))
@@ -79,13 +81,13 @@ struct ScreenActivityTests {
         #expect(screen.activity.verdict(.changed(since: at(201), settled: .zero), now: at(300)) == .open)
         #expect(screen.activity.verdict(.changedAfter(66_665, settled: .zero), now: at(300)) == .met(change))
         #expect(screen.activity.verdict(.changedAfter(66_666, settled: .zero), now: at(300)) == .open)
-        #expect(screen.activity.verdict(.still(.seconds(1), after: nil), now: at(1199)) == .due(at(1200)))
-        #expect(screen.activity.verdict(.still(.seconds(1), after: nil), now: at(1200)) == .met(change))
+        #expect(screen.activity.verdict(.static(.seconds(1), after: nil), now: at(1199)) == .due(at(1200)))
+        #expect(screen.activity.verdict(.static(.seconds(1), after: nil), now: at(1200)) == .met(change))
         screen.shows(frame: 3)
-        #expect(screen.activity.verdict(.still(.seconds(1), after: nil), now: at(1200)) == .due(at(1300)))
+        #expect(screen.activity.verdict(.static(.seconds(1), after: nil), now: at(1200)) == .due(at(1300)))
     }
 
-    @Test("is asked whether it has changed and settled, or is still with a later picture")
+    @Test("is asked whether it has changed and settled, or is static with a later picture")
     func settled() {
         var screen = Screen()
         screen.shows(frame: 1)
@@ -97,24 +99,24 @@ struct ScreenActivityTests {
         #expect(screen.activity.verdict(.changed(since: at(201), settled: second), now: at(1200)) == .open)
         #expect(screen.activity.verdict(.changedAfter(66_665, settled: second), now: at(1200)) == .met(change))
         #expect(screen.activity.verdict(.changedAfter(66_666, settled: second), now: at(1200)) == .open)
-        #expect(screen.activity.verdict(.still(second, after: 66_665), now: at(1200)) == .met(change))
-        #expect(screen.activity.verdict(.still(second, after: 66_666), now: at(1200)) == .open)
+        #expect(screen.activity.verdict(.static(second, after: 66_665), now: at(1200)) == .met(change))
+        #expect(screen.activity.verdict(.static(second, after: 66_666), now: at(1200)) == .open)
     }
 
-    @Test("of another agent is compared with nothing: its first picture begins a stillness")
+    @Test("of another agent is compared with nothing: its first picture begins a static time")
     func switches() {
         var screen = Screen()
         screen.shows(frame: 1)
         screen.shows(frame: 2)
         screen.shows(frame: 3, from: .standby)
-        #expect(screen.changed == 2 && screen.stillSince == 3)
+        #expect(screen.changed == 2 && screen.staticSince == 3)
         screen.shows(frame: 4, from: .standby)
-        #expect(screen.changed == 4 && screen.stillSince == 4)
+        #expect(screen.changed == 4 && screen.staticSince == 4)
         // An agent that is started again, whose keyframe may be a repeat.
         screen.activity.interrupted()
-        #expect(screen.stillSince == 0)
+        #expect(screen.staticSince == 0)
         screen.shows(frame: 5, isRepeat: true, from: .standby)
-        #expect(screen.changed == 4 && screen.stillSince == 5)
+        #expect(screen.changed == 4 && screen.staticSince == 5)
     }
 
     @Test("is unknown while the source delivers nothing: neither slates nor repeats of what was tell anything")
@@ -122,15 +124,15 @@ struct ScreenActivityTests {
         var screen = Screen()
         screen.shows(frame: 1)
         screen.activity.sourceLost()
-        #expect(screen.stillSince == 0)
+        #expect(screen.staticSince == 0)
         screen.shows(frame: 1, isRepeat: true, isLive: false)
         screen.shows(frame: 2, isLive: false)
-        #expect(screen.changed == 0 && screen.stillSince == 0)
+        #expect(screen.changed == 0 && screen.staticSince == 0)
         // It is back, and its first frame on the way.
         screen.shows(frame: 2, isRepeat: true)
-        #expect(screen.stillSince == 0)
+        #expect(screen.staticSince == 0)
         screen.shows(frame: 3)
-        #expect(screen.changed == 0 && screen.stillSince == 5)
+        #expect(screen.changed == 0 && screen.staticSince == 5)
         screen.shows(frame: 4)
         #expect(screen.changed == 6)
     }

@@ -19,11 +19,11 @@ struct SessionFeedTests {
 
     /// An agent is linked, and asked for a keyframe.
     private static func link(_ feed: inout SessionFeed, at now: Int64 = 0) {
-        _ = feed.feedSwitch.linked(.broadcast, source: nil, now: at(now))
+        _ = feed.feedSwitch.linked(.primary, source: nil, now: at(now))
     }
 
     private static func relink(_ feed: inout SessionFeed, at now: Int64 = 0) {
-        _ = feed.feedSwitch.linkLost(.broadcast, because: .linkClosed, now: at(now))
+        _ = feed.feedSwitch.linkLost(.primary, because: .linkClosed, now: at(now))
         link(&feed, at: now)
     }
 
@@ -37,7 +37,7 @@ struct SessionFeedTests {
         // As an agent does it: a keyframe answers the last request.
         let request = key ? feed.feedSwitch.lastRequestID : 0
         let unit = SampleStream.accessUnit(number, key: key, size: size, request: request)
-        return feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(now))?.unit
+        return feed.accept(EncodedUnit(copying: unit), from: .primary, now: at(now))?.unit
     }
 
     @Test("discards what comes before the first keyframe")
@@ -63,7 +63,7 @@ struct SessionFeedTests {
             if index == 6 { Self.relink(&feed) }
             var unit = SampleStream.accessUnit(index, key: index % 6 == 0, request: feed.feedSwitch.lastRequestID)
             unit.pts = pts
-            if let accepted = feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(0)) {
+            if let accepted = feed.accept(EncodedUnit(copying: unit), from: .primary, now: at(0)) {
                 given.append(accepted.unit.pts)
             }
         }
@@ -78,7 +78,7 @@ struct SessionFeedTests {
         for number in 0..<50 {
             var unit = SampleStream.accessUnit(number, key: number == 0, request: feed.feedSwitch.lastRequestID)
             unit.pts = 1_000_000 + pts
-            let accepted = feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(0))
+            let accepted = feed.accept(EncodedUnit(copying: unit), from: .primary, now: at(0))
             unit.pts = try #require(accepted).unit.pts
             bytes += try stream.packets(unit)
         }
@@ -107,7 +107,7 @@ struct SessionFeedTests {
             let request = isKey ? feed.feedSwitch.lastRequestID : 0
             var unit = SampleStream.accessUnit(index, key: isKey, request: request)
             unit.bytes = bytes
-            let accepted = feed.accept(EncodedUnit(copying: unit), from: .broadcast, now: at(Int64(index) * 33))
+            let accepted = feed.accept(EncodedUnit(copying: unit), from: .primary, now: at(Int64(index) * 33))
             given.append(Array(try #require(accepted).unit.bytes.readableBytesView))
         }
         #expect(given.map { H264KeyframeID(of: $0)?.value } == [0, 15, 1, 2, nil, 0])

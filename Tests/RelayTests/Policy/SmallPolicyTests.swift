@@ -172,7 +172,7 @@ struct SmallPolicyTests {
             latency.take(accessUnit(captured: captured, flags).header, now: .uptimeNanoseconds(now))
         }
         take(900_000_000, .key, at: 1_010_000_000)
-        #expect(latency.total.histogram.count == 0, "a screen that stood still when the session began")
+        #expect(latency.total.histogram.count == 0, "a screen that was static when the session began")
         take(1_020_000_000, [], at: 1_025_000_000)
         take(1_020_000_000, .repeat, at: 1_060_000_000)
         take(1_020_000_000, .key, at: 1_090_000_000)

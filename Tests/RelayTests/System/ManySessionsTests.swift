@@ -73,7 +73,7 @@ struct ManySessionsTests {
     @Test("has no long turn of the media loop: agents link, tell figures, sessions are listed and end")
     func turns() async throws {
         try await Self.run { relay, sessions in
-            let agent = try await Self.agent(.broadcast, of: relay)
+            let agent = try await Self.agent(.primary, of: relay)
             for id in sessions { _ = try await agent.firstRequest(of: id) }
             try await Self.expectShortTurns(relay, "an agent is linked")
             for number in 1...20 { try await agent.send(Self.heartbeat(UInt64(number), of: sessions)) }
@@ -97,10 +97,10 @@ struct ManySessionsTests {
     @Test("keeps its agent's link though all sessions rest and wake every few seconds")
     func rests() async throws {
         try await Self.run { relay, sessions in
-            let agent = try await Self.agent(.broadcast, of: relay)
+            let agent = try await Self.agent(.primary, of: relay)
             try await agent.send(.status(.streaming))
             for id in sessions {
-                var stream = StillStream()
+                var stream = StaticStream()
                 try await agent.send(try stream.beginning(), session: id)
             }
             // What 20 s of such a screen need, at once. 2 x 400 x 5 packets are twice what an agent may report.

@@ -12,18 +12,18 @@ import Wire
 struct MotionJPEGTests {
     /// An agent whose answer to the nth request is a JPEG of the bytes n.
     private func answer(_ link: LinkClient, _ id: SessionID, _ number: UInt8, size: Int = 5) async throws {
-        let request: StillRequest = try await link.first { packet in
-            if case .stillRequest(_, let request) = packet { request } else { nil }
+        let request: SnapshotRequest = try await link.first { packet in
+            if case .snapshotRequest(_, let request) = packet { request } else { nil }
         }
         #expect(request.format == .jpeg && !request.isFresh)
-        let picture = Still.Picture(
+        let picture = Snapshot.Picture(
             format: .jpeg,
             captured: UInt64(number),
             orientation: 0,
             size: PictureSize(width: 640, height: 360),
             bytes: [UInt8](repeating: number, count: size)
         )
-        try await link.send(.still(id, Still(request: request.id, outcome: .picture(picture))))
+        try await link.send(.snapshot(id, Snapshot(request: request.id, outcome: .picture(picture))))
     }
 
     /// A picture of a frame of its own.
@@ -47,7 +47,7 @@ struct MotionJPEGTests {
     private func parts(_ count: Int, from client: ByteClient, _ rest: inout [UInt8]) async throws -> [UInt8] {
         var parts: [UInt8] = []
         let head = Array("Heliograph-Orientation: 0\r\n\r\n".utf8)
-        let end = Array("\r\n--heliograph-still\r\n".utf8)
+        let end = Array("\r\n--heliograph-snapshot\r\n".utf8)
         while parts.count < count {
             if let place = rest.firstRange(of: head),
                 let close = rest[place.upperBound...].firstRange(of: end)
@@ -58,7 +58,7 @@ struct MotionJPEGTests {
                 // One behind each part, and one before the first.
                 let text = String(decoding: rest[..<place.lowerBound], as: UTF8.self)
                 let isFirst = text.hasPrefix("HTTP/1.1")
-                #expect(text.matches(of: /--heliograph-still\r\n/).count == (isFirst ? 1 : 0), "\(text)")
+                #expect(text.matches(of: /--heliograph-snapshot\r\n/).count == (isFirst ? 1 : 0), "\(text)")
                 rest.removeFirst(close.upperBound)
             } else {
                 rest += try #require(try await client.next())
@@ -67,7 +67,7 @@ struct MotionJPEGTests {
         return parts
     }
 
-    @Test("shows each change that there is time for, one still for all viewers, and a still screen's picture again")
+    @Test("shows each change that there is time for, one snapshot for all viewers, and a static screen's picture again")
     func viewers() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession(["ttl": 3])
@@ -113,7 +113,7 @@ struct MotionJPEGTests {
             try await client.close()
             try await relay.waitForViewers(0, of: session.id)
             let head = try await relay.call(.HEAD, "/screencapture/\(session.id)/stream.mjpeg")
-            #expect(head.headers["content-type"] == ["multipart/x-mixed-replace; boundary=heliograph-still"])
+            #expect(head.headers["content-type"] == ["multipart/x-mixed-replace; boundary=heliograph-snapshot"])
         }
     }
 
@@ -133,7 +133,7 @@ struct MotionJPEGTests {
                 for number: UInt8 in 1...255 { try await answer(link, session.id, number, size: 512 << 10) }
             }
             var number = 0
-            /// Changes the screen for a second and returns how many stills had been asked for by then.
+            /// Changes the screen for a second and returns how many snapshots had been asked for by then.
             func requested() async throws -> Substring {
                 for _ in 0..<20 {
                     number += 1
@@ -141,16 +141,16 @@ struct MotionJPEGTests {
                     try await Task.sleep(for: .milliseconds(50))
                 }
                 let lines = try await relay.get("/metrics").text.split(separator: "\n")
-                return try #require(lines.first { $0.hasPrefix("heliograph_session_stills_requested_total") })
+                return try #require(lines.first { $0.hasPrefix("heliograph_session_snapshots_requested_total") })
             }
-            _ = try await eventually("a second without a still") {
+            _ = try await eventually("a second without a snapshot") {
                 let before = try await requested()
                 return try await requested() == before ? true : nil
             }
             try await slow.startReading()
             var rest: [UInt8] = []
             var shown: UInt8 = 0
-            _ = try await eventually("stills again") {
+            _ = try await eventually("snapshots again") {
                 let last = shown
                 shown = try await parts(1, from: slow, &rest)[0]
                 #expect(shown >= last)

@@ -53,7 +53,7 @@ struct PageClosureTests {
     }
 
     private static func beginning() throws -> [AccessUnit] {
-        var stream = StillStream()
+        var stream = StaticStream()
         return try stream.beginning()
     }
 }

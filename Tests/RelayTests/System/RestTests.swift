@@ -14,7 +14,7 @@ struct RestTests {
         let session: (id: SessionID, port: Int)
         let link: LinkClient
         let viewer: ByteClient
-        var stream = StillStream()
+        var stream = StaticStream()
         var bytes: [UInt8] = []
 
         init(_ relay: RunningRelay, rests: Bool = true) async throws {
@@ -48,7 +48,7 @@ struct RestTests {
     }
 
     private static func pictures(_ bytes: [UInt8]) throws -> Int {
-        try FFmpeg.decodeLuma(h264: bytes, size: StillStream.size).count
+        try FFmpeg.decodeLuma(h264: bytes, size: StaticStream.size).count
     }
 
     @Test("a session that rests has its pictures from the relay, and goes on from them when its agent asks for it")
@@ -210,7 +210,7 @@ struct RestTests {
     func excess() async throws {
         try await RunningRelay.run { relay in
             let scene = try await Scene(relay, rests: false)
-            let keyframe = try StillStream.restingKeyframe(pts: 0).pts
+            let keyframe = try StaticStream.restingKeyframe(pts: 0).pts
             for _ in 0..<60 { try await scene.rest(on: keyframe) }
             for _ in 0..<60 { _ = try await scene.rested() }
             #expect(try await relay.broadcast()["link"]?["connected"] == true)
@@ -243,7 +243,7 @@ struct RestTests {
             try await scene.read(100)
             try await scene.link.close()
             let next = try await LinkClient(greeting: relay)
-            try await next.send(try StillStream().startingOver(), session: scene.session.id)
+            try await next.send(try StaticStream().startingOver(), session: scene.session.id)
             _ = try await relay.post("/screencapture/\(scene.session.id)/stop")
             scene.bytes += try await scene.viewer.readToEnd()
             _ = try Self.pictures(scene.bytes)
@@ -251,7 +251,7 @@ struct RestTests {
     }
 }
 
-extension StillStream {
+extension StaticStream {
     /// The beginning, by an agent that knows nothing of another.
     fileprivate consuming func startingOver() throws -> [AccessUnit] {
         var stream = self

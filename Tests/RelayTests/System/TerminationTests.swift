@@ -92,7 +92,7 @@ private final class Crowd: Sendable {
 /// Calls or watches a relay again and again, until there is none.
 private struct Client {
     enum Part: CaseIterable {
-        case polls, port, stream, movie, pictures, stalled, webSocket, waits, stills, comesAndGoes
+        case polls, port, stream, movie, pictures, stalled, webSocket, waits, snapshots, comesAndGoes
     }
 
     let relay: Int
@@ -130,7 +130,7 @@ private struct Client {
         case .stalled: try await call("GET", "/\(session)/stream.ts", reads: false)
         case .webSocket: try await call("GET", "/\(session)/ws", fields: Self.handshake)
         case .waits: try await call("GET", "/\(session)/wait?until=static&for=60&timeout=600")
-        case .stills: try await call("GET", "/\(session)/snapshot.jpg")
+        case .snapshots: try await call("GET", "/\(session)/snapshot.jpg")
         case .comesAndGoes: try await call("POST", "/start", #"{"ttl": 1, "width": 64, "height": 64}"#)
         }
     }

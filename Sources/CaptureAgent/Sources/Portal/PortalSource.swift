@@ -13,7 +13,7 @@ struct PortalSource: FrameSource {
 
     func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
         let began = MonotonicClock.now
-        let still = try SourceError.explainingShortage { () throws(ResourceShortage) in try StillScreenSink(sink) }
+        let screen = try SourceError.explainingShortage { () throws(ResourceShortage) in try StaticScreenSink(sink) }
         let portal = try ScreenCastPortal(stop: stop)
         defer { portal.close() }
         let request = ScreenCastPortal.Request(
@@ -34,12 +34,12 @@ struct PortalSource: FrameSource {
             PipeWireConnection(to: .descriptor(descriptor)),
             target: PipeWireTarget(node: grant.node, drawsPointer: cursor == .embedded),
             demand: openingDemand,
-            sink: still
+            sink: screen
         )
         defer { stream.shutDown() }
         try stream.deliver(demand, openedWith: openingDemand, until: stop) { events throws(SourceError) in
             guard content == .monitor else { return portal.waitUntilClosed(or: events) }
-            return try StillScreen(cursor: cursor, sink: still).attend(
+            return try StaticScreen(cursor: cursor, sink: screen).attend(
                 stream,
                 stop: stop,
                 events: events,

@@ -5,7 +5,7 @@ import Wire
 /// A viewer of `multipart/x-mixed-replace`: each part is a JPEG, and the newest there is when the connection has room for it.
 @MediaLoop
 final class MotionJPEGViewer: PullingViewer, Sink {
-    private nonisolated static let boundary = "heliograph-still"
+    private nonisolated static let boundary = "heliograph-snapshot"
 
     /// Of the response.
     nonisolated static let mediaType = "multipart/x-mixed-replace; boundary=\(boundary)"
@@ -13,7 +13,7 @@ final class MotionJPEGViewer: PullingViewer, Sink {
     let channel: any Channel
     private let epoch: UInt64
     private let snapshots: SessionSnapshots
-    private var pacing: StillPacing
+    private var pacing: SnapshotPacing
     private var last: ByteBuffer?
     /// When the frame of the last picture was captured, ns.
     private var shown: UInt64?
@@ -27,12 +27,12 @@ final class MotionJPEGViewer: PullingViewer, Sink {
     /// - Parameters:
     ///   - channel: The connection that the response goes to.
     ///   - epoch: The session's, monotonic ns.
-    ///   - fps: Most stills per second.
+    ///   - fps: Most snapshots per second.
     init(channel: any Channel, epoch: UInt64, fps: Int, snapshots: SessionSnapshots) {
         self.channel = channel
         self.epoch = epoch
         self.snapshots = snapshots
-        pacing = StillPacing(fps: fps)
+        pacing = SnapshotPacing(fps: fps)
     }
 
     // MARK: Sink
@@ -76,10 +76,10 @@ final class MotionJPEGViewer: PullingViewer, Sink {
                 if let last { return last }
             case .get(let since):
                 pacing.began(now: .now())
-                switch await snapshots.still(.jpeg, since: since) {
-                case .success(let still):
+                switch await snapshots.snapshot(.jpeg, since: since) {
+                case .success(let snapshot):
                     pacing.sent(now: .now())
-                    let part = part(still)
+                    let part = part(snapshot)
                     defer { last = part }
                     return last == nil ? Self.opening(part) : part
                 case .failure:
@@ -97,13 +97,13 @@ final class MotionJPEGViewer: PullingViewer, Sink {
         return bytes
     }
 
-    /// The still with its head, and the delimiter behind it: a browser shows a part when it has seen that.
-    private func part(_ still: KeptStill) -> ByteBuffer {
+    /// The snapshot with its head, and the delimiter behind it: a browser shows a part when it has seen that.
+    private func part(_ snapshot: KeptSnapshot) -> ByteBuffer {
         var bytes = ByteBuffer()
-        bytes.writeString("Content-Type: image/jpeg\r\nContent-Length: \(still.bytes.readableBytes)\r\n")
-        for (name, value) in still.fields(epoch: epoch) { bytes.writeString("\(name): \(value)\r\n") }
+        bytes.writeString("Content-Type: image/jpeg\r\nContent-Length: \(snapshot.bytes.readableBytes)\r\n")
+        for (name, value) in snapshot.fields(epoch: epoch) { bytes.writeString("\(name): \(value)\r\n") }
         bytes.writeString("\r\n")
-        bytes.writeImmutableBuffer(still.bytes)
+        bytes.writeImmutableBuffer(snapshot.bytes)
         bytes.writeString("\r\n--\(Self.boundary)\r\n")
         return bytes
     }

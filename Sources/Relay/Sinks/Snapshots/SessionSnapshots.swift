@@ -1,12 +1,12 @@
 import NIOCore
 import Wire
 
-/// A session's stills: asks the agent that feeds it, and hands its answers to all who want them.
+/// A session's snapshots: asks the agent that feeds it, and hands its answers to all who want them.
 @MediaLoop
 final class SessionSnapshots: Sink {
-    typealias Outcome = Result<KeptStill, StillFailure>
+    typealias Outcome = Result<KeptSnapshot, SnapshotFailure>
 
-    /// How old a still may be that was not asked for as a fresh one.
+    /// How old a snapshot may be that was not asked for as a fresh one.
     static let sharingTime = TimeAmount.seconds(1)
     /// How long the agent may take.
     static let answerTime = TimeAmount.seconds(5)
@@ -14,32 +14,32 @@ final class SessionSnapshots: Sink {
     private static let quality: UInt8 = 85
 
     /// Asks the agent that feeds the session, and returns which it is; nil for none.
-    private let ask: @MediaLoop (StillRequest) -> AgentRole?
+    private let ask: @MediaLoop (SnapshotRequest) -> AgentRole?
     /// Whether an agent is about to feed the session because it is wakened for this.
     private let wakes: @MediaLoop () -> Bool
-    /// How many may wait for stills at once.
+    /// How many may wait for snapshots at once.
     var maximumWaiting: Int
 
-    private var rounds: [StillFormat: StillRounds] = [:]
+    private var rounds: [SnapshotFormat: SnapshotRounds] = [:]
     /// The requests under way.
-    private var requests: [UInt32: (format: StillFormat, role: AgentRole, timer: Scheduled<Void>)] = [:]
-    private var waiting: [StillFormat: [StillRounds.Round: Waiters<Outcome>]] = [:]
+    private var requests: [UInt32: (format: SnapshotFormat, role: AgentRole, timer: Scheduled<Void>)] = [:]
+    private var waiting: [SnapshotFormat: [SnapshotRounds.Round: Waiters<Outcome>]] = [:]
     private var lastRequest: UInt32 = 0
     private var waitingCount = 0
     /// Those of them that use the session.
     private var uses = 0
     private var ended = false
-    /// Whether stills wait until an agent feeds the session.
+    /// Whether snapshots wait until an agent feeds the session.
     private var awaitsFeed = false
 
     private(set) var requested: UInt64 = 0
     private(set) var received: UInt64 = 0
 
-    /// - Parameter maximumWaiting: How many may wait for stills at once.
+    /// - Parameter maximumWaiting: How many may wait for snapshots at once.
     init(
         maximumWaiting: Int,
         wakes: @escaping @MediaLoop () -> Bool,
-        ask: @escaping @MediaLoop (StillRequest) -> AgentRole?
+        ask: @escaping @MediaLoop (SnapshotRequest) -> AgentRole?
     ) {
         self.maximumWaiting = maximumWaiting
         self.wakes = wakes
@@ -61,24 +61,24 @@ final class SessionSnapshots: Sink {
         }
     }
 
-    // MARK: Stills
+    // MARK: Snapshots
 
-    /// A still that is asked for at `since` or later.
+    /// A snapshot that is asked for at `since` or later.
     ///
     /// - Parameters:
     ///   - isFresh: Whether its frame is to be captured after that as well, as far as the screen changes.
     ///   - isUse: Whether the session is in use while this is waited for.
-    func still(
-        _ format: StillFormat,
+    func snapshot(
+        _ format: SnapshotFormat,
         since: NIODeadline,
         isFresh: Bool = false,
         isUse: Bool = false
     ) async -> Outcome {
         guard !ended else { return .failure(.ended) }
         guard waitingCount < maximumWaiting else { return .failure(.tooManyWait(limit: maximumWaiting)) }
-        let round: StillRounds.Round
-        switch rounds[format, default: StillRounds()].join(since: since, isFresh: isFresh) {
-        case .kept(let still): return .success(still)
+        let round: SnapshotRounds.Round
+        switch rounds[format, default: SnapshotRounds()].join(since: since, isFresh: isFresh) {
+        case .kept(let snapshot): return .success(snapshot)
         case .waits(let number): round = number
         }
         let waiters = waiting[format, default: [:]][round] ?? Waiters()
@@ -90,17 +90,19 @@ final class SessionSnapshots: Sink {
         return await waiters.wait(ticket, until: .now() + Self.answerTime) ?? .failure(.timeout(Self.answerTime))
     }
 
-    func received(_ still: Still, from role: AgentRole) {
-        guard let request = requests[still.request], request.role == role,
-            let asked = rounds[request.format]?.asked(still.request)
+    func received(_ snapshot: Snapshot, from role: AgentRole) {
+        guard let request = requests[snapshot.request], request.role == role,
+            let asked = rounds[request.format]?.asked(snapshot.request)
         else { return }
-        switch still.outcome {
+        switch snapshot.outcome {
         case .refusal(let refusal):
-            end(still.request, with: .failure(.refused(refusal)))
+            end(snapshot.request, with: .failure(.refused(refusal)))
         case .picture(let picture):
-            guard picture.format == request.format else { return end(still.request, with: .failure(.refused(.failed))) }
+            guard picture.format == request.format else {
+                return end(snapshot.request, with: .failure(.refused(.failed)))
+            }
             received += 1
-            end(still.request, with: .success(KeptStill(picture, asked: asked)))
+            end(snapshot.request, with: .success(KeptSnapshot(picture, asked: asked)))
         }
     }
 
@@ -108,7 +110,7 @@ final class SessionSnapshots: Sink {
     private func fed() {
         guard awaitsFeed else { return }
         awaitsFeed = false
-        for format in StillFormat.allCases { begin(format, isFresh: true) }
+        for format in SnapshotFormat.allCases { begin(format, isFresh: true) }
     }
 
     /// What was asked of an agent that is gone will not come.
@@ -116,7 +118,7 @@ final class SessionSnapshots: Sink {
         for (id, request) in requests where request.role == role { end(id, with: .failure(.noSource)) }
         guard awaitsFeed else { return }
         awaitsFeed = false
-        for format in StillFormat.allCases { begin(format) }
+        for format in SnapshotFormat.allCases { begin(format) }
     }
 
     /// Answers all who wait: the session ends.
@@ -131,7 +133,7 @@ final class SessionSnapshots: Sink {
     /// Asks the agent where a round is wanted and none is under way.
     ///
     /// - Parameter isFresh: Whether the picture is to be fresh even if nobody wants it to.
-    private func begin(_ format: StillFormat, isFresh: Bool = false) {
+    private func begin(_ format: SnapshotFormat, isFresh: Bool = false) {
         guard !ended, rounds[format]?.isDue == true else { return }
         guard !wakes() else {
             awaitsFeed = true
@@ -140,7 +142,7 @@ final class SessionSnapshots: Sink {
         guard let wantsFresh = rounds[format]?.begin(request: lastRequest + 1, now: .now()) else { return }
         lastRequest += 1
         let id = lastRequest
-        let request = StillRequest(id: id, format: format, quality: Self.quality, isFresh: isFresh || wantsFresh)
+        let request = SnapshotRequest(id: id, format: format, quality: Self.quality, isFresh: isFresh || wantsFresh)
         guard let role = ask(request) else {
             return finish(format, with: .failure(.noSource))
         }
@@ -159,7 +161,7 @@ final class SessionSnapshots: Sink {
         begin(request.format)
     }
 
-    private func finish(_ format: StillFormat, with outcome: Outcome) {
+    private func finish(_ format: SnapshotFormat, with outcome: Outcome) {
         guard let round = rounds[format]?.end(with: try? outcome.get()) else { return }
         waiting[format]?.removeValue(forKey: round)?.resume(with: outcome)
         guard case .success = outcome else { return }
@@ -171,18 +173,18 @@ final class SessionSnapshots: Sink {
 }
 
 extension Session {
-    /// A still that is asked for at `since` or later.
+    /// A snapshot that is asked for at `since` or later.
     ///
     /// - Parameters:
     ///   - isFresh: Whether its frame is to be captured after that as well, as far as the screen changes.
     ///   - isUse: Whether the session is in use while it waits.
-    func still(
-        _ format: StillFormat,
+    func snapshot(
+        _ format: SnapshotFormat,
         since: NIODeadline,
         isFresh: Bool,
         isUse: Bool
-    ) async throws(StillFailure) -> KeptStill {
+    ) async throws(SnapshotFailure) -> KeptSnapshot {
         if isFresh, source.current != nil, stream.feed == .none { throw .sourceLost }
-        return try await snapshots.still(format, since: since, isFresh: isFresh, isUse: isUse).get()
+        return try await snapshots.snapshot(format, since: since, isFresh: isFresh, isUse: isUse).get()
     }
 }

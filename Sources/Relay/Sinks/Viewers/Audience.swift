@@ -113,7 +113,7 @@ final class Audience {
         }
     }
 
-    /// Closes a viewer's connection, if it is one still.
+    /// Closes a viewer's connection, if it is one snapshot.
     func close(_ viewer: any Viewer, because reason: ViewerClosure) -> Bool {
         guard remove(viewer) else { return false }
         closed[reason, default: 0] += 1

@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 
 /// A session's stream in one format: each unit is packaged once for all viewers.
@@ -11,7 +12,9 @@ final class Rendition: Sink {
     /// - Parameter units: The stream's units since its last keyframe, which this rendition begins with.
     init(_ muxer: StreamMuxer, beginningWith units: [MediaUnit]) {
         self.muxer = muxer
-        for unit in units { _ = render(unit) }
+        for unit in units {
+            if let track = muxer.track(of: unit) { _ = render(unit, of: track) }
+        }
     }
 
     /// Pictures a second.
@@ -44,8 +47,8 @@ final class Rendition: Sink {
     }
 
     private func deliver(_ unit: MediaUnit) {
-        guard muxer.carries(unit) else { return }
-        if let rendered = render(unit) {
+        guard let track = muxer.track(of: unit) else { return }
+        if let rendered = render(unit, of: track) {
             for viewer in viewers { viewer.offer(rendered) }
         } else if unit.isVideo {
             for viewer in viewers { viewer.miss() }
@@ -53,8 +56,8 @@ final class Rendition: Sink {
     }
 
     /// Returns `nil` if the unit cannot be packaged, and forgets the group if it is a picture: those that follow refer to it.
-    private func render(_ unit: MediaUnit) -> RenderedUnit? {
-        guard let rendered = muxer.rendered(unit) else {
+    private func render(_ unit: MediaUnit, of track: MediaTrack) -> RenderedUnit? {
+        guard let rendered = muxer.rendered(unit, of: track) else {
             if unit.isVideo { group.drop() }
             return nil
         }

@@ -51,16 +51,14 @@ package struct StreamMuxer: Sendable {
 
     var hasSound: Bool { tracks.contains { $0.kind == .audio } }
 
-    func carries(_ unit: MediaUnit) -> Bool { track(of: unit) != nil }
-
     /// Leaves out tracks that are no longer as they were declared.
     mutating func keepTracks(_ current: [MediaTrack]) { tracks.removeAll { !current.contains($0) } }
 
-    private func track(of unit: MediaUnit) -> MediaTrack? { tracks.first { $0.id == unit.header.track } }
+    /// The track of a unit, if the rendition has it.
+    package func track(of unit: MediaUnit) -> MediaTrack? { tracks.first { $0.id == unit.header.track } }
 
     /// Returns `nil` if the unit cannot be packaged.
-    package mutating func rendered(_ unit: MediaUnit) -> RenderedUnit? {
-        guard let track = track(of: unit) else { return nil }
+    package mutating func rendered(_ unit: MediaUnit, of track: MediaTrack) -> RenderedUnit? {
         switch format {
         case .bare(.annexB): return RenderedUnit(unit, of: track, bytes: unit.bytes)
         case .bare(.scrcpy):

@@ -2,10 +2,10 @@ import Media
 package import NIOCore
 import Wire
 
-/// What a session's pictures tell of its screen: when it changed last, and since when it stands still.
+/// What a session's pictures tell of its screen: when it changed last, and since when it is static.
 ///
 /// A change is a picture of a frame that is not the one before. Only pictures of one agent's source are compared: the first one of another
-/// agent, or after the source was lost, says what the screen shows by then and not whether it has changed, so it only begins a stillness.
+/// agent, or after the source was lost, says what the screen shows by then and not whether it has changed, so it only begins a static time.
 package struct ScreenActivity: Sendable {
     /// A picture, and when the relay had it.
     package struct Moment: Sendable, Equatable {
@@ -25,7 +25,7 @@ package struct ScreenActivity: Sendable {
         /// A change after the picture of this PTS, µs, and then none for this time.
         case changedAfter(Int64, settled: TimeAmount)
         /// No change for this time, which may have begun before anybody waited, but not with the picture of this PTS or before.
-        case still(TimeAmount, after: Int64?)
+        case `static`(TimeAmount, after: Int64?)
     }
 
     package enum Verdict: Sendable, Equatable {
@@ -39,7 +39,7 @@ package struct ScreenActivity: Sendable {
 
     private var lastChange: Moment?
     /// The first picture of what the screen shows; nil while nothing tells what it shows.
-    private var stillSince: Moment?
+    private var staticSince: Moment?
     /// Whose frame the last picture showed, and when it was captured, ns; nil where the next picture is compared with nothing.
     private var shown: (role: AgentRole, captured: UInt64)?
     /// Whether repeats may be of what the screen showed before its source was lost.
@@ -63,18 +63,18 @@ package struct ScreenActivity: Sendable {
             guard !isRepeat || !awaitsFrame else { return false }
             awaitsFrame = false
             self.shown = (role, captured)
-            stillSince = moment
+            staticSince = moment
             return true
         }
         // A frame comes again where its encoding begins anew, and first in a repeat where its own picture was lost on the way.
         guard captured != shown.captured else { return false }
         self.shown = (role, captured)
-        (stillSince, lastChange) = (moment, moment)
+        (staticSince, lastChange) = (moment, moment)
         return true
     }
 
     /// Nothing tells what the screen shows: no agent feeds the session, or its source does not deliver.
-    package mutating func interrupted() { (shown, stillSince) = (nil, nil) }
+    package mutating func interrupted() { (shown, staticSince) = (nil, nil) }
 
     /// The source that the pictures are from does not deliver any more.
     package mutating func sourceLost() {
@@ -87,19 +87,19 @@ package struct ScreenActivity: Sendable {
         switch condition {
         case .changed(let since, let settled):
             guard let lastChange, lastChange.time >= since else { return .open }
-            return settled > .zero ? stillness(of: settled, now: now) : .met(lastChange)
+            return settled > .zero ? staticTime(of: settled, now: now) : .met(lastChange)
         case .changedAfter(let pts, let settled):
             guard let lastChange, lastChange.pts > pts else { return .open }
-            return settled > .zero ? stillness(of: settled, now: now) : .met(lastChange)
-        case .still(let time, let pts):
-            guard let stillSince, pts.map({ stillSince.pts > $0 }) ?? true else { return .open }
-            return stillness(of: time, now: now)
+            return settled > .zero ? staticTime(of: settled, now: now) : .met(lastChange)
+        case .static(let time, let pts):
+            guard let staticSince, pts.map({ staticSince.pts > $0 }) ?? true else { return .open }
+            return staticTime(of: time, now: now)
         }
     }
 
-    private func stillness(of time: TimeAmount, now: NIODeadline) -> Verdict {
-        guard let stillSince else { return .open }
-        let due = stillSince.time + time
-        return now >= due ? .met(stillSince) : .due(due)
+    private func staticTime(of time: TimeAmount, now: NIODeadline) -> Verdict {
+        guard let staticSince else { return .open }
+        let due = staticSince.time + time
+        return now >= due ? .met(staticSince) : .due(due)
     }
 }

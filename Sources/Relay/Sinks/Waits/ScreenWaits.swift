@@ -86,7 +86,7 @@ final class ScreenWaits: Sink {
     func abandon(_ waiter: Waiter) { waiters.removeValue(forKey: waiter)?.resume(with: ()) }
 }
 
-/// Why nobody says that a screen has changed or stands still.
+/// Why nobody says that a screen has changed or is static.
 enum ScreenWaitFailure: Error {
     case timedOut
     /// As many as this wait already.

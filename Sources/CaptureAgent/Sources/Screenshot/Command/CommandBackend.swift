@@ -23,20 +23,20 @@ final class CommandBackend: ScreenshotBackend {
             throw failed(error.cause, error.reason)
         }
         let captured = MonotonicClock.now
-        let picture = try readable { () throws(StillPictureError) in try StillPictures.read(output.bytes) }
+        let picture = try readable { () throws(ImageError) in try Images.read(output.bytes) }
         let description = FrameDescription(
             size: picture.size,
             stride: picture.size.width * PixelFormat.bytesPerPixel,
             format: .bgrx
         )
         let memory = try pool.take(description).memory
-        try readable { () throws(StillPictureError) in try picture.draw(into: memory.first, stride: description.stride)
+        try readable { () throws(ImageError) in try picture.draw(into: memory.first, stride: description.stride)
         }
         return Shot(memory: memory, captured: captured)
     }
 
-    private func readable<Value>(_ body: () throws(StillPictureError) -> Value) throws(ShotError) -> Value {
-        do throws(StillPictureError) {
+    private func readable<Value>(_ body: () throws(ImageError) -> Value) throws(ShotError) -> Value {
+        do throws(ImageError) {
             return try body()
         } catch {
             throw failed("command_failed", "its output is \(error.reason)")
@@ -47,5 +47,18 @@ final class CommandBackend: ScreenshotBackend {
 
     private func failed(_ cause: String, _ reason: String) -> ShotError {
         .failed(cause: cause, detail: "The screenshot command \(command.words.first ?? "") failed: \(reason).")
+    }
+}
+
+/// A program that writes a picture of the screen to its standard output: PNG, JPEG or PPM.
+package struct ScreenshotCommand: Sendable, Equatable {
+    /// The program, a path or a name in PATH, and its arguments. No shell reads them.
+    package var words: [String]
+    /// How long it may take for one picture, ns.
+    package var timeout: UInt64
+
+    package init(words: [String], timeout: UInt64) {
+        self.words = words
+        self.timeout = timeout
     }
 }

@@ -2,7 +2,7 @@ import CTurboJPEG
 package import Media
 
 /// A JPEG picture.
-package final class JPEGPicture: StillPicture {
+package final class JPEGPicture: Image {
     static let beginning: [UInt8] = [0xFF, 0xD8, 0xFF]
     /// `TJFLAG_STOPONWARNING`: a damaged picture is not shown; `TJFLAG_LIMITSCANS`: nor one that is made to take for ever.
     private static let flags = Int32(TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS)
@@ -11,9 +11,9 @@ package final class JPEGPicture: StillPicture {
     private let bytes: UnsafeRawBufferPointer
     private let decoder: tjhandle
 
-    package init(_ bytes: UnsafeRawBufferPointer) throws(StillPictureError) {
+    package init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard let decoder = tjInitDecompress() else {
-            throw StillPictureError(reason: "a picture, and no memory for it")
+            throw ImageError(reason: "a picture, and no memory for it")
         }
         var (width, height, subsampling, colours) = (Int32(0), Int32(0), Int32(0), Int32(0))
         let data = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -33,7 +33,7 @@ package final class JPEGPicture: StillPicture {
         tjDestroy(decoder)
     }
 
-    package func draw(into first: UnsafeMutableRawPointer, stride: Int) throws(StillPictureError) {
+    package func draw(into first: UnsafeMutableRawPointer, stride: Int) throws(ImageError) {
         let result = tjDecompress2(
             decoder,
             bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
@@ -48,7 +48,7 @@ package final class JPEGPicture: StillPicture {
         guard result == 0 else { throw Self.error(decoder) }
     }
 
-    private static func error(_ decoder: tjhandle) -> StillPictureError {
-        StillPictureError(reason: "a broken JPEG picture (\(String(cString: tjGetErrorStr2(decoder))))")
+    private static func error(_ decoder: tjhandle) -> ImageError {
+        ImageError(reason: "a broken JPEG picture (\(String(cString: tjGetErrorStr2(decoder))))")
     }
 }

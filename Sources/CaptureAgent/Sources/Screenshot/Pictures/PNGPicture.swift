@@ -2,13 +2,13 @@ import CPNG
 package import Media
 
 /// A PNG picture, read by libpng's simplified interface.
-package struct PNGPicture: StillPicture {
+package struct PNGPicture: Image {
     static let beginning: [UInt8] = [0x89, 0x50, 0x4E, 0x47]
 
     package let size: PictureSize
     private let bytes: UnsafeRawBufferPointer
 
-    package init(_ bytes: UnsafeRawBufferPointer) throws(StillPictureError) {
+    package init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         var image = png_image()
         image.version = UInt32(PNG_IMAGE_VERSION)
         defer { png_image_free(&image) }
@@ -17,7 +17,7 @@ package struct PNGPicture: StillPicture {
         self.bytes = bytes
     }
 
-    package func draw(into first: UnsafeMutableRawPointer, stride: Int) throws(StillPictureError) {
+    package func draw(into first: UnsafeMutableRawPointer, stride: Int) throws(ImageError) {
         var image = png_image()
         image.version = UInt32(PNG_IMAGE_VERSION)
         defer { png_image_free(&image) }
@@ -27,10 +27,10 @@ package struct PNGPicture: StillPicture {
         try Self.check(png_image_finish_read(&image, nil, first, Int32(stride), nil), image)
     }
 
-    private static func check(_ result: Int32, _ image: png_image) throws(StillPictureError) {
+    private static func check(_ result: Int32, _ image: png_image) throws(ImageError) {
         // Warnings too: a damaged picture is not shown.
         guard result == 0 || image.warning_or_error != 0 else { return }
         let message = withUnsafeBytes(of: image.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        throw StillPictureError(reason: "a broken PNG picture (\(message))")
+        throw ImageError(reason: "a broken PNG picture (\(message))")
     }
 }

@@ -1,7 +1,7 @@
 package import Media
 
 /// A picture in the binary form of PPM, 8 bits a colour (netpbm's ppm(5)).
-package struct PPMPicture: StillPicture {
+package struct PPMPicture: Image {
     static let beginning = [UInt8](ascii: "P6")
     /// Digits of the largest number that is read.
     private static let mostDigits = 5
@@ -10,21 +10,21 @@ package struct PPMPicture: StillPicture {
     /// Red, green and blue of each pixel, without gaps.
     private let pixels: UnsafeRawBufferPointer
 
-    package init(_ bytes: UnsafeRawBufferPointer) throws(StillPictureError) {
+    package init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard bytes.starts(with: Self.beginning) else { throw Self.broken }
         var place = Self.beginning.count
         let width = try Self.number(bytes, at: &place)
         let height = try Self.number(bytes, at: &place)
         let largest = try Self.number(bytes, at: &place)
         guard largest == 255 else {
-            throw StillPictureError(reason: "a PPM picture with colours up to \(largest), not 255")
+            throw ImageError(reason: "a PPM picture with colours up to \(largest), not 255")
         }
         // One byte of white space, whichever, then the pixels: they may begin with bytes that look like it.
         guard place < bytes.count, Self.isSpace(bytes[place]) else { throw Self.broken }
         place += 1
         let missing = width * height * 3 - (bytes.count - place)
         guard missing == 0 else {
-            throw StillPictureError(reason: "a PPM picture \(missing > 0 ? "that is cut off" : "with more behind it")")
+            throw ImageError(reason: "a PPM picture \(missing > 0 ? "that is cut off" : "with more behind it")")
         }
         size = PictureSize(width: width, height: height)
         pixels = UnsafeRawBufferPointer(rebasing: bytes[place...])
@@ -42,10 +42,10 @@ package struct PPMPicture: StillPicture {
         }
     }
 
-    private static let broken = StillPictureError(reason: "a PPM picture with a broken head")
+    private static let broken = ImageError(reason: "a PPM picture with a broken head")
 
     /// A decimal number after white space and comments.
-    private static func number(_ bytes: UnsafeRawBufferPointer, at place: inout Int) throws(StillPictureError) -> Int {
+    private static func number(_ bytes: UnsafeRawBufferPointer, at place: inout Int) throws(ImageError) -> Int {
         let start = place
         while place < bytes.count, isSpace(bytes[place]) || bytes[place] == UInt8(ascii: "#") {
             if bytes[place] == UInt8(ascii: "#") {

@@ -1,0 +1,113 @@
+import CPNG
+import CTurboJPEG
+import CYUV
+import Media
+import Wire
+
+/// Makes files of pictures.
+enum SnapshotFile {
+    /// The file's bytes; nil when the library fails.
+    ///
+    /// - Parameter orientation: Clockwise quarter turns that make the picture upright. A JPEG tells them.
+    static func bytes(
+        of picture: PackedPicture,
+        format: SnapshotFormat,
+        quality: UInt8,
+        orientation: UInt8
+    ) -> [UInt8]? {
+        switch format {
+        case .jpeg: jpeg(picture, quality: Int32(quality)).map { turned($0, orientation) }
+        case .png: png(picture)
+        }
+    }
+
+    /// A JFIF file: the library converts to its colours, BT.601 in full range, and halves them in both directions as video does.
+    private static func jpeg(_ picture: PackedPicture, quality: Int32) -> [UInt8]? {
+        guard let encoder = tjInitCompress() else { return nil }
+        defer { tjDestroy(encoder) }
+        let (size, subsampling) = (picture.description.size, Int32(TJSAMP_420.rawValue))
+        let format = picture.description.format.blueFirst ? TJPF_BGRX : TJPF_RGBX
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        defer { tjFree(bytes) }
+        let result = tjCompress2(
+            encoder,
+            picture.first,
+            Int32(size.width),
+            Int32(picture.description.stride),
+            Int32(size.height),
+            Int32(format.rawValue),
+            &bytes,
+            &count,
+            subsampling,
+            quality,
+            TJFLAG_ACCURATEDCT
+        )
+        guard result == 0, let bytes else { return nil }
+        return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+    }
+
+    private static func turned(_ file: [UInt8], _ orientation: UInt8) -> [UInt8] {
+        // Behind the start of the image and the segment that says JFIF, whose length stands in its first two bytes.
+        let place = 4 + (Int(file[4]) << 8 | Int(file[5]))
+        guard orientation != 0, place < file.count else { return file }
+        return file[..<place] + ExifOrientation.segment(orientation) + file[place...]
+    }
+
+    /// By libpng's simplified interface, set to be quick.
+    private static func png(_ picture: PackedPicture) -> [UInt8]? {
+        let size = picture.description.size
+        // It writes four bytes a pixel with an alpha channel alone.
+        let rowBytes = size.width * 3
+        let pixels = [UInt8](unsafeUninitializedCapacity: rowBytes * size.height) { memory, count in
+            // Leaves out each fourth byte.
+            _ = ARGBToRGB24(
+                picture.first,
+                Int32(picture.description.stride),
+                memory.baseAddress,
+                Int32(rowBytes),
+                Int32(size.width),
+                Int32(size.height)
+            )
+            count = rowBytes * size.height
+        }
+        var image = png_image()
+        image.version = UInt32(PNG_IMAGE_VERSION)
+        image.width = UInt32(size.width)
+        image.height = UInt32(size.height)
+        let order = picture.description.format.blueFirst ? PNG_FORMAT_FLAG_BGR : 0
+        image.format = UInt32(PNG_FORMAT_FLAG_COLOR | order)
+        image.flags = UInt32(PNG_IMAGE_FLAG_FAST)
+        defer { png_image_free(&image) }
+        // More than noise takes (png.h, PNG_IMAGE_PNG_SIZE_MAX).
+        let capacity = pixels.count + pixels.count / 4 + size.height + 4096
+        let file = [UInt8](unsafeUninitializedCapacity: capacity) { memory, count in
+            var written = memory.count
+            let result = png_image_write_to_memory(
+                &image,
+                memory.baseAddress,
+                &written,
+                0,
+                pixels,
+                Int32(rowBytes),
+                nil
+            )
+            count = result == 0 ? 0 : written
+        }
+        return file.isEmpty ? nil : file
+    }
+}
+
+/// The segment of a JPEG file that tells players how to turn the picture.
+enum ExifOrientation {
+    /// Exif 2.32, 4.6.4: the values of the tag for 0 to 3 clockwise quarter turns that make the picture upright.
+    private static let values: [UInt8] = [1, 6, 3, 8]
+
+    /// An APP1 segment with that one tag (Exif 2.32, 4.5 and 4.6.2: big-endian TIFF).
+    static func segment(_ quarterTurns: UInt8) -> [UInt8] {
+        let tag: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, values[Int(quarterTurns) & 3], 0, 0]
+        let tiff: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1] + tag + [0, 0, 0, 0]
+        let body = Array("Exif".utf8) + [0, 0] + tiff
+        return [0xFF, 0xE1, 0, UInt8(body.count + 2)] + body
+    }
+}

@@ -1,0 +1,54 @@
+package import Media
+package import Wire
+
+/// What a snapshot of a session shows.
+package struct SnapshotSubject: Sendable {
+    package var frame: CapturedFrame
+    /// The session's.
+    package var size: RequestedSize
+
+    package init(frame: CapturedFrame, size: RequestedSize) {
+        self.frame = frame
+        self.size = size
+    }
+
+    /// The picture that viewers see of the frame.
+    package func drawn() -> Result<SnapshotDrawing, SnapshotRefusal> {
+        guard case .memory(let pixels) = frame.contents else { return .failure(SnapshotRefusal(.unreadable)) }
+        let source = frame.description.size
+        let fit = PictureFit(source: source, output: size.resolved(source: source))
+        let picture = PackedPicture(pixels, pointer: frame.pointer).fitted(fit)
+        return .success(SnapshotDrawing(picture: picture, captured: frame.captured, orientation: frame.orientation))
+    }
+}
+
+/// A snapshot before it is a file. It shares nothing with the frame, whose buffer is the source's.
+package struct SnapshotDrawing {
+    let picture: PackedPicture
+    /// Of the frame.
+    let captured: UInt64
+    let orientation: UInt8
+
+    /// Makes the file.
+    package func file(format: SnapshotFormat, quality: UInt8) -> Snapshot.Outcome {
+        let file = SnapshotFile.bytes(of: picture, format: format, quality: quality, orientation: orientation)
+        guard let file else { return .refusal(.failed) }
+        guard file.count <= Snapshot.maximumFile else { return .refusal(.tooLarge) }
+        return .picture(
+            Snapshot.Picture(
+                format: format,
+                captured: captured,
+                orientation: orientation,
+                size: picture.description.size,
+                bytes: file
+            )
+        )
+    }
+}
+
+/// Why a session has nothing to show.
+package struct SnapshotRefusal: Error, Equatable {
+    package let why: Snapshot.Refusal
+
+    package init(_ why: Snapshot.Refusal) { self.why = why }
+}

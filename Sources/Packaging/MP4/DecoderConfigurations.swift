@@ -1,0 +1,61 @@
+import Media
+
+/// `HEVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 8.3.3.1), with lengths of four bytes.
+enum HEVCConfiguration {
+    /// - Parameter isComplete: Whether no parameter set is in a picture.
+    static func box(_ sequence: H265SequenceParameterSet, _ sets: ParameterSetList, isComplete: Bool) -> BoxWriter {
+        let profile = sequence.profileTierLevel
+        var writer = BoxWriter()
+        writer.box("hvcC") { box in
+            box.put(UInt8(1))
+            box.put(profile.space << 6 | (profile.isHighTier ? 0x20 : 0) | profile.profile)
+            box.put(profile.compatibility)
+            box.put(UInt32(truncatingIfNeeded: profile.constraints >> 16))
+            box.put(UInt16(truncatingIfNeeded: profile.constraints))
+            box.put(profile.level)
+            box.put(UInt16(0xF000))  // min_spatial_segmentation_idc 0: unknown
+            box.put(UInt8(0xFC))  // parallelismType 0: unknown
+            box.put(0xFC | UInt8(clamping: sequence.chromaFormat))
+            box.put(0xF8 | UInt8(clamping: sequence.lumaDepth &- 8))
+            box.put(0xF8 | UInt8(clamping: sequence.chromaDepth &- 8))
+            box.put(UInt16(0))  // avgFrameRate: unspecified
+            box.put(UInt8(clamping: sequence.subLayers) << 3 | (sequence.isTemporallyNested ? 4 : 0) | 3)
+            box.put(UInt8(3))  // numOfArrays
+            for (type, units) in [(32 as UInt8, sets.video), (33, sets.sequence), (34, sets.picture)] {
+                box.put((isComplete ? 0x80 : 0) | type)
+                box.put(UInt16(clamping: units.count))
+                for unit in units {
+                    box.put(UInt16(clamping: unit.count))
+                    box.put(unit)
+                }
+            }
+        }
+        return writer
+    }
+}
+
+/// `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 5.3.3.1), with lengths of four bytes.
+enum AVCConfiguration {
+    static func box(_ sequence: H264SequenceParameterSet, _ sets: ParameterSetList) -> BoxWriter {
+        var writer = BoxWriter()
+        writer.box("avcC") { box in
+            box.put([1, sequence.profile, sequence.constraints, sequence.level])
+            box.put((0xFC | 3) as UInt8)  // lengthSizeMinusOne
+            box.put(0xE0 | UInt8(clamping: sets.sequence.count))
+            for set in sets.sequence { put(set, to: &box) }
+            box.put(UInt8(clamping: sets.picture.count))
+            for set in sets.picture { put(set, to: &box) }
+            guard sequence.signalsChroma else { return }
+            box.put(0xFC | UInt8(clamping: sequence.chromaFormat))
+            box.put(0xF8 | UInt8(clamping: sequence.lumaDepth &- 8))
+            box.put(0xF8 | UInt8(clamping: sequence.chromaDepth &- 8))
+            box.put(UInt8(0))  // numOfSequenceParameterSetExt
+        }
+        return writer
+    }
+
+    private static func put(_ set: [UInt8], to box: inout BoxWriter) {
+        box.put(UInt16(clamping: set.count))
+        box.put(set)
+    }
+}

@@ -1,0 +1,84 @@
+import HTTPTypes
+import HeliographAPI
+import Hummingbird
+import NIOCore
+import Wire
+
+extension API {
+    /// Snapshots per second of an MJPEG stream, unless its viewer or the session says less.
+    private static let defaultSnapshotRate = 5
+
+    func addSnapshotRoutes(to routes: inout RouteTable) {
+        for (call, format) in [(Routes.takeJPEG, SnapshotFormat.jpeg), (Routes.takePNG, .png)] {
+            routes.respond(to: call) { query, _, context in
+                try await snapshot(format, isFresh: query.fresh, isUse: query.use, context)
+            }
+        }
+        routes.respond(to: Routes.streamMJPEG) { try await motionJPEG($0, $1, $2) }
+    }
+
+    @MediaLoop
+    private func snapshot(
+        _ format: SnapshotFormat,
+        isFresh: Bool,
+        isUse: Bool,
+        _ context: RelayRequestContext
+    ) async throws(Problem) -> Response {
+        let now = NIODeadline.now()
+        let session = try session(context, isUse: isUse)
+        let snapshot: KeptSnapshot
+        do {
+            snapshot = try await session.snapshot(
+                format,
+                since: isFresh ? now : now - SessionSnapshots.sharingTime,
+                isFresh: isFresh,
+                isUse: isUse
+            )
+        } catch {
+            throw Problem(error, session: session)
+        }
+        var headers: HTTPFields = [.contentType: format.mediaType, .cacheControl: "no-store"]
+        for (name, value) in snapshot.fields(epoch: session.epoch) {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: snapshot.bytes))
+    }
+
+    /// A session's snapshots, for as long as session and client live.
+    private func motionJPEG(_ query: MotionJPEGQuery, _ request: Request, _ context: RelayRequestContext) async throws
+        -> Response
+    {
+        let session = try await session(context)
+        let most = await session.request.fps
+        let rate = query.fps ?? min(Self.defaultSnapshotRate, most)
+        guard rate <= most else { throw Problem(.outOfRange, "fps is \(rate); allowed: 1 to \(most)", field: "fps") }
+        return try await stream(of: session, type: MotionJPEGViewer.mediaType, to: request, context) {
+            session.makeMotionJPEGViewer(on: $0, fps: rate)
+        }
+    }
+}
+
+extension SnapshotFormat {
+    fileprivate var mediaType: String {
+        switch self {
+        case .jpeg: "image/jpeg"
+        case .png: "image/png"
+        }
+    }
+}
+
+extension KeptSnapshot {
+    /// What is said of it beside its bytes.
+    ///
+    /// - Parameter epoch: The session's, monotonic ns.
+    @MediaLoop
+    func fields(epoch: UInt64) -> [(name: String, value: String)] {
+        // An agent may say anything.
+        let captured = NIODeadline.uptimeNanoseconds(min(self.captured, NIODeadline.now().uptimeNanoseconds))
+        return [
+            ("Heliograph-Captured", captured.wallClockText),
+            ("Heliograph-PTS", "\(pts(epoch: epoch))"),
+            ("Heliograph-Orientation", "\(orientation)"),
+        ]
+    }
+}

@@ -1,0 +1,28 @@
+package import HeliographAPI
+
+/// A format for viewers over HTTP and WebSockets. docs/formats.md.
+package enum Container: String, Sendable, CaseIterable {
+    case transportStream = "ts"
+    case fragmentedMP4 = "mp4"
+
+    var mediaType: String {
+        switch self {
+        case .transportStream: "video/mp2t"
+        case .fragmentedMP4: "video/mp4"
+        }
+    }
+}
+
+/// The form in which a viewer gets a session's stream.
+package enum StreamFormat: Hashable, Sendable {
+    case bare(Framing)
+    case container(Container)
+
+    /// Whether it carries more than a session's pictures.
+    var carriesSound: Bool {
+        switch self {
+        case .bare: false
+        case .container: true
+        }
+    }
+}
