@@ -76,7 +76,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         } else if !(1...86_400_000).contains(keyframeInterval) {
             "keyframeInterval is \(keyframeInterval) ms; allowed: 1 to 86,400,000"
         } else if !(1...86_400_000).contains(staticKeyframeInterval) {
-            "staticKeyframeInterval is \(staticKeyframeInterval) ms; allowed: 1 to 86,400,000"
+            "stillKeyframeInterval is \(staticKeyframeInterval) ms; allowed: 1 to 86,400,000"
         } else if !sides.allSatisfy((2...8192).contains) {
             "a side is \(sides.map(String.init).joined(separator: "x")); allowed: 2 to 8192"
         } else if let maxPixels = size.maxPixels, maxPixels < 4 {

@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-@Suite("Still pictures")
+@Suite("Images")
 struct ImageTests {
     /// Reads and draws a picture; returns its size and, of each pixel, red, green and blue.
     private static func read(_ bytes: [UInt8]) throws -> (size: PictureSize, colours: [UInt8]) {

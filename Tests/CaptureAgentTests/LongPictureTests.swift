@@ -93,12 +93,12 @@ private final class LengthPlan: Sendable {
         var isStatic: Bool
     }
 
-    private let state: Mutex<(pictures: Int, snapshots: Int)> = Mutex((0, 0))
+    private let state: Mutex<(pictures: Int, staticKeyframes: Int)> = Mutex((0, 0))
     private let isLong: @Sendable (Picture) -> Bool
 
     init(isLong: @escaping @Sendable (Picture) -> Bool) { self.isLong = isLong }
 
-    var staticKeyframes: Int { state.withLock { $0.snapshots } }
+    var staticKeyframes: Int { state.withLock { $0.staticKeyframes } }
 
     var catalogue: EncoderCatalogue {
         let entry = EncoderEntry(name: "long", codec: .h264, kind: .software) { settings throws(EncoderError) in
@@ -110,7 +110,7 @@ private final class LengthPlan: Sendable {
     func nextIsLong(isStatic: Bool) -> Bool {
         state.withLock { state in
             defer { state.pictures += 1 }
-            state.snapshots += isStatic ? 1 : 0
+            state.staticKeyframes += isStatic ? 1 : 0
             return isLong(Picture(number: state.pictures, isStatic: isStatic))
         }
     }

@@ -8,7 +8,7 @@ package final class SnapshotDesk: Sendable {
         let request: SnapshotRequest
         /// It waits for a frame captured from then on, monotonic ns; 0 for any.
         let since: UInt64
-        /// Until then, monotonic ns; after that the screen is taken to are static.
+        /// Until then, monotonic ns; after that the screen is taken to be static.
         let deadline: UInt64
     }
 

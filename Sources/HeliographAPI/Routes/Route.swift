@@ -26,9 +26,9 @@ package struct Route: Sendable {
     /// openapi.json's operationId.
     package let name: String
     package let method: Method
-    /// Its address: under /v1, or the alias of an alias. Parameters are in braces.
+    /// Its address. Parameters are in braces.
     package private(set) var path: String
-    /// A second address of the same call, as people type it.
+    /// A second address of the same call, outside /v1.
     package private(set) var alias: String?
     /// Whether ``path`` is the alias of another address.
     package private(set) var isAlias = false
@@ -106,7 +106,9 @@ package struct Route: Sendable {
     /// What a call's path has for a parameter; nil for a path that is not the route's.
     package func value(of parameter: String, in path: some StringProtocol) -> String? {
         let names = self.path.split(separator: "/", omittingEmptySubsequences: false)
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        var parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        // As the router has it.
+        if parts.last == "" { parts.removeLast() }
         guard names.count == parts.count, zip(names, parts).allSatisfy({ $0.hasPrefix("{") || $0 == $1 }) else {
             return nil
         }

@@ -216,7 +216,7 @@ final class Switchboard: AgentLinkOwner {
     var viewerBytes: Int { sessions.all.reduce(0) { $1.audience.viewers.reduce($0) { $0 + $1.underWay } } }
 
     private func boundViewerMemory() {
-        let viewers = sessions.all.flatMap { session in session.audience.viewers.map { (session, $0) } }
+        let viewers = sessions.all.flatMap { session in session.audience.viewers.lazy.map { (session, $0) } }
         let surplus = ViewerMemory(limit: configuration.viewerMemory).surplus(viewers.map { $0.1.underWay })
         for index in surplus { viewers[index].0.close(viewers[index].1, because: .memory) }
     }

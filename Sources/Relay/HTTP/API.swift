@@ -43,7 +43,7 @@ struct API: Sendable {
     func session(_ context: RelayRequestContext, isUse: Bool = true) throws(Problem) -> Session {
         let text = context.parameters.get("id") ?? ""
         guard let id = UInt32(text), let session = switchboard.sessions[id] else {
-            throw Problem(.unknownSession, "there is no session \(text); GET /screencapture lists them")
+            throw Problem(.unknownSession, "there is no session \(text); GET /v1/sessions lists them")
         }
         if isUse { session.touch() }
         context.audit.note("device", session.device.name)

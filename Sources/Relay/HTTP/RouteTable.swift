@@ -65,6 +65,7 @@ struct RouteTable {
     func router(access: AccessControl, isSecure: Bool) -> Router<RelayRequestContext> {
         let router = Router(context: RelayRequestContext.self)
         router.middlewares.add(ProblemMiddleware())
+        router.middlewares.add(WholePaths())
         router.middlewares.add(OriginGuard(access: access, isSecure: isSecure))
         for (path, served) in entries {
             let allowed = Self.methods.filter { served[$0] != nil }
@@ -141,6 +142,21 @@ struct RouteTable {
             problem.headers[.allow] = allowed
             throw problem
         }
+    }
+}
+
+/// Refuses paths with an empty part, which the router would pass over: where a script has no session for
+/// `POST /v1/sessions/$SESSION/stop`, that would stop all sessions.
+private struct WholePaths: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: RelayRequestContext,
+        next: (Request, RelayRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard !request.uri.path.contains("//") else {
+            throw Problem(.unknownRoute, "\(request.uri.path) has an empty part: is a variable of the caller's unset?")
+        }
+        return try await next(request, context)
     }
 }
 

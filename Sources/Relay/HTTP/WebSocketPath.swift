@@ -22,7 +22,9 @@ package struct WebSocketPath {
         guard let session = ids.first.flatMap({ SessionID($0, radix: 10) }) else { return nil }
         self.session = session
         let arguments = parts[at: 1]?.split(separator: "&") ?? []
-        guard arguments.allSatisfy({ $0.hasPrefix("container=") || $0.hasPrefix("join=") }) else { return nil }
+        guard arguments.allSatisfy({ $0.hasPrefix("container=") || $0.hasPrefix("join=") }),
+            arguments.count(where: { $0.hasPrefix("join=") }) <= 1
+        else { return nil }
         let named = arguments.filter { $0.hasPrefix("container=") }.map { $0.dropFirst("container=".count) }
         guard named.allSatisfy({ $0 == Self.container.rawValue }) else { return nil }
         container = named.isEmpty ? nil : Self.container

@@ -183,7 +183,7 @@ package final class Session {
         if audience.remove(viewer) { touch() }
     }
 
-    /// Closes a viewer's connection, if it is one snapshot.
+    /// Closes a viewer's connection, if it watches still.
     func close(_ viewer: any Viewer, because reason: ViewerClosure) {
         guard audience.close(viewer, because: reason) else { return }
         closureLog.log(.info, to: logger, "session \(id) closed a viewer: \(reason.rawValue)")

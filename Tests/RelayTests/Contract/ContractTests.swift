@@ -47,6 +47,17 @@ struct ContractTests {
         #expect(declared.sorted() == Routes.all.map(\.name).sorted())
     }
 
+    @Test("has paths that are matched part by part")
+    func matching() {
+        let route = Routes.watchOverWebSocket.route
+        for path in ["/v1/sessions/7/ws", "/v1/sessions/7/ws/"] { #expect(route.value(of: "id", in: path) == "7") }
+        for path in ["/screencapture/7/ws", "/v1/sessions/7/w", "v1/sessions/7/ws", "/v1//sessions/7/ws", "/", ""] {
+            #expect(route.value(of: "id", in: path) == nil, "\(path)")
+        }
+        #expect(route.aliased.value(of: "id", in: "/screencapture/7/ws") == "7")
+        #expect(route.value(of: "device", in: "/v1/sessions/7/ws") == nil)
+    }
+
     @Test("names every file of the page, and no other")
     func pageFiles() async throws {
         let operation = try #require(Self.contract.operation("GET", "/page/app.js"))

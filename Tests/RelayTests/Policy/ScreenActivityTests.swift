@@ -103,7 +103,7 @@ struct ScreenActivityTests {
         #expect(screen.activity.verdict(.static(second, after: 66_666), now: at(1200)) == .open)
     }
 
-    @Test("of another agent is compared with nothing: its first picture begins a static time")
+    @Test("of another agent is compared with nothing: the screen is static from its first picture on")
     func switches() {
         var screen = Screen()
         screen.shows(frame: 1)

@@ -96,10 +96,10 @@ struct WaitTests {
         }
     }
 
-    @Test("for a change may ask for a static time after it, and for a static time that it is of a later picture")
+    @Test("for a change may ask for a static screen after it, and for a static one that it is of a later picture")
     func settled() async throws {
         try await withFeed { relay, link, id in
-            // The first picture begins a static time, and of PTS 0.
+            // The screen is static from the first picture on, whose PTS is 0.
             let old = try await relay.get("/screencapture/\(id)/wait?until=static&for=0&after=0&timeout=0.2")
             #expect(old.status == 504, "\(old.text)")
             let moving = try await answer(whileSendingTo: link, session: id, { Self.picture($0) }) {

@@ -23,7 +23,7 @@ final class MutterScreenCast {
     /// The values of the option `cursor-mode`.
     private enum CursorMode {
         static let hidden: UInt32 = 0
-        /// Told beside the pictures. Where Mutter draws the pointer itself, a snapshot monitor sends no picture when it moves.
+        /// Told beside the pictures. Where Mutter draws the pointer itself, a static monitor sends no picture when it moves.
         static let metadata: UInt32 = 2
     }
 

@@ -147,7 +147,7 @@ final class PipeWireStream: @unchecked Sendable {
         throw ending ?? .lost(cause: "stream_error", detail: "The PipeWire stream ended.")
     }
 
-    /// Has the stream owe no first frame: its screen may are static.
+    /// Has the stream owe no first frame: its screen may be static.
     func excuseFirstFrame() {
         connection.withLock {
             guard let stream, pw_stream_get_state(stream, nil) == PW_STREAM_STATE_STREAMING else { return }

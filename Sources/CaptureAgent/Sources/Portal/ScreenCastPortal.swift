@@ -41,7 +41,7 @@ final class ScreenCastPortal {
     )
     /// The values of the ScreenCast interface's SourceType.
     private static let sourceTypes: [ScreenContent: UInt32] = [.monitor: 1, .window: 2]
-    /// Cursor modes of the ScreenCast interface, the better one first: told beside the pictures, a pointer that moves over a snapshot
+    /// Cursor modes of the ScreenCast interface, the better one first: told beside the pictures, a pointer that moves over a static
     /// screen costs the compositor no picture.
     private static let visibleCursor: [UInt32] = [4, 2]
     /// PersistMode: until explicitly revoked.

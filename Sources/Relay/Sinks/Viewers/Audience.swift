@@ -5,10 +5,14 @@ import NIOCore
 /// The viewers of one session, in the renditions that they watch, and those who were.
 @MediaLoop
 final class Audience {
-    private struct Member {
+    private final class Member {
         let viewer: any Viewer
         var limit: ViewerLimit
         let attachment: Attachment
+
+        init(_ viewer: any Viewer, limit: ViewerLimit, attachment: Attachment) {
+            (self.viewer, self.limit, self.attachment) = (viewer, limit, attachment)
+        }
     }
 
     /// How a viewer gets the stream.
@@ -50,7 +54,7 @@ final class Audience {
 
     var count: Int { members.count }
 
-    var viewers: [any Viewer] { members.values.map(\.viewer) }
+    var viewers: some Sequence<any Viewer> { members.values.lazy.map(\.viewer) }
 
     var delivered: DeliveryCounters { members.values.reduce(into: departed) { $0 += $1.viewer.counters } }
 
@@ -81,7 +85,7 @@ final class Audience {
 
     private func take(in viewer: any Viewer, _ attachment: Attachment, now: NIODeadline) {
         members[ObjectIdentifier(viewer)] = Member(
-            viewer: viewer,
+            viewer,
             limit: ViewerLimit(limit: timeout, now: now),
             attachment: attachment
         )
@@ -107,13 +111,12 @@ final class Audience {
 
     /// Those that have been behind for too long by `now`.
     func late(now: NIODeadline) -> [(viewer: any Viewer, reason: ViewerClosure)] {
-        Array(members.keys).compactMap { id in
-            guard let viewer = members[id]?.viewer else { return nil }
-            return members[id]?.limit.check(viewer.progress, now: now).map { (viewer, $0) }
+        members.values.compactMap { member in
+            member.limit.check(member.viewer.progress, now: now).map { (member.viewer, $0) }
         }
     }
 
-    /// Closes a viewer's connection, if it is one snapshot.
+    /// Closes a viewer's connection, if it watches still.
     func close(_ viewer: any Viewer, because reason: ViewerClosure) -> Bool {
         guard remove(viewer) else { return false }
         closed[reason, default: 0] += 1

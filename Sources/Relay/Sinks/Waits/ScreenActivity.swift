@@ -5,7 +5,7 @@ import Wire
 /// What a session's pictures tell of its screen: when it changed last, and since when it is static.
 ///
 /// A change is a picture of a frame that is not the one before. Only pictures of one agent's source are compared: the first one of another
-/// agent, or after the source was lost, says what the screen shows by then and not whether it has changed, so it only begins a static time.
+/// agent, or after the source was lost, says what the screen shows by then and not whether it has changed, so the time for which the screen is static begins with it.
 package struct ScreenActivity: Sendable {
     /// A picture, and when the relay had it.
     package struct Moment: Sendable, Equatable {
