@@ -12,7 +12,7 @@ package struct Route: Sendable {
     package enum Place: Sendable {
         case query
         case body
-        /// In either; the query counts first.
+        /// In either, but the same one not in both.
         case queryOrBody
         /// Nowhere: the call ignores its query.
         case nowhere
