@@ -79,9 +79,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.14.0"),
-        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.0"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
@@ -116,6 +113,7 @@ let package = Package(
         .target(name: "CLibAV", cSettings: cSettings),
         .target(name: "CColour", cSettings: cSettings),
         .target(name: "CLinux", cSettings: cSettings),
+        .target(name: "CCrypto", cSettings: cSettings, linkerSettings: [.linkedLibrary("crypto")]),
         .target(name: "CCounterPattern", cSettings: cSettings),
 
         // Values and pure policy
@@ -133,8 +131,7 @@ let package = Package(
         .target(
             name: "Access",
             dependencies: [
-                "Files", "Program",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CCrypto", "Files", "Program",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: swiftSettings
@@ -154,8 +151,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "CLinux", "Files", "HeliographAPI", "Media", "Pacing", "Packaging", "Program", "Wire",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Media", "Pacing", "Packaging", "Program", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -169,9 +165,7 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "X509", package: "swift-certificates"),
                 .product(name: "Yams", package: "Yams"),
             ],
             resources: [.embedInCode("Page"), .embedInCode("HTTP/openapi.json")],

@@ -1,5 +1,3 @@
-import Crypto
-
 /// The secret that a caller of the API shows.
 package struct APIKey: Sendable, CustomStringConvertible {
     /// What keys begin with, so that people and scanners for secrets know one when they see it.
@@ -28,9 +26,7 @@ package struct APIKey: Sendable, CustomStringConvertible {
 
     /// A new one: 256 random bits in hexadecimal behind the prefix.
     package static func random() -> APIKey {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<Self.entropy).map { _ in generator.next() as UInt8 }
-        return APIKey(made: prefix + Hexadecimal.text(of: bytes))
+        APIKey(made: prefix + Hexadecimal.text(of: randomBytes(entropy)))
     }
 }
 
@@ -42,7 +38,7 @@ package struct KeyDigest: Sendable, Codable, Hashable {
 
     package let bytes: [UInt8]
 
-    package init(of key: APIKey) { bytes = Array(SHA256.hash(data: Array(key.text.utf8))) }
+    package init(of key: APIKey) { bytes = SHA256.hash(Array(key.text.utf8)) }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -61,7 +57,5 @@ package struct KeyDigest: Sendable, Codable, Hashable {
     }
 
     /// Whether the two are the same. The time it takes tells nothing about where they differ.
-    package func matches(_ other: KeyDigest) -> Bool {
-        zip(bytes, other.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
+    package func matches(_ other: KeyDigest) -> Bool { SHA256.isEqual(bytes, other.bytes) }
 }

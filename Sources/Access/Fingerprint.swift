@@ -1,5 +1,3 @@
-import Crypto
-
 /// The SHA-256 of a certificate: what a client may know a relay by. It is no secret.
 package struct Fingerprint: Sendable, Equatable {
     package static let environmentKey = "HELIOGRAPH_FINGERPRINT"
@@ -7,7 +5,7 @@ package struct Fingerprint: Sendable, Equatable {
     private let bytes: [UInt8]
 
     /// - Parameter der: The certificate, as it is sent.
-    package init(ofCertificate der: [UInt8]) { bytes = Array(SHA256.hash(data: der)) }
+    package init(ofCertificate der: [UInt8]) { bytes = SHA256.hash(der) }
 
     /// One that a person gives: hexadecimal digits, with or without colons between the pairs. Nil where it is none.
     package init?(_ text: String) {

@@ -15,7 +15,7 @@ struct LayerTests {
         "Program": ["Glibc"],
         "Files": ["Glibc", "SystemPackage"],
         "HeliographAPI": ["FoundationEssentials", "Media", "Program", "Wire"],
-        "Access": ["Crypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
+        "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CSystemd", "CTurboJPEG",
             "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Glibc", "Logging", "Media", "Pacing", "Program",
@@ -25,14 +25,14 @@ struct LayerTests {
             "ArgumentParser", "CaptureAgent", "FoundationEssentials", "Glibc", "Logging", "Media", "Program", "Wire",
         ],
         "Relay": [
-            "Access", "CLinux", "Crypto", "Files", "FoundationEssentials", "Glibc", "HTTPTypes", "HeliographAPI",
+            "Access", "CCrypto", "CLinux", "Files", "FoundationEssentials", "Glibc", "HTTPTypes", "HeliographAPI",
             "Hummingbird", "HummingbirdCore",
             "Logging", "Media",
             "NIOCore",
             "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket", "Packaging",
             "Pacing", "Program",
             "ServiceLifecycle",
-            "Subprocess", "SwiftASN1", "SystemPackage", "Wire", "X509", "Yams",
+            "Subprocess", "SystemPackage", "Wire", "Yams",
         ],
         "RelayCommand": [
             "Access", "ArgumentParser", "FoundationEssentials", "Glibc", "HeliographAPI", "Logging", "NIOCore",

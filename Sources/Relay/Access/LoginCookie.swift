@@ -1,5 +1,4 @@
 package import Access
-import Crypto
 import FoundationEssentials
 import Media
 
@@ -13,7 +12,7 @@ package struct LoginCookie: Sendable {
     /// Longest value that is looked at, bytes.
     private static let maximumLength = 256
 
-    private let secret = SymmetricKey(size: .bits256)
+    private let secret = randomBytes(SHA256.byteCount)
 
     package init() {}
 
@@ -22,7 +21,7 @@ package struct LoginCookie: Sendable {
     /// - Parameter now: s since 1970.
     package func value(for key: KeyRing.Entry, now: Int) -> String {
         let end = now &+ Self.lifetime
-        let code = HMAC<SHA256>.authenticationCode(for: Self.message(key, end: end), using: secret)
+        let code = SHA256.authenticationCode(of: Self.message(key, end: end), key: secret)
         return "\(key.name).\(end).\(Hexadecimal.text(of: code))"
     }
 
@@ -37,8 +36,8 @@ package struct LoginCookie: Sendable {
             let code = parts.last.flatMap({ Hexadecimal.bytes(in: $0) }),
             let key = ring.keys.first(where: { $0.name == name })
         else { return nil }
-        let message = Self.message(key, end: end)
-        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: secret) ? key : nil
+        let expected = SHA256.authenticationCode(of: Self.message(key, end: end), key: secret)
+        return SHA256.isEqual(code, expected) ? key : nil
     }
 
     private static func message(_ key: KeyRing.Entry, end: Int) -> [UInt8] {

@@ -1,5 +1,4 @@
 import Access
-import Crypto
 import Files
 import SystemPackage
 
@@ -44,15 +43,11 @@ package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
     init(value: String) { self.value = value }
 
     /// A new one: 32 random bytes in hexadecimal.
-    package static func random() -> LinkToken {
-        var generator = SystemRandomNumberGenerator()
-        let digits = Array("0123456789abcdef")
-        return LinkToken(value: String((0..<64).map { _ in digits[Int(generator.next() as UInt8) & 15] }))
-    }
+    package static func random() -> LinkToken { LinkToken(value: Hexadecimal.text(of: randomBytes(32))) }
 
     /// Whether `candidate` is this token. The time it takes tells nothing about where the two differ.
     package func matches(_ candidate: String) -> Bool {
-        // Digests are compared in constant time.
-        SHA256.hash(data: Array(value.utf8)) == SHA256.hash(data: Array(candidate.utf8))
+        // Digests have one length, so that the token's stays secret, too.
+        SHA256.isEqual(SHA256.hash(Array(value.utf8)), SHA256.hash(Array(candidate.utf8)))
     }
 }

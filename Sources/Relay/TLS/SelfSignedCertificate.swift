@@ -1,7 +1,9 @@
-import Crypto
+import CCrypto
 import FoundationEssentials
-import SwiftASN1
-import X509
+import Program
+
+import func Glibc.free
+import func Glibc.strdup
 
 /// A certificate that nobody vouches for: clients know it by its fingerprint.
 struct SelfSignedCertificate {
@@ -19,30 +21,36 @@ struct SelfSignedCertificate {
     ///   - host: What this machine calls itself; clients that check names find it, localhost and the loopback addresses.
     ///   - now: When it begins to be good, but for a day.
     init(host: String, now: Date) throws {
-        let key = P256.Signing.PrivateKey()
-        let name = try DistinguishedName { CommonName("heliograph \(host.prefix(50))") }
-        let names: [GeneralName] = [
-            .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
-            .ipAddress(ASN1OctetString(contentBytes: [UInt8](repeating: 0, count: 15) + [1])),
+        var names = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]
+        // Anything else would end the name in what follows.
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        if labels.allSatisfy({ String($0).isName }) { names.insert("DNS:\(host)", at: 0) }
+        let extensions = [
+            "basicConstraints", "critical,CA:FALSE", "keyUsage", "critical,digitalSignature",
+            "extendedKeyUsage", "serverAuth", "subjectAltName", names.joined(separator: ","),
         ]
-        let certificate = try Certificate(
-            version: .v3,
-            serialNumber: Certificate.SerialNumber(),
-            publicKey: Certificate.PublicKey(key.publicKey),
-            notValidBefore: now - Self.clockSkew,
-            notValidAfter: now + Self.lifetime,
-            issuer: name,
-            subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.notCertificateAuthority)
-                Critical(KeyUsage(digitalSignature: true))
-                try ExtendedKeyUsage([.serverAuth])
-                SubjectAlternativeNames(host.isEmpty ? names : [.dnsName(host)] + names)
-            },
-            issuerPrivateKey: Certificate.PrivateKey(key)
+        let texts = extensions.map { strdup($0) }
+        defer { for text in texts { free(text) } }
+        var (certificate, key): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?)
+        let isMade = ccrypto_self_signed(
+            "heliograph \(host.prefix(50))",
+            Int64((now - Self.clockSkew).timeIntervalSince1970),
+            Int64((now + Self.lifetime).timeIntervalSince1970),
+            texts.map { UnsafePointer($0) },
+            texts.count / 2,
+            &certificate,
+            &key
         )
-        self.certificate = try certificate.serializeAsPEM().pemString + "\n"
-        self.key = key.pemRepresentation + "\n"
+        guard isMade != 0, let certificate, let key else { throw Fault() }
+        defer {
+            free(certificate)
+            free(key)
+        }
+        self.certificate = String(cString: certificate)
+        self.key = String(cString: key)
+    }
+
+    struct Fault: Error, CustomStringConvertible {
+        var description: String { "OpenSSL cannot make a certificate" }
     }
 }

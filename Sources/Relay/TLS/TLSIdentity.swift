@@ -1,5 +1,4 @@
 import Access
-import Crypto
 import FoundationEssentials
 import NIOSSL
 
