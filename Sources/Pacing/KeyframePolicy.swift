@@ -13,6 +13,13 @@ package struct KeyframePolicy: Sendable {
     /// Time between slots, ns.
     private var slotInterval: UInt64
     private var lastKeyframe: UInt64?
+    /// Slots that had no picture since the session began, because the machine was too busy.
+    ///
+    /// They do not bring the next keyframe nearer: else each picture of a session that is far behind would be one, which takes
+    /// longer and would keep it behind.
+    package var missedSlots: UInt64 = 0
+    /// The same when the last keyframe was made.
+    private var missedAtKeyframe: UInt64 = 0
     /// The time that the last keyframe's bytes are worth, ns.
     private var worth: UInt64 = 0
     /// The last slot of a screen that was static: motion that begins again needs no keyframe at once.
@@ -68,12 +75,15 @@ package struct KeyframePolicy: Sendable {
     }
 
     private func dueTime(after lastKeyframe: UInt64) -> UInt64 {
-        guard let lastStatic, lastStatic >= lastKeyframe else { return lastKeyframe + interval }
+        guard let lastStatic, lastStatic >= lastKeyframe else { return lastKeyframe + interval + missedTime }
         let latest = lastKeyframe + longestStaticInterval
         // What has been static for the interval gets the keyframe that is then sent again.
         guard let staticSince, staticSince > lastKeyframe else { return min(lastStatic + interval, latest) }
         return min(max(staticSince + interval, lastKeyframe + worth), latest)
     }
+
+    /// Time of the slots missed since the last keyframe, ns.
+    private var missedTime: UInt64 { (missedSlots - min(missedAtKeyframe, missedSlots)) * slotInterval }
 
     /// Longest time between keyframes that are sent again, ns.
     package var longestStaticInterval: UInt64 { max(staticInterval, worth) }
@@ -93,7 +103,7 @@ package struct KeyframePolicy: Sendable {
     ///
     /// - Parameter keyframe: The slot in which the keyframe was last sent again, nil for none.
     package mutating func keyframeRepeated(upTo slot: UInt64, lastKeyframe keyframe: UInt64?) {
-        lastKeyframe = keyframe ?? lastKeyframe
+        if let keyframe { (lastKeyframe, missedAtKeyframe) = (keyframe, missedSlots) }
         pictureRepeated(at: slot)
     }
 
@@ -101,7 +111,7 @@ package struct KeyframePolicy: Sendable {
     ///
     /// - Parameter worth: For how long at least it is not made again while the screen is static, unless it is asked for, ns.
     package mutating func keyframeMade(at slot: UInt64, worth: UInt64 = 0) -> UInt32 {
-        lastKeyframe = slot
+        (lastKeyframe, missedAtKeyframe) = (slot, missedSlots)
         self.worth = worth
         isAsked = false
         defer { pendingRequest = nil }

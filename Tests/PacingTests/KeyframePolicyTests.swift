@@ -15,6 +15,20 @@ struct KeyframePolicyTests {
         #expect(policy.wantsKeyframe(at: 5 + 2 * Self.second))
     }
 
+    @Test("slots that a busy machine missed bring the next keyframe no nearer")
+    func missedSlots() {
+        let slot = Self.second / 10
+        var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 2 * Self.second, slotInterval: slot)
+        policy.missedSlots = 7
+        _ = policy.keyframeMade(at: 0)
+        policy.missedSlots += 20
+        #expect(!policy.wantsKeyframe(at: 2 * Self.second))
+        #expect(!policy.wantsKeyframe(at: 4 * Self.second - slot))
+        #expect(policy.wantsKeyframe(at: 4 * Self.second))
+        policy.request(1)
+        #expect(policy.wantsKeyframe(at: Self.second), "one that is asked for comes as soon as ever")
+    }
+
     @Test("requests are coalesced, answered once with the newest id, and kept half a second apart")
     func onRequest() {
         var policy = KeyframePolicy(interval: 60 * Self.second, staticInterval: 60 * Self.second, slotInterval: 1)

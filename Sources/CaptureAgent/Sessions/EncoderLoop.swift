@@ -121,6 +121,7 @@ struct EncoderLoop: ~Copyable {
                 state.keyframes.screenChanged()
             case .repeat(let itsSlot): (work, slot) = (.repeat, itsSlot)
             }
+            state.keyframes.missedSlots = state.pacer.counters.missed
             let forceKeyframe = state.keyframes.wantsKeyframe(at: slot)
             defer { state.hasNewParameters = false }
             let newParameters = state.hasNewParameters ? state.parameters : nil

@@ -87,9 +87,11 @@ package struct FeedSwitch: Sendable {
         return current == .primary ? .primary : .standby
     }
 
-    /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none.
+    /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none. The time counts
+    /// from when the agent last said that the picture waits for its turn.
     package func overdueSince(of role: AgentRole) -> NIODeadline? {
-        agents[role].isStreaming ? agents[role].overdueSince.map { max($0, agents[role].sourceSince) } : nil
+        let agent = agents[role]
+        return agent.isStreaming ? agent.overdueSince.map { max($0, agent.sourceSince, agent.lastAwaitedTurn) } : nil
     }
 
     // MARK: Agents and demand

@@ -34,6 +34,11 @@ struct FeedSwitchOverdueTests {
         #expect(stage.active == [.primary] && stage.feeds.source == .primary)
         stage.tick(6100)
         #expect(stage.active == [.primary, .standby], "it waits no more, and nothing comes")
+        #expect(stage.feeds.overdueSince(of: .primary) == at(6100))
+        // Busy machines get heartbeats late.
+        stage.awaitTurn(.primary, at: 9000)
+        stage.tick(9000)
+        #expect(stage.feeds.overdueSince(of: .primary) == at(9000), "it still owes the picture, and does not hang")
     }
 
     @Test("says since when pictures have been overdue, as long as the source streams and none comes")

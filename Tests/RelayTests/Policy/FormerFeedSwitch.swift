@@ -256,7 +256,7 @@ struct FormerFeedSwitch {
         guard let stalledSince = agents[role].stalledSince, let streamingSince = agents[role].streamingSince else {
             return nil
         }
-        return max(stalledSince, streamingSince)
+        return max(stalledSince, streamingSince, agents[role].lastAwaitedTurn ?? .distantPast)
     }
 
     private mutating func lookForStall(now: NIODeadline) {
