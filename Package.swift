@@ -151,7 +151,8 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Media", "Pacing", "Packaging", "Program", "Wire",
+                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Media", "Pacing", "Packaging", "Program",
+                "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
