@@ -14,7 +14,8 @@ let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error)
 ]
 
-/// Programs that measure, soak and fuzz: built by their scripts, and by Scripts/test so that they stay sound, not by a plain `swift build`.
+/// Programs that measure, soak and fuzz. Their scripts build them, and so does Scripts/test, to keep them sound. A
+/// plain `swift build` does not.
 let tools: [Target] =
     Context.environment["HELIOGRAPH_TOOLS"] == nil
     ? []
@@ -112,6 +113,7 @@ let package = Package(
         // Headers only: loaded at run time.
         .target(name: "CLibAV", cSettings: cSettings),
         .target(name: "CColour", cSettings: cSettings),
+        .target(name: "CPixels", cSettings: cSettings),
         .target(name: "CLinux", cSettings: cSettings),
         .target(name: "CCrypto", cSettings: cSettings, linkerSettings: [.linkedLibrary("crypto")]),
         .target(name: "CCounterPattern", cSettings: cSettings),
@@ -141,8 +143,8 @@ let package = Package(
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CSystemd", "CTurboJPEG",
-                "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Media",
+                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd",
+                "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Media",
                 "Pacing", "Program", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -153,6 +155,7 @@ let package = Package(
             dependencies: [
                 "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Media", "Pacing", "Packaging", "Program",
                 "Wire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -30,7 +30,7 @@ class Failure(Exception):
 
 
 class Relay:
-    """A relay's HTTP API: docs/api.md."""
+    """A relay's HTTP API: docs/reference/api.md."""
 
     def __init__(self, url, key):
         address = urllib.parse.urlsplit(url)
@@ -42,7 +42,7 @@ class Relay:
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def open(self, method, path, body=None):
-        """The answer, to be read. Whoever opens it closes it."""
+        """Returns the response. The caller reads and closes it."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, self.headers, method=method)
         try:
@@ -65,7 +65,7 @@ class Relay:
             return json.load(answer)
 
     def save(self, path, file):
-        """Writes an answer that is no JSON into a file, until it ends."""
+        """Writes a response that is not JSON to a file, until it ends."""
         with self.open("GET", path) as answer, open(file, "wb") as output:
             shutil.copyfileobj(answer, output)
 
@@ -82,7 +82,7 @@ class Farm:
     def run(self, device):
         """Everything with one device; the words say what came of it."""
         options = self.options
-        # A broadcast that runs already goes on. It is not stopped at the end, since others may use it too: the ttl does that.
+        # A running broadcast continues. The ttl stops it, not this script: others may use it too.
         self.relay.post("/screencapture/broadcast/start", device=device, timeout=60, ttl=options.ttl)
         session = self.relay.post("/screencapture/start", device=device, label="farm.py", ttl=options.ttl)
         path = f"/screencapture/{session['id']}"

@@ -15,7 +15,7 @@ was killed ends by itself after --ttl seconds.
   --relay URL      default: HELIOGRAPH_RELAY, else http://127.0.0.1:8420
   --output DIR     where DEVICE.png and DEVICE.mp4 go; default: here
   --seconds N      how long is recorded, s; default: 10
-  --until WHAT     what the screens are waited for to be, static or changed; default: static
+  --until WHAT     what the script waits for on each screen, static or changed; default: static
   --ttl N          s after which what nobody uses any more ends by itself; default: 30
 
 A relay that wants a key gets that of HELIOGRAPH_KEY, else of the file HELIOGRAPH_KEY_FILE. SSL_CERT_FILE names the
@@ -61,7 +61,7 @@ call() {
     echo "$answer"
 }
 
-# save PATH FILE [CURL OPTION…]: writes an answer that is no JSON, until it ends.
+# save PATH FILE [CURL OPTION…]: writes a response that is not JSON, until it ends.
 save() {
     local status=0
     request GET "$1" --output "$2" "${@:3}" || status=$?
@@ -72,7 +72,7 @@ save() {
 run() {
     local device=$1 body session
     body=$(jq --null-input --arg device "$device" --argjson ttl "$ttl" '{$device, $ttl}')
-    # A broadcast that runs already goes on. It is not stopped at the end, since others may use it too: the ttl does that.
+    # A running broadcast continues. The ttl stops it, not this script: others may use it too.
     call POST /screencapture/broadcast/start "$(jq '.timeout = 60' <<<"$body")" >/dev/null
     session=$(call POST /screencapture/start "$(jq --arg name "$label" '.label = $name' <<<"$body")")
     session=/screencapture/$(jq .id <<<"$session")

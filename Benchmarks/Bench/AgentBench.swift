@@ -38,7 +38,7 @@ final class AgentBench {
         }
     }
 
-    /// Stops the producer between measurements, so that it takes nothing from others: the screen stands still.
+    /// Stops the producer between measurements, so that it uses no processor time. The screen is static then.
     func holdStill() { kill(painter, SIGSTOP) }
 
     func move() { kill(painter, SIGCONT) }
@@ -56,7 +56,7 @@ final class AgentBench {
         return Double(clock.used - before) / 1e6 / Double(workload.seconds)
     }
 
-    /// What a moving session costs and how late it is: from the producer's stamp to the last byte at the viewer.
+    /// Measures the cost of a moving session, and its latency from the producer's stamp to the last byte at the viewer.
     func moving() async throws -> [String: Double] {
         try await withSession { id, viewer in
             try await wait(for: workload.fps, more: viewer)
@@ -74,7 +74,8 @@ final class AgentBench {
         }
     }
 
-    /// CPU time in a second of a session on a still, settled screen; and how many pictures the encoder made meanwhile.
+    /// Measures the CPU time per second of a session on a static, settled screen, and how many pictures the encoder
+    /// made.
     func still() async throws -> [String: Double] {
         try await withSession { id, viewer in
             try await wait(for: workload.fps, more: viewer)

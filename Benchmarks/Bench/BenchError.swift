@@ -1,4 +1,4 @@
-/// Why a measurement came to nothing.
+/// The reason why a measurement failed.
 struct BenchError: Error, CustomStringConvertible {
     var description: String
 }

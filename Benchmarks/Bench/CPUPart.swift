@@ -1,7 +1,7 @@
 import ArgumentParser
 import TestSupport
 
-/// CPU per picture of everybody, side by side.
+/// CPU per picture of all contenders, side by side.
 struct CPUPart: Part {
     static let name = "cpu"
     static let configuration = CommandConfiguration(
@@ -22,7 +22,7 @@ struct CPUPart: Part {
         try await measure(workloads, options, store: Store(name, in: options.resultsFolder))
     }
 
-    /// Everybody in each workload, in turns.
+    /// All contenders in each workload, in turns.
     static func measure(
         _ workloads: [Workload],
         _ options: Options,

@@ -5,7 +5,7 @@ struct Chart {
     /// One colour of bars, or one line.
     struct Series {
         var name: String
-        /// By the chart's groups, or its x; nil where there is none.
+        /// One value for each group, or each x, of the chart; `nil` if it is missing.
         var values: [Double?]
         /// Least and greatest of each.
         var spread: [(Double, Double)?] = []

@@ -2,21 +2,22 @@ import Foundation
 import Media
 import TestSupport
 
-/// Who takes part. All encode with x264's preset ultrafast and tune zerolatency at CRF 23 under one cap, with a keyframe every 2 s.
+/// The contenders. All encode with x264's preset ultrafast and tune zerolatency at CRF 23 under one cap, with a
+/// keyframe every 2 s.
 enum Contender: String, CaseIterable {
     case heliograph
     case gstreamer
-    /// With the elements that keep the rate of pictures on a still screen.
+    /// With the elements that keep the frame rate on a static screen.
     case gstreamerConstant = "gstreamer-constant"
     case wfRecorder = "wf-recorder"
     /// x11grab.
     case ffmpeg
-    /// The bare loop; of a still screen one that writes a small packet for each slot.
+    /// The bare loop; on a static screen, it writes a small packet for each slot.
     case limit
-    /// The bare loop that encodes a still picture for each slot.
+    /// The bare loop that encodes a static picture for each slot.
     case limitEncoding = "limit-encoding"
 
-    /// Who has something to say about a scene.
+    /// The contenders that can handle a scene.
     static func all(for scene: Workload.Scene) -> [Contender] {
         allCases.filter { contender in
             switch contender {

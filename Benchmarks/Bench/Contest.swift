@@ -3,7 +3,7 @@ import TestSupport
 
 /// Measures contenders on a stage, one at a time.
 struct Contest {
-    /// What everybody may take to come into its stride, and ours to settle on a still screen.
+    /// How long contenders may take to reach a steady state, and ours to settle on a static screen.
     private static let warmUp = Duration.seconds(1)
     private static let settling = Duration.seconds(4)
 
@@ -11,8 +11,10 @@ struct Contest {
 
     /// CPU time, pictures, quality and latency of one contender.
     ///
-    /// - Returns: `pictures/s` and `changes/s` at the consumer, `cpu ms/s` and `cpu ms/picture` in user and kernel mode of all its processes, the former of each where there are several, `desktop cpu ms/s`,
-    ///   `psnr dB`, `kbit/s`, `latency p50 ms` and `latency p99 ms` from the drawing to the decoded picture, and `decode p50 ms`. With `hasStages` also those of ``Stages``.
+    /// - Returns: `pictures/s` and `changes/s` at the consumer, `cpu ms/s` and `cpu ms/picture` in user and kernel mode
+    ///   of all its processes (with several processes, `cpu ms/s` also of each), `desktop cpu ms/s`,
+    ///   `psnr dB`, `kbit/s`, `latency p50 ms` and `latency p99 ms` from the drawing to the decoded picture, and
+    ///   `decode p50 ms`. With `hasStages` also those of ``Stages``.
     func measure(_ contender: Contender, _ workload: Workload, hasStages: Bool = false) async throws -> [String: Double]
     {
         if contender.isLimit { return try measureLimit(contender, workload) }
@@ -102,7 +104,7 @@ struct Contest {
         ]
         guard variant == .own else { return values }
         let read = try PictureReader.read(file, scene: workload.drawn)
-        // The loop's pictures are those behind its first second.
+        // The loop's pictures start after its first second.
         let decoded = zip(loop.latencyNs, read.pictures.suffix(loop.pictures)).map { Double($0 + $1.decodeNs) / 1e6 }
         values["psnr dB"] = read.psnr
         values["latency p50 ms"] = Samples(decoded).quantile(0.5)

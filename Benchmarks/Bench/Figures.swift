@@ -5,7 +5,7 @@ struct Figures {
     var machine: Machine
     var samples: [Sample]
 
-    /// - Returns: nil when nothing of this part has been measured.
+    /// - Returns: `nil` if nothing of this part has been measured.
     init?(_ part: String, in folder: URL) throws {
         guard let (machine, samples) = try Store.read(part, in: folder) else { return nil }
         self.machine = machine

@@ -10,20 +10,20 @@ struct LimitLoop: Decodable {
         case libyuv
         /// The same picture encoded again and again.
         case still
-        /// Nothing encoded: a small packet written for each slot.
+        /// Encodes nothing, but writes a small packet for each slot.
         case packets
     }
 
     var pictures: Int
     var cpuNs: Int64
     var bytes: Int64
-    /// Of each picture, from its being there to its being encoded.
+    /// For each picture, the time from its arrival to its encoding.
     var latencyNs: [Int64]
 
     /// CPU time of a picture, ms.
     var cpuPerPicture: Double { Double(cpuNs) / Double(pictures) / 1e6 }
 
-    /// - Parameter output: Where the stream is to be, all of it.
+    /// - Parameter output: The file for the whole stream; `nil` to discard it.
     static func run(_ variant: Variant, _ workload: Workload, output: URL? = nil) throws -> LimitLoop {
         let numbers = [
             workload.size.width, workload.size.height,

@@ -6,13 +6,12 @@ struct Bench: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measures Heliograph beside what people would pick instead, and beside the limit.",
         discussion: """
-            Reports only. docs/performance.md says what the figures are. Every measurement is kept in the folder of --results as soon as it is \
+            Reports only. docs/design/performance.md says what the figures are. Every measurement is kept in the folder of --results as soon as it is \
             made, and made once: a run that is broken off goes on where it was.
             """,
         subcommands: [
             CPUPart.self, LatencyPart.self, AgentPart.self, MemoryPart.self, SessionsPart.self, StartPart.self,
-            SizePart.self,
-            FanOutPart.self, AllParts.self, ReportCommand.self, Load.self, Joins.self,
+            SizePart.self, FanOutPart.self, WaitsPart.self, AllParts.self, ReportCommand.self, Load.self, Joins.self,
         ]
     )
 }
@@ -34,15 +33,14 @@ struct AllParts: AsyncParsableCommand {
 
     private static let parts: [any Part.Type] = [
         CPUPart.self, LatencyPart.self, AgentPart.self, MemoryPart.self, SessionsPart.self, StartPart.self,
-        SizePart.self,
-        FanOutPart.self,
+        SizePart.self, FanOutPart.self, WaitsPart.self,
     ]
 
     @OptionGroup var options: Options
 
     func run() async throws {
         for part in Self.parts {
-            // What one part cannot do here, such as for a peer that is not installed, keeps no other from its turn.
+            // A part that cannot run here, for example because a peer is not installed, does not stop the others.
             do {
                 try await part.measure(options)
             } catch {
@@ -56,7 +54,7 @@ struct AllParts: AsyncParsableCommand {
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Writes what the results say into docs/performance.md and docs/images."
+        abstract: "Writes what the results say into docs/design/performance.md and docs/images."
     )
 
     @OptionGroup var options: Options

@@ -66,7 +66,8 @@ struct MemoryPart: Part {
         return ["relay KiB/viewer": (try memory(of: scene.relay.pid) - before) / Double(viewers)]
     }
 
-    /// Calls of the allocator in the agent, once a session has found its stride, by thread; and what the counting finds of a program that is known.
+    /// Counts allocator calls in the agent by thread, once a session is steady, and checks the counting with a known
+    /// program.
     private static func allocations(isStill: Bool, seconds: Int) async throws -> [String: Double] {
         var counter: Allocations?
         let scene = try await NodeScene(isStill: isStill) { desktop in

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// nginx with one worker, which serves a file from memory at a session's bit rate: as many bytes as a session's viewers get, without a delay to measure.
+/// nginx with one worker, which serves a file from memory at a session's bitrate: as many bytes as a session's viewers
+/// get, without a delay to measure.
 final class Nginx {
     private let scratch: Scratch
     private let process = Process()
@@ -12,7 +13,7 @@ final class Nginx {
         self.scratch = scratch
         let socket = try Sink()
         port = socket.port
-        // Longer than anybody reads.
+        // Longer than any viewer reads.
         _ = try scratch.write([UInt8](repeating: 0xAA, count: kilobits * 125 * 120), to: "stream")
         let folder = scratch.file("").path
         let configuration = """

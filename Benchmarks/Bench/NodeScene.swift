@@ -13,8 +13,8 @@ final class NodeScene {
     let agent: Int32
 
     /// - Parameters:
-    ///   - isStill: Whether the node stands still from the broadcast's start on.
-    ///   - environment: What relay and agent have beside the desktop's, which is up by then.
+    ///   - isStill: Whether the node is static from the broadcast's start.
+    ///   - environment: The environment of relay and agent besides the desktop's, which is up by then.
     init(isStill: Bool, environment: (Desktop) throws -> [String: String] = { _ in [:] }) async throws {
         desktop = try Desktop(.none)
         do {
@@ -40,7 +40,7 @@ final class NodeScene {
                 let heartbeat = try await relay.get("/screencapture/broadcast").object("heartbeat")
                 return heartbeat.integer("framesReceived") > 0 ? true : nil
             }
-            // Its buffers stay: a screen that stands still.
+            // Its buffers stay: the screen is static.
             kill(producer, SIGSTOP)
         } catch {
             desktop.end()

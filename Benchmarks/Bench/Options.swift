@@ -13,11 +13,11 @@ struct Options: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
         help:
-            "Only cases and contenders of one of these names or, where there is none such, with it in their names: 1280x720-30, heliograph."
+            "Only cases and contenders with one of these names or, if there are none, with it in their names: 1280x720-30, heliograph."
     )
     var only: [String] = []
 
-    @Option(help: "Where measurements are kept, a file for each part.")
+    @Option(help: "The folder for the measurements, one file for each part.")
     var results = ".build/bench"
 
     func validate() throws {
@@ -35,7 +35,7 @@ struct Options: ParsableArguments {
     }
 }
 
-/// Says on standard error what goes on.
+/// Reports progress on standard error.
 func log(_ text: String) {
     FileHandle.standardError.write(Data("bench: \(text)\n".utf8))
 }

@@ -4,9 +4,9 @@ import TestSupport
 /// What Benchmarks/PictureReader finds in a stream.
 struct PictureReader {
     struct Picture {
-        /// Where its access unit ends, bytes from the beginning of the stream.
+        /// The end of its access unit, in bytes from the beginning of the stream.
         var end: Int
-        /// The counter, nil where it cannot be read.
+        /// The counter's value; `nil` if it cannot be read.
         var value: Int?
         var decodeNs: Int64
     }

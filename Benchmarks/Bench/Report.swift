@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
 
-/// Writes tables into docs/performance.md, between the marks of each part that has results, and charts into docs/images.
+/// Writes tables into docs/design/performance.md, between the marks of each part that has results, and charts into
+/// docs/images.
 struct Report {
     let results: URL
 
-    private static let document = Programs.repository.appendingPathComponent("docs/performance.md")
+    private static let document = Programs.repository.appendingPathComponent("docs/design/performance.md")
     private static let images = Programs.repository.appendingPathComponent("docs/images")
 
     func write() throws {
@@ -13,6 +14,7 @@ struct Report {
         let parts: [(String, (Figures) throws -> [String])] = [
             (CPUPart.name, cpu), (LatencyPart.name, latency), (AgentPart.name, agent), (SessionsPart.name, sessions),
             (FanOutPart.name, fanOut), (StartPart.name, plain), (MemoryPart.name, plain), (SizePart.name, plain),
+            (WaitsPart.name, plain),
         ]
         for (name, write) in parts {
             guard let figures = try Figures(name, in: results) else { continue }
@@ -20,14 +22,14 @@ struct Report {
             text = try replace(name, in: text, by: lines.joined(separator: "\n"))
         }
         try text.write(to: Self.document, atomically: true, encoding: .utf8)
-        log("docs/performance.md is written")
+        log("docs/design/performance.md is written")
     }
 
     private func replace(_ part: String, in text: String, by figures: String) throws -> String {
         let (begin, end) = ("<!-- figures: \(part) -->", "<!-- end of figures: \(part) -->")
         guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
         else {
-            throw BenchError(description: "docs/performance.md has no marks for \(part)")
+            throw BenchError(description: "docs/design/performance.md has no marks for \(part)")
         }
         return text.replacingCharacters(in: first.upperBound..<last.lowerBound, with: "\n\(figures)\n")
     }
@@ -55,7 +57,7 @@ struct Report {
 
     // MARK: - CPU
 
-    /// CPU time of a scene is told for each picture where everybody makes one of each step, else for each second.
+    /// CPU time is given per picture if all contenders make one picture per step, otherwise per second.
     private static func unit(of workload: String) -> String {
         workload.hasSuffix("scroll") || workload.hasSuffix("motion") ? "cpu ms/picture" : "cpu ms/s"
     }
@@ -117,7 +119,8 @@ struct Report {
         return lines + commands()
     }
 
-    /// The peer with the least CPU among those that show as many changes as Heliograph does and, where the screen stands still, keep the rate.
+    /// The peer with the least CPU time among those that show as many changes as Heliograph and, on a static screen,
+    /// keep the frame rate.
     private func bestPeer(_ figures: Figures, _ workload: String) -> String? {
         let unit = Self.unit(of: workload)
         let name = unit == "cpu ms/s" ? "pictures/s" : "changes/s"

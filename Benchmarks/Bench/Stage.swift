@@ -2,7 +2,8 @@ import Foundation
 import Media
 import TestSupport
 
-/// The desktops that contenders meet on, of one size: sway, and Xvfb for those that capture X11. A relay runs on the first.
+/// The desktops on which contenders run, of one size: sway, and Xvfb for those that capture X11. A relay runs on the
+/// first.
 final class Stage {
     let size: PictureSize
     let sway: Desktop
@@ -37,7 +38,7 @@ final class Stage {
 
     func desktop(of contender: Contender) -> Desktop { contender == .ffmpeg ? xvfb : sway }
 
-    /// What draws and hands over the screen, as far as the contender makes use of it.
+    /// The processes that draw and deliver the screen, if the contender uses them.
     func compositor(of contender: Contender) -> [Int32] {
         let parts = contender == .ffmpeg ? ["xvfb"] : ["sway", "portal-wlr", "portal", "pipewire", "wireplumber"]
         return parts.compactMap { desktop(of: contender).process(ofPart: $0) }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Where a picture's time goes on its way through Heliograph, as a second viewer on a WebSocket is told.
+/// How long each step takes that a picture passes in Heliograph, as reported to a second viewer on a WebSocket.
 final class Stages {
     private struct Picture {
         var end: Int
@@ -42,8 +42,9 @@ final class Stages {
         encodeMs = ((agent.object("encodeTimes")["sumMs"] as? NSNumber)?.doubleValue ?? .nan) / Double(max(1, pictures))
     }
 
-    /// Medians of the pictures that came in a span of time, ms: `stage delivery`, from the drawing to the frame's instant of capture; `stage encoded`, from there to the end of
-    /// its encoding; `stage link`, to the relay; `stage viewer`, to the last byte at the viewer; `encode mean ms` of the session.
+    /// Medians of the pictures that came in a span of time, ms: `stage delivery`, from the drawing to the frame's
+    /// instant of capture; `stage encoded`, from there to the end of its encoding; `stage link`, to the relay; `stage
+    /// viewer`, to the last byte at the viewer; `encode mean ms` of the session.
     func figures(from begin: Int64, to end: Int64, stamps: [Int: Int64]) throws -> [String: Double] {
         let (stream, pictures) = parse(reader.end())
         let read = try PictureReader.read(stream, scene: "scroll")

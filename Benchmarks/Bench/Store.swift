@@ -33,7 +33,7 @@ final class Store {
         }
     }
 
-    /// The results of a part; nil when there are none.
+    /// Returns the results of a part, or `nil` if there are none.
     static func read(_ part: String, in folder: URL) throws -> (machine: Machine, samples: [Sample])? {
         guard let data = try? Data(contentsOf: folder.appendingPathComponent("\(part).json")) else { return nil }
         let contents = try JSONDecoder().decode(Contents.self, from: data)
@@ -46,7 +46,8 @@ final class Store {
         }
     }
 
-    /// Measures, unless that has been done already, and keeps what comes of it, a failure too. A failure is tried again by the next run.
+    /// Measures, unless that has been done already, and keeps what comes of it, a failure too. A failure is tried again
+    /// by the next run.
     func measure(
         _ workload: String,
         _ contender: String,

@@ -1,11 +1,11 @@
 import Media
 
-/// What is shown, and what is to come of it: the same for everyone.
+/// What is shown and what is required, the same for all contenders.
 struct Workload {
     enum Scene: String {
         /// The counter pattern's own: a third is text that scrolls.
         case band
-        /// Stands still, after it has moved.
+        /// Is static after it has moved.
         case still
         /// A letter and the counter, ten times a second.
         case typing
@@ -21,7 +21,7 @@ struct Workload {
     var size = PictureSize(width: 1280, height: 720)
     var fps = 30
     var scene = Scene.band
-    /// Length of each measurement.
+    /// The length of each measurement.
     var seconds: Int
 
     static let sizes = [PictureSize(width: 1280, height: 720), PictureSize(width: 1920, height: 1080)]
@@ -29,7 +29,9 @@ struct Workload {
 
     var name: String { "\(size)-\(fps)-\(scene.rawValue)" }
 
-    /// The most, bit/s: 6 Mbit/s for 1280x720 at 30 pictures a second, and as much for each picture's pixel in larger ones, half as much more for twice the rate.
+    /// The highest bitrate, in bit/s: 6 Mbit/s for 1280x720 at 30 pictures per second.
+    ///
+    /// It grows with the number of pixels, and by half for twice the frame rate.
     var bitrate: Int {
         6_000_000 * (size.width * size.height) / (1280 * 720) * (fps > 30 ? 3 : 2) / 2
     }

@@ -1,5 +1,6 @@
-// What handing packets to many sockets costs at least: reads packets of scrcpy's framing from its first connection and writes each of them to all
-// other connections, one after the other. A connection that does not take a packet as a whole gets no more: nothing is queued, and nothing else done.
+// Measures the least that it costs to hand packets to many sockets: reads packets in scrcpy's framing from its first
+// connection and writes each to all other connections, one after the other. A connection that does not take a whole
+// packet gets no more. The program queues nothing and does nothing else.
 //
 //     LimitLoop fan-out    prints its port, and ends with its first connection
 #define _GNU_SOURCE

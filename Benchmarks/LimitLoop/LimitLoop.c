@@ -1,18 +1,27 @@
-// The limit that the agent is measured against: colours and x264 in a bare loop, with nothing around them.
+// The limit to which the agent is compared: colour conversion and x264 in a bare loop, with nothing around them.
 //
 //     LimitLoop WIDTH HEIGHT FPS SECONDS BITRATE [--libyuv | --still | --packets] [--scene NAME] [--output FILE]
 //
-// --libyuv  converts colours by libyuv (BT.601, which is all it knows) instead of the agent's own code
+// --libyuv  converts colours with libyuv (BT.601, the only matrix it has) instead of the agent's own code
 // --still   encodes the first picture again for every slot, without converting it
-// --packets encodes nothing: wakes for every slot and writes a packet as small as a repeat's into a TCP connection on loopback
+// --packets encodes nothing: wakes for every slot and writes a packet as small as a repeat's into a TCP connection on
+//           loopback
 // --scene   what the pictures show, as in counter_scenes.h; by default band
-// --output  keeps the stream, all of it, and writes it when everything has been measured
+// --output  keeps the whole stream and writes it after the measurement
 //
-// Another process draws the pictures into shared memory, at FPS, and says when a picture is there: as a PipeWire
-// producer does for the agent, and at no cost to the loop. Prints one JSON object: pictures, cpuNs of the loop in user and
-// kernel mode, bytes, and latencyNs of each picture from its being there to its being encoded. The first second does not count.
+// Another process draws the pictures into shared memory, at FPS, and signals each one, as a PipeWire producer does for
+// the agent. That costs the loop nothing.
 //
-// In C because it is to show what the C libraries cost by themselves.
+// Prints one JSON object:
+//
+//     pictures   their number
+//     cpuNs      of the loop, in user and kernel mode
+//     bytes      of the stream
+//     latencyNs  of each picture, from when it was drawn to when it was encoded
+//
+// The first second does not count.
+//
+// In C to show what the C libraries cost by themselves.
 
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,14 +1,18 @@
-// Says what a stream's pictures show, what they cost to decode, and how true they are:
+// Reports what a stream's pictures show, what they cost to decode, and how true they are:
 //
 //     PictureReader SCENE EVERY <STREAM
 //
-// Reads H.264 in Annex B to its end and decodes it in one thread. Prints a line for each picture: where its access unit ends,
-// bytes from the beginning of the stream; the counter's value, -1 where it cannot be read; and how long libavcodec took for it,
-// ns. Then a line "psnr" with that of the luma of every EVERY-th picture against the picture that SCENE has for its value, in dB
-// of the mean square error of all of them; "none" without any. A stream does not always tell its matrix and its range: BT.709 and
-// BT.601, limited and full, are tried, and the best one counts.
+// Reads H.264 in Annex B to its end and decodes it in one thread. Prints a line for each picture:
 //
-// In C because it is to decode without anything around it.
+// - the end of its access unit, in bytes from the beginning of the stream
+// - the counter's value, or -1 if it cannot be read
+// - how long libavcodec took for it, in ns
+//
+// The last line is "psnr" with a value in dB, or "none" without pictures. It compares the luma of every EVERY-th
+// picture with the picture that SCENE has for its value, and is of the mean square error of all of them. A stream may
+// leave out its matrix and range, so the program tries BT.709 and BT.601, limited and full. The best one counts.
+//
+// In C to decode without anything around it.
 
 #define _GNU_SOURCE
 #include <math.h>
@@ -64,7 +68,7 @@ static void read_stream(void) {
     memset(stream.bytes + stream.count, 0, AV_INPUT_BUFFER_PADDING_SIZE);
 }
 
-// Where the next start code begins, its leading zero included; the stream's end when there is none.
+// Returns the offset of the next start code, its leading zero included, or of the stream's end if there is none.
 static size_t next_start(size_t from) {
     for (size_t i = from; i + 3 < stream.count; i++) {
         if (stream.bytes[i] || stream.bytes[i + 1] || stream.bytes[i + 2] != 1) continue;

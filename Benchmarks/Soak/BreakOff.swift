@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Ends a run that is told to end, or that hangs. The desktop ends with this process, and all that runs in it with the desktop.
+/// Ends a run that is told to end or that hangs. The desktop and everything in it end with this process.
 enum BreakOff {
     /// Calls `last` and exits with status 2 at SIGINT, at SIGTERM, or when so much time has passed.
     ///

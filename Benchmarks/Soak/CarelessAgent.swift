@@ -4,7 +4,8 @@ import Synchronization
 import TestSupport
 import Wire
 
-/// An agent that sends good pictures, and among them access units without a start code or with the header of no NAL unit.
+/// An agent that sends good pictures, and among them access units without a start code or with an invalid NAL unit
+/// header.
 final class CarelessAgent: @unchecked Sendable {
     // Unchecked because one thread runs it, and nothing else is written after the initialiser.
 
@@ -37,7 +38,7 @@ final class CarelessAgent: @unchecked Sendable {
     private let isClosed = Mutex(false)
     private let group: [ScrcpyViewer.Picture]
     private var decoder = PacketDecoder(accepting: .relayToAgent)
-    /// Of the session, once the relay has told of it.
+    /// The session's epoch; `nil` until the relay has sent it.
     private var epoch: UInt64?
     /// The keyframe request that is not answered yet.
     private var request: UInt32?
@@ -82,7 +83,7 @@ final class CarelessAgent: @unchecked Sendable {
             guard monotonicNow() < end + 5_000_000_000 else { break }
             try receive()
             quiet += 1
-            // With the link silent until then the relay would give the agent up.
+            // If the link were silent until then, the relay would give the agent up.
             if request == nil, quiet >= Self.pause { send(malformedPicture()) }
         }
         guard request != nil, keyframes > 3 else {
@@ -109,8 +110,8 @@ final class CarelessAgent: @unchecked Sendable {
         }
     }
 
-    /// Sends the keyframe that was asked for. Every other time a malformed unit comes with it and the next three, in one piece: a viewer has
-    /// them all at once.
+    /// Sends the requested keyframe. Every other time, a malformed unit comes with it and the next three, in one piece,
+    /// so a viewer gets them all at once.
     private func answer() {
         var bytes = keyframe()
         if !keyframes.isMultiple(of: 2) {

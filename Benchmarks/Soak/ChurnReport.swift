@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// What relay and agent hold before and after many sessions that were started and stopped.
+/// The resources of relay and agent before and after many sessions were started and stopped.
 struct ChurnReport {
     private static let warmUp = 100
 
     static func run(_ count: Int, on rig: Rig) async throws -> (episode: Episode, lines: [String]) {
         let agent = try await rig.steady().agent
-        // What is loaded and kept at first use.
+        // Memory that is loaded at first use and kept.
         _ = try await Fault.churn(warmUp).happen(rig)
         let before = try await settled(rig, agent)
         let episode = try await Episode.of(Fault.churn(count), on: rig)

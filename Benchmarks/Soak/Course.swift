@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Lets faults happen to a rig, one after the other, and takes another rig where one does not recover.
+/// Injects faults into a rig, one after another, and replaces the rig if it does not recover.
 final class Course {
-    /// The desktop that is up, for who ends a run from outside.
+    /// The running desktop, for code that ends a run from outside.
     static let standing = Mutex<Desktop?>(nil)
 
     private var desktop: Desktop {

@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// What became of one fault.
+/// The results of one fault.
 struct Episode: Sendable {
     var fault: String
-    /// From the fault to the relay's first word of it, ms; nil where it said nothing.
+    /// From the fault to the relay's first report of it, in ms; `nil` if it reported nothing.
     var detection: Double?
     /// The longest time between two decoded pictures, ms.
     var gap: Double
@@ -12,7 +12,7 @@ struct Episode: Sendable {
     var standstill: Double
     /// From the fault to the steady state after it, ms.
     var recovery: Double
-    /// Slots without a picture where the broadcast's agent took over again.
+    /// Slots without a picture when the broadcast's agent took over again.
     var missedOnReturn: Int
     var returns: Int
     var decodeErrors: Int
@@ -31,7 +31,7 @@ struct Episode: Sendable {
     /// What went wrong, beside the figures.
     var failure: String?
 
-    /// Lets `fault` happen to a steady rig and waits until it is steady again.
+    /// Injects `fault` into a steady rig and waits until it is steady again.
     static func of(_ fault: Fault, on rig: Rig) async throws -> Episode {
         let before = try await rig.steady()
         let held = try Held(rig)
@@ -107,7 +107,8 @@ struct View {
         self.end = end
     }
 
-    /// The longest time between the arrivals of two pictures that were decoded, ms. The decoder itself gives a picture out when the next comes.
+    /// The longest time between the arrivals of two pictures that were decoded, ms. The decoder itself gives a picture
+    /// out when the next comes.
     var gap: Double { longest(pictures.filter { $0.decoded != nil }.map(\.arrived)) }
 
     /// The longest time between pictures with a value that was not shown before, ms.
@@ -169,7 +170,7 @@ extension Episode {
 
     var isGood: Bool { failure == nil && decodeErrors == 0 && reconnects <= relayKills && processes <= 0 }
 
-    /// In one line, for who watches.
+    /// Returns one line for the person who watches.
     var line: String {
         let detection = detection.map { String(format: "%.0f", $0) } ?? "–"
         let figures = String(format: "gap %.0f, without news %.0f, steady after %.0f ms", gap, standstill, recovery)

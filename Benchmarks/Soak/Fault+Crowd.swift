@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 
 extension Fault {
-    /// Many sessions that come to rest and wake together, at each change of the screen. No link may end of it, and no session may be stale.
+    /// Many sessions that rest and wake together, at each change of the screen. No link may end, and no session may be
+    /// stale.
     static func crowd(_ count: Int, every seconds: Int, minutes: Int) -> Fault {
         let name = "\(count) sessions, a screen that changes every \(seconds) s, for \(minutes) minutes"
         return Fault(name: name, repetitions: 1, isLong: true) { rig in
@@ -22,7 +23,7 @@ extension Fault {
             } catch {
                 outcome = .failure(error)
             }
-            // Whatever came of it: later faults look at the sessions.
+            // Always, because later faults check the sessions.
             for id in ids { _ = try? await rig.relay.post("/screencapture/\(id)/stop") }
             try rig.desktop.restartClient([])
             return try outcome.get()

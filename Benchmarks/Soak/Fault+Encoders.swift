@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension Fault {
-    /// Encoders that stand still while the links and the heartbeats of their agents go on.
+    /// Encoders that hang while their agents' links and heartbeats continue.
     static let encoders: [Fault] = [
         Fault(name: "standby's encoder hangs while it feeds", repetitions: 3) { rig in
             try await withoutSource(rig) { standby in
@@ -40,7 +40,8 @@ extension Fault {
         },
     ]
 
-    /// Runs `body` while there is no PipeWire: the broadcast's source is lost, screenshots go on. Starts it again in any case.
+    /// Runs `body` while there is no PipeWire: the broadcast's source is lost, screenshots go on. Starts it again in
+    /// any case.
     ///
     /// - Parameter body: Gets the pid of the standby, which feeds the session by then unless `waitsForFeed` is false.
     private static func withoutSource(

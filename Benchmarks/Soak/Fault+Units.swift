@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension Fault {
-    /// Access units that are none.
+    /// Malformed access units.
     static let units: [Fault] = [
         Fault(name: "an agent takes over and sends units without start codes", repetitions: 3) { rig in
             let group = try await stillGroup(rig)
@@ -29,7 +29,7 @@ extension Fault {
         }
     ]
 
-    /// A keyframe and the pictures after it, all of a screen that stands still: most have some ten bytes.
+    /// A keyframe and the pictures after it, all of a static screen: most have about ten bytes.
     private static func stillGroup(_ rig: Rig) async throws -> [ScrcpyViewer.Picture] {
         try rig.desktop.pause()
         defer { try? rig.desktop.resume() }

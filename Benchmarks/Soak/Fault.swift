@@ -8,9 +8,9 @@ struct Fault: Sendable {
     var repetitions = 5
     /// How often the relay is killed, and viewers have to connect again.
     var relayKills = 0
-    /// Whether it takes minutes: random faults leave it out, and nobody asks for the status all the time meanwhile.
+    /// Whether it takes minutes. Random runs leave it out, and the status is not requested all the time meanwhile.
     var isLong = false
-    /// Lets it happen, and returns what there is to tell of it beside the figures. Mends what does not mend itself.
+    /// Causes it, and returns notes besides the figures. Repairs what does not recover by itself.
     var happen: @Sendable (Rig) async throws -> String
 }
 
@@ -45,7 +45,7 @@ extension Fault {
         signal("agent SIGKILL", SIGKILL, repetitions: 50),
         signal("agent SIGTERM", SIGTERM),
         signal("agent SIGABRT, as an encoder's abort", SIGABRT),
-        signal("agent SIGSTOP, for good", SIGSTOP, repetitions: 20),
+        signal("agent SIGSTOP, without SIGCONT", SIGSTOP, repetitions: 20),
         Fault(name: "agent SIGSTOP, SIGCONT after 3 s") { rig in
             let pid = try await rig.status().agent
             try Victim.signal(pid, SIGSTOP)
@@ -156,7 +156,7 @@ extension Fault {
                 } catch {
                     outcome = .failure(error)
                 }
-                // Whatever came of it: later faults look at the sessions.
+                // Always, because later faults check the sessions.
                 try await rig.relay.post("/screencapture/\(id)/stop")
                 return (try outcome.get(), id)
             }

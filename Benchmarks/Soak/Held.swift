@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What the relay and its agents hold of the machine.
+/// The resources that the relay and its agents use.
 struct Held {
     let relay: Int32
     private let processes: [Int32]
@@ -31,7 +31,8 @@ struct Held {
             memory = now.footprint.memory - before.footprint.memory
         }
 
-        /// A process's id, role, state and parent. One that is stopped ("T") and no child of the relay's is ended by nobody.
+        /// A process's id, role, state and parent. A stopped one ("T") that is not a child of the relay's is never
+        /// ended.
         private static func name(_ pid: Int32) -> String {
             let words = (try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(pid)/cmdline")))?.split(separator: 0)
             let isStandby = words?.contains(Data("standby".utf8)) ?? false
@@ -42,8 +43,8 @@ struct Held {
         }
     }
 
-    /// Returns what there is more of than then, as soon as it is as little. It waits for as long as the end of an agent that hangs takes, and 3 s
-    /// for the rest.
+    /// Returns what has grown since then, as soon as nothing has. It waits as long as a hanging agent may take to end,
+    /// and 3 s for the rest.
     func change(_ rig: Rig) async throws -> Change {
         var change = Change(from: self, to: try Held(rig))
         for attempt in 0..<150 {

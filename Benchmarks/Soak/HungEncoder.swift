@@ -1,15 +1,16 @@
 import Foundation
 import TestSupport
 
-/// An encoder of the rig's session that hangs: its thread stands still in the middle of a picture. The agent's link and heartbeats go on.
+/// An encoder of the rig's session that hangs: its thread stops in the middle of a picture. The agent's link and
+/// heartbeats continue.
 final class HungEncoder: @unchecked Sendable {
     // Unchecked because nothing is written after the initialiser.
 
     private let process = Process()
-    /// The thread goes on when this closes, so also when the soak dies.
+    /// The thread continues when this closes, and therefore also when the soak dies.
     private let lifeline = Pipe()
 
-    /// Waits until the agent has an encoder for the session, and lets it hang.
+    /// Waits until the agent has an encoder for the session, and makes it hang.
     static func begin(in agent: Int32, _ rig: Rig) async throws -> HungEncoder {
         guard agent > 1 else { throw NeverCame(description: "no agent whose encoder could hang") }
         let tool = try rig.desktop.stage(tool: "thread-stop")

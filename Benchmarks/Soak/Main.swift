@@ -10,7 +10,7 @@ struct Soak: AsyncParsableCommand {
         abstract: "Lets things go wrong on a real desktop, and tells what a viewer saw of it.",
         discussion:
             "Exit status 1 when a viewer saw a broken picture, lost its connection (killed relays aside), or something did "
-            + "not come back. docs/reliability.md has reports, and says what the columns are."
+            + "not come back. docs/design/reliability.md explains the columns."
     )
 
     @Flag(help: "All faults, several times each, and 1,000 sessions.")
@@ -51,7 +51,7 @@ struct Soak: AsyncParsableCommand {
         let report = Report(title: title)
         let limit = limit ?? minutes.map { $0 + 10 } ?? (quick ? 20 : 120)
         let breakOff = BreakOff.watch(seconds: limit * 60 + 300) { why in
-            report.leaveOut("what was to follow: broken off, \(why)")
+            report.leaveOut("what remained: broken off, \(why)")
             write(report)
             Course.standing.withLock { $0 }?.end()
         }
@@ -66,7 +66,7 @@ struct Soak: AsyncParsableCommand {
                 try await run.run(course, until: isOver)
             }
         } catch {
-            report.leaveOut("what was to follow: \(error)")
+            report.leaveOut("what remained: \(error)")
         }
         course.end()
         write(report)

@@ -14,7 +14,7 @@ struct MatrixRun {
             for number in 0..<count {
                 guard !isOver() else {
                     return course.report.leaveOut(
-                        "\(fault.name), \(count - number) times, and what was to follow: the time was up"
+                        "\(fault.name), \(count - number) times, and what remained: the time was up"
                     )
                 }
                 try await course.run(fault)

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A relay's metrics at one moment, as far as the soak looks.
+/// Those of a relay's metrics that the soak reads, at one moment.
 struct Metrics {
     private static let stale = "heliograph_session_stale"
     private static let switches = "heliograph_session_feed_switches_total"
@@ -9,7 +9,7 @@ struct Metrics {
     private static let malformed = "heliograph_link_malformed_units_total"
     private static let live = "heliograph_agent_session_encoded_live_total"
 
-    /// Sums by name and session, 0 for what is no session's.
+    /// Sums by name and session. Metrics of the whole relay have session 0.
     private var sums: [String: [Int: Int]] = [stale: [:], switches: [:], losses: [:], malformed: [:], live: [:]]
 
     init(of relay: RelayProcess) async throws {

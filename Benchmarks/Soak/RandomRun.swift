@@ -39,7 +39,7 @@ struct RandomRun {
             let names = "\(first.name), then \(second.name)"
             _ = try await first.happen(rig)
             try await Task.sleep(for: .milliseconds(pause))
-            // The first one may have taken away what the second wants to hit.
+            // The first one may have removed the target of the second.
             do { _ = try await second.happen(rig) } catch { return "\(names), which could not happen: \(error)" }
             return names
         }

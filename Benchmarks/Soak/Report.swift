@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// What comes of a run.
+/// The results of a run.
 final class Report: Sendable {
     private struct State {
         var order: [String] = []
@@ -40,12 +40,12 @@ final class Report: Sendable {
     /// The desktop and its relay did not recover, and others take their place.
     func addRig() { state.withLock { $0.rigs += 1 } }
 
-    /// Parts of the desktop crashed though nobody had killed them.
+    /// Parts of the desktop that crashed without being killed.
     func add(crashes: Int) { state.withLock { $0.crashes += crashes } }
 
     private var all: [Episode] { state.withLock { state in state.order.flatMap { state.episodes[$0] ?? [] } } }
 
-    /// Whether all there was to do was done, and in it no viewer saw a broken picture or a broken connection, and all came back.
+    /// Whether everything was done, no viewer saw a broken picture or a broken connection, and all recovered.
     var isGood: Bool {
         let runs = all
         return !runs.isEmpty && state.withLock { $0.leftOut.isEmpty } && runs.allSatisfy(\.isGood)

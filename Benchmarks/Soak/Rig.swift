@@ -3,7 +3,8 @@ import Media
 import Synchronization
 import TestSupport
 
-/// A sway desktop that moves at 60 Hz, a relay that captures it with screenshots as fallback, a session and the viewer that watches it.
+/// A sway desktop that moves at 60 Hz, a relay that captures it with screenshots as fallback, a session and the viewer
+/// that watches it.
 final class Rig: @unchecked Sendable {
     // Unchecked because what changes after the initialiser is behind a lock.
 
@@ -15,12 +16,12 @@ final class Rig: @unchecked Sendable {
     let viewer: SteadyViewer
     let sessionPort: Int
     private let relayNow: Mutex<RelayProcess>
-    /// Where relay and agents keep what they keep: a disk of its own that can be filled, where one could be mounted.
+    /// The folder for the data of relay and agents: a separate disk that can be filled, if one could be mounted.
     let stateFolder: URL
     let hasOwnDisk: Bool
     /// The wall clock of relay and agents.
     let wallClock: WallClock
-    /// How often a part of the desktop crashed that nobody had killed.
+    /// How often a part of the desktop crashed without being killed.
     let crashes = Mutex(0)
 
     init(desktop: Desktop) async throws {
@@ -104,8 +105,10 @@ final class Rig: @unchecked Sendable {
         return status
     }
 
-    /// Starts parts of the desktop again that have crashed of themselves: xdg-desktop-portal-wlr 0.7 sometimes does when its consumer goes. With
-    /// it goes the portal: one that has come up meanwhile offers no screencasts until it is started again.
+    /// Restarts parts of the desktop that have crashed on their own.
+    ///
+    /// xdg-desktop-portal-wlr 0.7 sometimes crashes when its consumer goes. The portal is restarted with it: one that
+    /// has come up meanwhile offers no screencasts until then.
     private func reviveDesktop() {
         for (program, parts) in [
             ("xdg-desktop-portal-wlr", ["portal-wlr", "portal"]), ("xdg-desktop-portal", ["portal"]),
@@ -136,7 +139,8 @@ final class Rig: @unchecked Sendable {
         return outcome.status == 0
     }
 
-    /// Runs `body` while the disk of the state file is full; without a disk of its own, while the relay may write no byte to a file.
+    /// Runs `body` while the disk of the state file is full; without a disk of its own, while the relay may write no
+    /// byte to a file.
     func withFullDisk<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard hasOwnDisk else { return try await desktop.limiting(.fileLength, to: 0, of: relay.pid, body) }
         fillDisk()
@@ -155,7 +159,7 @@ final class Rig: @unchecked Sendable {
 
 }
 
-/// What the relay says of the broadcast, as far as the soak looks.
+/// What the relay says about the broadcast, for the soak.
 struct Status: Sendable, Equatable {
     var state: String
     var agent: Int32
@@ -165,7 +169,7 @@ struct Status: Sendable, Equatable {
     var standby: Int32
     var standbyState: String?
     var standbySource: String?
-    /// Whose pictures the session has.
+    /// The agent whose pictures the session has.
     var feed: String?
     var switches: Int
     var switchCauses: [String: Int]

@@ -4,7 +4,7 @@ import Media
 import Synchronization
 import TestSupport
 
-/// A viewer that stays: decodes all that it is sent, notes when each picture came and what it shows, and connects again when it is cut off.
+/// A viewer that stays: it decodes everything, records when each picture came and what it shows, and reconnects.
 final class SteadyViewer: @unchecked Sendable {
     // Unchecked because the process and its pipes are touched by one thread each after the initialiser.
 
@@ -23,9 +23,10 @@ final class SteadyViewer: @unchecked Sendable {
     struct State: Sendable {
         var pictures: [Picture] = []
         var decoded = 0
-        /// What the decoder has uttered.
+        /// The decoder's messages.
         var complaints: [String] = []
-        /// Connections after the first that brought anything: one that a dying relay's socket still took in is none.
+        /// Connections after the first that brought anything. One that a dying relay's socket still accepted does not
+        /// count.
         var reconnects = 0
         var hasEnded = false
     }

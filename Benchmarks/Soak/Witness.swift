@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Asks the relay again and again what it knows, and notes each change.
+/// Asks the relay repeatedly for its status and records each change.
 final class Witness: Sendable {
     struct Sight: Sendable {
         /// When the answer was there, monotonic ns.
@@ -27,7 +27,7 @@ final class Witness: Sendable {
                         sights.append(Sight(time: now, status: status))
                     }
                 }
-                // What is looked for closely comes soon.
+                // Changes that are watched closely come soon.
                 try? await Task.sleep(for: .milliseconds(now - begin < 3_000_000_000 ? 8 : 50))
             }
         }

@@ -1,20 +1,20 @@
-/// The secret that a caller of the API shows.
+/// The secret with which a caller of the API authenticates.
 package struct APIKey: Sendable, CustomStringConvertible {
-    /// What keys begin with, so that people and scanners for secrets know one when they see it.
+    /// The prefix of keys that are created here, by which people and secret scanners recognise them.
     private static let prefix = "hgk_"
-    /// Random bytes in one that is made here.
+    /// The number of random bytes in a key that is created here.
     private static let entropy = 32
-    /// Longest key that is looked at, bytes.
+    /// The longest accepted key, in bytes.
     package static let maximumLength = 256
-    /// The environment variable that carries it into clients. A command line would show it to every user of the machine.
+    /// The environment variable for the key in clients. A command line would show it to every user of the machine.
     package static let environmentKey = "HELIOGRAPH_KEY"
 
     package let text: String
 
-    /// Not the key: whoever prints it does not mean to.
+    /// A text without the key, because keys must not be printed by accident.
     package var description: String { "an API key" }
 
-    /// One that a caller shows, whether or not it is any good; nil when it cannot be one.
+    /// Creates a key from a caller's text, valid or not. Returns `nil` if the text cannot be a key.
     package init?(_ text: some StringProtocol) {
         guard 1...Self.maximumLength ~= text.utf8.count,
             text.utf8.allSatisfy({ UInt8(ascii: "!")...UInt8(ascii: "~") ~= $0 })
@@ -24,15 +24,16 @@ package struct APIKey: Sendable, CustomStringConvertible {
 
     private init(made text: String) { self.text = text }
 
-    /// A new one: 256 random bits in hexadecimal behind the prefix.
+    /// Creates a new key: the prefix, then 256 random bits in hexadecimal.
     package static func random() -> APIKey {
         APIKey(made: prefix + Hexadecimal.text(of: randomBytes(entropy)))
     }
 }
 
-/// What is kept of an API key: its SHA-256 (FIPS 180-4).
+/// The stored form of an API key: its SHA-256 (FIPS 180-4).
 ///
-/// A slow hash would make passwords dear to guess. A key has 256 random bits, which nobody guesses at any speed, and every call pays for the hash.
+/// A slow hash protects passwords from guessing. A key has 256 random bits, which cannot be guessed at any speed, and
+/// every call pays for the hash.
 package struct KeyDigest: Sendable, Codable, Hashable {
     package static let length = SHA256.byteCount
 
@@ -56,6 +57,6 @@ package struct KeyDigest: Sendable, Codable, Hashable {
         try container.encode(Hexadecimal.text(of: bytes))
     }
 
-    /// Whether the two are the same. The time it takes tells nothing about where they differ.
+    /// Returns whether both are equal, in a time that does not depend on where they differ.
     package func matches(_ other: KeyDigest) -> Bool { SHA256.isEqual(bytes, other.bytes) }
 }

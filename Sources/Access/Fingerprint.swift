@@ -1,13 +1,14 @@
-/// The SHA-256 of a certificate: what a client may know a relay by. It is no secret.
+/// The SHA-256 of a certificate, by which a client can recognise a relay. It is not secret.
 package struct Fingerprint: Sendable, Equatable {
     package static let environmentKey = "HELIOGRAPH_FINGERPRINT"
 
     private let bytes: [UInt8]
 
-    /// - Parameter der: The certificate, as it is sent.
+    /// - Parameter der: The certificate in DER form, as it is sent.
     package init(ofCertificate der: [UInt8]) { bytes = SHA256.hash(der) }
 
-    /// One that a person gives: hexadecimal digits, with or without colons between the pairs. Nil where it is none.
+    /// Reads a person's text: hexadecimal digits, optionally with colons between the pairs. Returns `nil` if it is
+    /// anything else.
     package init?(_ text: String) {
         guard let bytes = Hexadecimal.bytes(in: text.filter { $0 != ":" }), bytes.count == SHA256.byteCount else {
             return nil

@@ -1,10 +1,10 @@
-/// Bytes as pairs of hexadecimal digits.
+/// Hexadecimal text: two digits per byte.
 package enum Hexadecimal {
     package static func text(of bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.flatMap { [digit(of: $0 >> 4), digit(of: $0 & 15)] }, as: UTF8.self)
     }
 
-    /// Nil unless `text` is pairs of digits and nothing else. Capital letters are digits as well.
+    /// Returns the bytes, or `nil` unless `text` consists of pairs of digits in either letter case.
     package static func bytes(in text: some StringProtocol) -> [UInt8]? {
         var (digits, bytes) = (text.utf8.makeIterator(), [UInt8]())
         while let first = digits.next() {

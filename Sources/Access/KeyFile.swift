@@ -4,26 +4,26 @@ import Glibc
 import Program
 import SystemPackage
 
-/// The file that API keys are kept in, hashed: JSON, for its user alone.
+/// The file with the hashed API keys: JSON, accessible to its owner only.
 package struct KeyFile: Sendable {
-    /// Longest file, bytes.
+    /// The largest file, in bytes.
     private static let maximumSize = 1 << 20
-    /// Permissions of everybody but the user.
+    /// The permissions of all users except the owner.
     private static let othersMode: mode_t = 0o077
 
     package let path: String
 
     package init(path: String) { self.path = path }
 
-    /// Where it is unless somebody says else: `$XDG_STATE_HOME/heliograph/keys.json`. Nil without a home.
+    /// Returns the default path, `$XDG_STATE_HOME/heliograph/keys.json`, or `nil` without a home.
     package static func usualPath(in environment: [String: String]) -> String? {
         StateFolder.path(in: environment).map(usualPath(inDirectory:))
     }
 
-    /// Where it is in a state directory.
+    /// Returns its path in a state directory.
     package static func usualPath(inDirectory directory: String) -> String { directory + "/keys.json" }
 
-    /// The keys; nil when there is no file.
+    /// Reads the keys; returns `nil` if there is no file.
     package func read() throws(KeyFileError) -> KeyRing? {
         let bytes: [UInt8]
         do {
@@ -50,9 +50,9 @@ package struct KeyFile: Sendable {
         return try decode(bytes)
     }
 
-    /// Changes the keys, one program at a time, and puts the new file in the old one's place all at once.
+    /// Changes the keys and replaces the file in one step. Only one program at a time can do this.
     ///
-    /// Done by root, the file stays its owner's; a new one is the owner's of its folder.
+    /// If root runs this, the file keeps its owner. A new file belongs to the owner of its folder.
     package func change<Result>(_ body: (inout KeyRing) throws(KeyFileError) -> Result) throws(KeyFileError) -> Result {
         let lock: SystemPackage.FileDescriptor
         do {
@@ -109,12 +109,12 @@ package struct KeyFile: Sendable {
     }
 }
 
-/// Why the key file cannot be read or changed as asked.
+/// The reason why the key file cannot be read or changed as requested.
 package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case unreadable(path: String, reason: String)
-    /// Others than its user may read or write it.
+    /// Users other than its owner may read or write it.
     case open(path: String, mode: UInt32)
-    /// It belongs to neither this user nor root.
+    /// It belongs neither to this user nor to root.
     case foreign(path: String, owner: UInt32)
     case damaged(path: String, reason: String)
     case otherVersion(path: String, version: Int)
@@ -131,11 +131,11 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
             "the key file \(path) is open to others (mode \(String(mode, radix: 8))): chmod 600 it"
         case .foreign(let path, let owner): "the key file \(path) belongs to user \(owner): chown it"
         case .damaged(let path, let reason):
-            "the key file \(path) is damaged: \(reason). Put a copy back, or move it away and make all keys anew"
+            "the key file \(path) is damaged: \(reason). Restore a copy, or move it away and make new keys"
         case .otherVersion(let path, let version):
-            "the key file \(path) is of version \(version), not \(KeyRing.currentVersion): use the release that wrote it, or move it away and make all keys anew"
+            "the key file \(path) has version \(version), not \(KeyRing.currentVersion): use the release that wrote it, or move it away and make new keys"
         case .unwritable(let path, let reason): "the key file \(path) cannot be written: \(reason)"
-        case .badName(let name): "\(name) is no name of a key; allowed: 1 to 64 letters, digits, - and _"
+        case .badName(let name): "\(name) is not a key's name; allowed: 1 to 64 letters, digits, - and _"
         case .nameTaken(let name): "there is a key \(name) already: revoke it first, or choose another name"
         case .unknownName(let name): "there is no key \(name)"
         case .tooMany: "there are \(KeyRing.maximumCount) keys already: revoke one first"

@@ -1,11 +1,11 @@
 package import FoundationEssentials
 import Program
 
-/// The API keys that there are, as the key file holds them. No key can be had from it.
+/// The API keys in the key file. The keys themselves cannot be restored from it.
 package struct KeyRing: Sendable, Equatable, Codable {
-    /// One key.
+    /// A stored key.
     package struct Entry: Sendable, Hashable, Codable {
-        /// What people call it: 1 to 64 letters, digits, `-` and `_`.
+        /// The key's name: 1 to 64 letters, digits, `-` and `_`.
         package let name: String
         package let role: Role
         package let sha256: KeyDigest
@@ -20,7 +20,7 @@ package struct KeyRing: Sendable, Equatable, Codable {
     }
 
     package static let currentVersion = 1
-    /// Most keys. A check looks at each.
+    /// The most keys, because each check compares with all of them.
     package static let maximumCount = 1000
 
     package let version: Int
@@ -31,7 +31,7 @@ package struct KeyRing: Sendable, Equatable, Codable {
         keys = []
     }
 
-    /// Adds a new key and returns it: it is never to be had again.
+    /// Adds a new key and returns it. It is shown only once.
     package mutating func make(_ name: String, role: Role, at time: Date) throws(KeyFileError) -> APIKey {
         guard name.isName else { throw .badName(name) }
         guard !keys.contains(where: { $0.name == name }) else { throw .nameTaken(name) }
@@ -46,7 +46,7 @@ package struct KeyRing: Sendable, Equatable, Codable {
         keys.remove(at: place)
     }
 
-    /// The entry that `key` is of. All are compared, and each to its end, so that the time it takes tells nothing about any of them.
+    /// Returns the entry of `key`. All entries are compared completely, so that the time reveals nothing about them.
     package func entry(of key: APIKey) -> Entry? {
         let digest = KeyDigest(of: key)
         var found: Entry?
@@ -54,21 +54,21 @@ package struct KeyRing: Sendable, Equatable, Codable {
         return found
     }
 
-    /// What is wrong with one that was read, nil for nothing.
+    /// What is wrong with an entry that was read; `nil` for nothing.
     var fault: String? {
         if keys.count > Self.maximumCount { return "there are more than \(Self.maximumCount) keys" }
-        if let entry = keys.first(where: { !$0.name.isName }) { return "\(entry.name) is no name of a key" }
-        if Set(keys.map(\.name)).count < keys.count { return "a name stands twice" }
-        if Set(keys.map(\.sha256)).count < keys.count { return "a key stands twice" }
+        if let entry = keys.first(where: { !$0.name.isName }) { return "\(entry.name) is not a key's name" }
+        if Set(keys.map(\.name)).count < keys.count { return "two keys have the same name" }
+        if Set(keys.map(\.sha256)).count < keys.count { return "a key is listed twice" }
         return nil
     }
 }
 
-/// What the holder of an API key may do. A role may all that the ones before it may.
+/// What the holder of an API key may do. Each role includes the rights of the roles before it.
 package enum Role: String, Sendable, Codable, CaseIterable, Comparable {
-    /// Look and watch.
+    /// May look and watch.
     case viewer
-    /// Change things, too.
+    /// May also make changes.
     case `operator`
 
     package static func < (left: Role, right: Role) -> Bool {

@@ -1,8 +1,8 @@
 import CCrypto
 
-/// SHA-256 (FIPS 180-4) and codes made with it, by OpenSSL's libcrypto.
+/// SHA-256 (FIPS 180-4) and HMAC codes based on it, by OpenSSL's libcrypto.
 package enum SHA256 {
-    /// Bytes of a digest, and of a code.
+    /// The number of bytes of a digest or a code.
     package static let byteCount = 32
 
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
@@ -14,19 +14,20 @@ package enum SHA256 {
         output { ccrypto_hmac_sha256(key, Int32(clamping: key.count), message, message.count, $0) }
     }
 
-    /// Returns whether two secrets are equal. The time it takes tells nothing about where they differ.
+    /// Returns whether two secrets are equal, in a time that does not depend on where they differ.
     package static func isEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
         first.count == second.count && ccrypto_is_equal(first, second, first.count) != 0
     }
 
-    /// What `make` writes. If it fails, which takes a lack of memory, the bytes are random: they equal nothing.
+    /// Returns what `make` writes. If it fails, which only a lack of memory can cause, the bytes are random and equal
+    /// nothing.
     private static func output(_ make: (UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: byteCount)
         return output.withUnsafeMutableBufferPointer({ make($0.baseAddress) }) != 0 ? output : randomBytes(byteCount)
     }
 }
 
-/// Returns bytes that nobody can guess, from the kernel (getrandom(2)).
+/// Returns unpredictable bytes from the kernel (getrandom(2)).
 package func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in generator.next() }

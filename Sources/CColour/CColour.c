@@ -6,11 +6,11 @@ enum { UR = -3298, UG = -11094, UB = 14392 };
 enum { VR = 14392, VG = -13073, VB = -1319 };
 
 enum { LUMA_SHIFT = 15, LUMA_BIAS = (16 << LUMA_SHIFT) + (1 << (LUMA_SHIFT - 1)) };
-// Chroma sums four pixels, hence two more bits.
+// Chroma sums four pixels, so it needs two more bits.
 enum { CHROMA_SHIFT = 17, CHROMA_BIAS = (128 << CHROMA_SHIFT) + (1 << (CHROMA_SHIFT - 1)) };
 
 struct coefficients {
-    int16_t y[4], u[4], v[4]; // by byte position in a pixel; the fourth byte counts for nothing
+    int16_t y[4], u[4], v[4];  // by byte position in a pixel; the fourth byte is ignored
 };
 
 static const struct coefficients bgrx = {{YB, YG, YR, 0}, {UB, UG, UR, 0}, {VB, VG, VR, 0}};
@@ -44,13 +44,13 @@ static AVX2 __m256i repeated(const int16_t c[4]) {
                                           ((uint64_t)(uint16_t)c[1] << 16) | (uint16_t)c[0]));
 }
 
-/// Weighted sums of eight pixels, as eight 32-bit integers, from two vectors of four pixels of 16-bit components each.
-/// Within each 128-bit half the order is the halves' own: low vector's two pixels, then high vector's two.
+/// Returns the weighted sums of eight pixels as eight 32-bit integers. Each input vector has four pixels with 16-bit
+/// components. Each 128-bit half keeps its own order: the low vector's two pixels, then the high vector's two.
 static AVX2 __m256i weigh(__m256i low, __m256i high, __m256i weights) {
     return _mm256_hadd_epi32(_mm256_madd_epi16(low, weights), _mm256_madd_epi16(high, weights));
 }
 
-/// Returns how many pixels were done.
+/// Returns the number of pixels that were converted.
 static AVX2 size_t luma_row_avx2(const uint8_t *row, size_t width, const struct coefficients *c, uint8_t *y) {
     const __m256i zero = _mm256_setzero_si256(), weights = repeated(c->y), bias = _mm256_set1_epi32(LUMA_BIAS);
     size_t x = 0;
@@ -70,7 +70,8 @@ static AVX2 size_t luma_row_avx2(const uint8_t *row, size_t width, const struct 
     return x;
 }
 
-/// Component sums of the two 2x2 blocks in each 128-bit half, from two rows of eight pixels: four 16-bit sums a block.
+/// Returns the component sums of the two 2x2 blocks in each 128-bit half of two rows of eight pixels: four 16-bit sums
+/// per block.
 static AVX2 __m256i block_sums(__m256i row, __m256i below) {
     const __m256i zero = _mm256_setzero_si256();
     __m256i low = _mm256_add_epi16(_mm256_unpacklo_epi8(row, zero), _mm256_unpacklo_epi8(below, zero));
@@ -78,7 +79,7 @@ static AVX2 __m256i block_sums(__m256i row, __m256i below) {
     return _mm256_add_epi16(_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high));
 }
 
-/// Returns how many pixels (not chroma samples) were done.
+/// Returns the number of pixels (not chroma samples) that were converted.
 static AVX2 size_t chroma_row_avx2(const uint8_t *row, const uint8_t *below, size_t width, const struct coefficients *c,
                                    uint8_t *u, uint8_t *v) {
     const __m256i bias = _mm256_set1_epi32(CHROMA_BIAS);

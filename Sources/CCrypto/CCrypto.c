@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Bytes of a certificate's serial number: RFC 5280, section 4.1.2.2, allows 20 with the first bit 0.
+/// The number of bytes of a certificate's serial number: RFC 5280, section 4.1.2.2, allows 20 with the first bit 0.
 enum { serial_length = 16 };
 
 int ccrypto_sha256(const uint8_t *bytes, size_t count, uint8_t *digest) {
@@ -27,7 +27,7 @@ int ccrypto_is_equal(const uint8_t *first, const uint8_t *second, size_t count) 
     return CRYPTO_memcmp(first, second, count) == 0;
 }
 
-/// The bytes that `bio` has, as a string for free(3); NULL on failure.
+/// Returns the bytes of `bio` as a string for free(3), or NULL on failure.
 static char *text_of(BIO *bio) {
     char *bytes = NULL;
     long count = BIO_get_mem_data(bio, &bytes);
@@ -94,7 +94,7 @@ int ccrypto_self_signed(const char *common_name, int64_t not_before, int64_t not
         free(texts[0]);
         free(texts[1]);
     }
-    // What memory held of the key goes with it: BIO_s_mem's buffers are cleared when they are freed.
+    // This also erases the key from memory: the buffers of BIO_s_mem are cleared when they are freed.
     BIO_free(certificate_bytes);
     BIO_free(key_bytes);
     X509_free(certificate);

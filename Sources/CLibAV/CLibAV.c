@@ -25,7 +25,7 @@ const char *clibav_take_message(void) {
 }
 
 const char *clibav_load(clibav_functions *functions) {
-    // Its dependency libavutil is found through the same handle.
+    // The functions of its dependency libavutil are found through the same handle.
     void *library = dlopen("libavcodec.so." CLIBAV_TEXT(LIBAVCODEC_VERSION_MAJOR), RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return dlerror();
 #define CLIBAV_FIND(name) \

@@ -18,7 +18,7 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
     spa_pod_builder_add(&builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
                         SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), 0);
 
-    // An Enum choice names its default first, then every alternative.
+    // An Enum choice lists its default first, then all alternatives.
     spa_pod_builder_prop(&builder, SPA_FORMAT_VIDEO_format, 0);
     spa_pod_builder_push_choice(&builder, &choice, SPA_CHOICE_Enum, 0);
     spa_pod_builder_id(&builder, formats[0]);
@@ -26,7 +26,7 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
     spa_pod_builder_pop(&builder, &choice);
 
     if (modifier_count > 0) {
-        // A producer that knows no modifiers is not to take this offer, and the one that allocates chooses among them.
+        // A producer without modifiers must not accept this offer, and the side that allocates chooses among them.
         spa_pod_builder_prop(&builder, SPA_FORMAT_VIDEO_modifier,
                              SPA_POD_PROP_FLAG_MANDATORY | SPA_POD_PROP_FLAG_DONT_FIXATE);
         spa_pod_builder_push_choice(&builder, &choice, SPA_CHOICE_Enum, 0);

@@ -4,7 +4,7 @@ enum { FRAME_COPY, FRAME_DESTROY, FRAME_REQUESTS };
 enum { FRAME_BUFFER, FRAME_FLAGS, FRAME_READY, FRAME_FAILED, FRAME_EVENTS };
 enum { MANAGER_CAPTURE_OUTPUT, MANAGER_CAPTURE_OUTPUT_REGION, MANAGER_DESTROY, MANAGER_REQUESTS };
 
-// The type of every argument, NULL for those that are no objects.
+// The interface of every argument, NULL for arguments that are not objects.
 static const struct wl_interface *no_types[4];
 static const struct wl_interface *copy_types[] = {&wl_buffer_interface};
 

@@ -8,7 +8,7 @@ import func Glibc.getpid
 
 /// A capture agent: one source, one link to the relay, and a pipeline for every session that the relay asks for.
 ///
-/// The source stays open while the relay is away; the sessions belong to the link and end with it.
+/// The source stays open while the relay is away. Sessions belong to the link and end with it.
 package final class Agent: Sendable {
     /// Why the agent ended.
     package enum Ending: Sendable, Equatable {
@@ -23,7 +23,7 @@ package final class Agent: Sendable {
     private static let helloTimeout: UInt64 = .milliseconds(5_000)
     private static let firstPause: UInt64 = .milliseconds(100)
     private static let longestPause: UInt64 = .milliseconds(2_000)
-    /// A link that lived this long begins with the first pause again.
+    /// The lifetime of a link, in ns, after which reconnecting starts with the shortest pause again.
     private static let healthyLink: UInt64 = .milliseconds(1_000)
 
     private let configuration: AgentConfiguration
@@ -45,7 +45,7 @@ package final class Agent: Sendable {
         )
     }
 
-    /// Ends the agent. Safe in any thread.
+    /// Ends the agent. Safe to call from any thread.
     package func stop() {
         stopEvent.set()
     }
@@ -55,10 +55,12 @@ package final class Agent: Sendable {
         stopEvent.wait()
     }
 
-    /// Serves the relay until it is done. Throws if the system refuses what the agent takes to start.
+    /// Serves the relay until the agent must end, and returns why it ended.
+    ///
+    /// - Throws: `ResourceShortage` if the system refuses a thread or a descriptor at the start.
     package func run() throws(ResourceShortage) -> Ending {
         let source = makeSource()
-        // In a thread of its own: some drivers take seconds to say that they have no device.
+        // In a separate thread, because some drivers take seconds to report that they have no device.
         let probing = try WorkerThread(name: "encoder-probe") { [catalogue, stopEvent] in
             catalogue.probeAll(stop: stopEvent)
         }
@@ -68,7 +70,7 @@ package final class Agent: Sendable {
         }
         let supervisor = try SourceSupervisor(source: source, demand: screen.demand, sink: screen, logger: logger)
         defer { supervisor.shutDown() }
-        // Their frames are the source's.
+        // Sessions hold frames of the source, so their threads must finish first.
         defer { screen.waitForEnds() }
         let slate = configuration.role == .standby ? try startSlate() : nil
         defer {
@@ -133,9 +135,21 @@ package final class Agent: Sendable {
     /// Serves one link until it ends.
     private func serve(_ link: RelayLink, decoder: inout PacketDecoder) -> LinkError {
         let snapshots = SnapshotDesk { link.send(.snapshot($0, $1)) }
-        screen.attach(link, snapshots: snapshots)
+        let watches = WatchDesk {
+            link.send(.watched($0, $1))
+        } changed: { [screen] in
+            screen.followSessions()
+        }
+        screen.attach(link, snapshots: snapshots, watches: watches)
         defer { screen.detach() }
         do throws(ResourceShortage) {
+            let watchThread = try WorkerThread(name: "watches") { [screen] in
+                watches.run(screen.watchSubject(of:))
+            }
+            defer {
+                watches.close()
+                watchThread.join()
+            }
             let snapshotThread = try WorkerThread(name: "snapshots") { [screen] in
                 snapshots.run(screen.snapshotSubject(of:))
             }
@@ -153,22 +167,26 @@ package final class Agent: Sendable {
                 link.close()
                 writer.join()
             }
-            return followOrders(link, snapshots, &decoder)
+            return followOrders(link, snapshots, watches, &decoder)
         } catch {
             return .shortage(error)
         }
     }
 
-    /// Ends the agent where a session hangs at its end: the relay starts another, which has all its encoders.
+    /// Ends the agent if an ended session still hangs. The relay then starts another agent, which has all its encoders.
     private func endIfHung() {
         guard let session = screen.hungSession(now: MonotonicClock.now) else { return }
         logger.error("session \(session) does not end, its encoder hangs: the agent ends")
         stop()
     }
 
-    /// Does what the relay says until the link ends.
-    private func followOrders(_ link: RelayLink, _ snapshots: SnapshotDesk, _ decoder: inout PacketDecoder) -> LinkError
-    {
+    /// Carries out the relay's packets until the link ends.
+    private func followOrders(
+        _ link: RelayLink,
+        _ snapshots: SnapshotDesk,
+        _ watches: WatchDesk,
+        _ decoder: inout PacketDecoder
+    ) -> LinkError {
         do {
             while true {
                 switch try link.nextPacket(&decoder) {
@@ -185,6 +203,8 @@ package final class Agent: Sendable {
                 case .rested(let id, let rested): screen.rested(id, rested)
                 case .snapshotRequest(let id, let request):
                     snapshots.take(request, of: id, patience: screen.snapshotPatience(of: id))
+                case .watch(let id, let watch): watches.take(watch, of: id)
+                case .unwatch(_, let watch): watches.end(watch)
                 case .stop(let stop):
                     logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()

@@ -1,10 +1,10 @@
 package import Media
 package import Wire
 
-/// What a capture agent is started with.
+/// The settings that a capture agent is started with.
 package struct AgentConfiguration: Sendable {
     package enum Source: Sendable, Equatable {
-        /// Mutter where the desktop is GNOME's, else the portal.
+        /// Mutter if the desktop is GNOME, otherwise the portal.
         case auto(ScreenContent, cursor: CursorDrawing)
         case portal(ScreenContent, cursor: CursorDrawing)
         case mutter(MutterSource.Screen, cursor: CursorDrawing)
@@ -23,13 +23,13 @@ package struct AgentConfiguration: Sendable {
     package var source: Source
     /// The link token.
     package var token: String
-    /// Where the portal's restore token is kept.
+    /// The directory for the portal's restore token.
     package var stateDirectory: String
-    /// How long a person has to answer the desktop's dialog, s.
+    /// How long a person may take to answer the desktop's dialog, in seconds.
     package var consentTimeout: Double
-    /// How long the relay may be away before the agent ends itself, s.
+    /// How long the relay may be away before the agent ends, in seconds.
     package var relayAbsence: Double
-    /// How long a standby's source may be lost before it shows a slate, s.
+    /// How long a standby's source may be lost before the standby shows a slate, in seconds.
     package var slateDelay = 5.0
 
     package init(

@@ -2,7 +2,8 @@ import Media
 import Synchronization
 package import Wire
 
-/// Where the source's thread meets the sessions: the newest frame, the source's state, the sessions and the link.
+/// The meeting point of the source's thread and the sessions: the newest frame, the source's state, the sessions and
+/// the link.
 package final class Screen: FrameSink {
     package let demand = SourceDemand(.none)
     private let turns = EncodingTurns()
@@ -14,26 +15,29 @@ package final class Screen: FrameSink {
 
     package func receive(_ frame: CapturedFrame) {
         let arrival = MonotonicClock.now
-        let (sessions, snapshots, previous) = state.withLock { state in
-            // Released outside the lock: its buffer goes back to the source.
+        let (sessions, snapshots, watches, previous) = state.withLock { state in
+            // Released outside the lock, because this returns its buffer to the source.
             let previous = state.newest
             state.newest = frame
+            state.newestIsCurrent = true
             state.arrival = arrival
             state.slate = nil
             state.framesReceived += 1
             state.follow(frame)
-            return (state.sessions, state.snapshots, previous)
+            return (state.sessions, state.snapshots, state.watches, previous)
         }
         for session in sessions { session.offer(frame, arrival: arrival) }
         snapshots?.frameArrived(captured: frame.captured)
+        watches?.frameArrived(frame)
         withExtendedLifetime(previous) {}
     }
 
     package func outdated() {
-        let previous = state.withLock { state in
-            defer { state.newest = nil }
-            return state.newest
+        let (previous, watches) = state.withLock { state in
+            defer { (state.newest, state.newestIsCurrent) = (nil, false) }
+            return (state.newest, state.watches)
         }
+        watches?.interrupted()
         withExtendedLifetime(previous) {}
     }
 
@@ -47,10 +51,11 @@ package final class Screen: FrameSink {
 
     package func sourceChanged(_ status: SourceStatus) {
         let now = MonotonicClock.now
-        // Sent under the lock, or an older status could overtake this one.
-        state.withLock { state in
+        // Sent under the lock, because an older status could otherwise overtake this one.
+        let watches = state.withLock { state in
+            if status.state != .streaming { state.newestIsCurrent = false }
             state.lostSince = status.state == .streaming ? nil : state.lostSince ?? now
-            // What is known stays known: the size through a pause, the timings through the opening.
+            // Known values stay valid: the size during a pause, the timings while the source opens.
             var known = status
             known.kind = status.kind ?? state.status.kind
             if status.state != .lost {
@@ -60,10 +65,12 @@ package final class Screen: FrameSink {
             }
             state.status = known
             state.link?.send(.status(known))
+            return state.watches
         }
+        if status.state != .streaming { watches?.interrupted() }
     }
 
-    /// Takes in what is known of the encoders by now.
+    /// Takes over the current reports about the encoders.
     func encodersProbed(_ reports: [EncoderReport]) {
         state.withLock { state in
             state.encoders = reports
@@ -73,40 +80,44 @@ package final class Screen: FrameSink {
 
     // MARK: - Link
 
-    /// Reports to `link` from now on, beginning with the source's state and the encoders, and tells `snapshots` of frames.
-    func attach(_ link: RelayLink, snapshots: SnapshotDesk) {
+    /// Reports to `link` from now on, starting with the source's state and the encoders. Also tells the desks about
+    /// frames.
+    func attach(_ link: RelayLink, snapshots: SnapshotDesk, watches: WatchDesk) {
         state.withLock { state in
             state.link = link
             state.snapshots = snapshots
+            state.watches = watches
             link.send(.status(state.status))
             if !state.encoders.isEmpty { link.send(.encoders(EncoderReports(encoders: state.encoders))) }
         }
     }
 
-    /// Ends all sessions: they were the link's.
+    /// Ends all sessions, because they belonged to the link.
     func detach() {
         let sessions = state.withLock { state in
             defer { state.sessions = [] }
             state.dormant = [:]
             state.link = nil
             state.snapshots = nil
+            state.watches = nil
             return state.sessions
         }
         for session in sessions { end(session) }
         followSessions()
     }
 
-    /// Waits until the threads of all sessions that have been told to end are done.
+    /// Waits until the threads of all ended sessions have finished.
     func waitForEnds() {
         for ended in state.withLock({ $0.ending.ends }) { ended.wait() }
     }
 
-    /// A session that was told to end 10 s ago or more and has not; nil where there is none.
+    /// Returns a session that was told to end at least 10 s ago and has not ended, or `nil` if there is none.
     ///
-    /// - Parameter now: Monotonic, ns.
+    /// - Parameter now: The current monotonic time, in ns.
     package func hungSession(now: UInt64) -> SessionID? { state.withLock { $0.ending.hung(now: now) } }
 
-    /// Ends a session's pipeline without waiting for it: its encoder may hang, and the link's thread is not to.
+    /// Ends a session's pipeline without waiting for it, because its encoder may hang and must not block the link's
+    /// thread.
     private func end(_ session: SessionPipeline) {
         session.stop()
         state.withLock { $0.ending.add(session.id, ended: session.ended, now: MonotonicClock.now) }
@@ -132,7 +143,8 @@ package final class Screen: FrameSink {
 
     // MARK: - Sessions
 
-    /// Takes a session in and, when it is active, starts its pipeline from the newest frame. An id that is in use is replaced.
+    /// Adds a session. If it is active, its pipeline starts from the newest frame. A session with the same id is
+    /// replaced.
     package func addSession(
         _ id: SessionID,
         _ parameters: SessionParameters,
@@ -160,7 +172,9 @@ package final class Screen: FrameSink {
         followSessions()
     }
 
-    /// Changes a session, which may start or end its pipeline. Returns what is out of range; then nothing changes.
+    /// Changes a session, which may start or end its pipeline.
+    ///
+    /// - Returns: Which parameter is out of range, in which case nothing changes; otherwise `nil`.
     package func updateSession(_ id: SessionID, _ update: SessionUpdate) -> String? {
         let outcome: UpdateOutcome = state.withLock { state in
             guard let session = state.sessions.first(where: { $0.id == id }) else {
@@ -169,7 +183,7 @@ package final class Screen: FrameSink {
             }
             if let problem = session.update(update) { return .refused(problem) }
             if !session.parameters.isActive { return .ends(session) }
-            // A screen that is static shows its new size too.
+            // A static screen sends no new frame, so the newest one is shown again at the new size.
             if update.size != nil, let newest = state.newest { session.offer(newest) }
             return .done
         }
@@ -189,7 +203,10 @@ package final class Screen: FrameSink {
         case ends(SessionPipeline)
     }
 
-    /// Asks for a keyframe that carries `request`; the first one of a session that is not active yet. One that the system has refused is started again.
+    /// Asks for a keyframe that carries `request`.
+    ///
+    /// If the session is not active yet, its first keyframe carries it. A session that the system refused is started
+    /// again.
     package func requestKeyframe(_ id: SessionID, _ request: UInt32) {
         let (session, refused) = state.withLock { state in
             state.dormant[id]?.request = request
@@ -200,7 +217,7 @@ package final class Screen: FrameSink {
         if let refused { start(refused) }
     }
 
-    /// Takes note that the relay has given a session back whose repeats it made.
+    /// Records that the relay has stopped making the session's repeats and hands them back.
     func rested(_ id: SessionID, _ rested: Rested) {
         let session = state.withLock { state in state.sessions.first { $0.id == id } }
         session?.rested(rested)
@@ -214,7 +231,7 @@ package final class Screen: FrameSink {
         } catch {
             return refuse(dormant, because: error)
         }
-        // Offered under the lock, or a newer frame could come first and be displaced by this one.
+        // Offered under the lock, because a newer frame could otherwise arrive first and be replaced by this one.
         state.withLock { state in
             state.dormant[session.id] = nil
             state.sessions.append(session)
@@ -223,7 +240,7 @@ package final class Screen: FrameSink {
         followSessions()
     }
 
-    /// Says, once, that the system refuses what a session takes. It stays as one that is not encoded.
+    /// Reports once that the system refuses the resources for a session. The session stays, without being encoded.
     private func refuse(_ dormant: DormantSession, because shortage: ResourceShortage) {
         let isNews = state.withLock { state in
             defer { state.dormant[dormant.id]?.isRefused = true }
@@ -245,7 +262,7 @@ package final class Screen: FrameSink {
 
     // MARK: - Snapshots
 
-    /// What a snapshot of the session shows: what its newest picture is, or will be, made of.
+    /// Returns what a snapshot of the session shows: the content of its newest or next picture.
     package func snapshotSubject(of id: SessionID) -> Result<SnapshotSubject, SnapshotRefusal> {
         state.withLock { state in
             guard let parameters = state.parameters(of: id) else { return .failure(SnapshotRefusal(.unknownSession)) }
@@ -254,13 +271,23 @@ package final class Screen: FrameSink {
         }
     }
 
-    /// How long a snapshot of the session that is to be fresh waits for a frame, ns: two of its intervals, within bounds.
+    // MARK: - Watches
+
+    /// Returns what a session shows, for its watches: the newest frame, if the screen still shows it, and the session's
+    /// size. Slates do not count.
+    func watchSubject(of id: SessionID) -> (frame: CapturedFrame?, size: RequestedSize)? {
+        state.withLock { state in
+            state.parameters(of: id).map { (state.newestIsCurrent ? state.newest : nil, $0.size) }
+        }
+    }
+
+    /// Returns how long a fresh snapshot of the session waits for a frame, in ns: two of its intervals, within bounds.
     func snapshotPatience(of id: SessionID) -> UInt64 {
         let fps = state.withLock { $0.parameters(of: id)?.fps } ?? 1
         return min(max(2_000_000_000 / UInt64(max(1, fps)), .milliseconds(100)), .milliseconds(1_000))
     }
 
-    /// Offers the sessions a slate when the source has not delivered for `time`, ns.
+    /// Offers a slate to the sessions if the source has not delivered for `time` ns.
     package func showSlate(lostFor time: UInt64, now: UInt64) {
         let (sessions, lost, last) = state.withLock { state in
             (state.sessions, state.lostSince.map { now - min($0, now) } ?? 0, state.newest?.description.size)
@@ -269,7 +296,7 @@ package final class Screen: FrameSink {
         let minutes = Int(lost / 60_000_000_000)
         let size = last ?? PictureSize(width: 1280, height: 720)
         let slate = CapturedFrame(Slate.pixels(size: size, minutes: minutes), captured: now)
-        // A source that has come back meanwhile has the last word.
+        // If the source has come back meanwhile, its frame wins.
         state.withLock { state in
             guard state.lostSince != nil else { return }
             state.slate = slate
@@ -277,14 +304,17 @@ package final class Screen: FrameSink {
         }
     }
 
-    /// Tells the source what the sessions have use for by now.
-    private func followSessions() {
+    /// Tells the source what the sessions and watches need now.
+    func followSessions() {
         demand.follow {
-            let sessions = state.withLock { $0.sessions }
-            guard let fastest = sessions.map(\.parameters.fps).max() else { return .none }
+            let (sessions, watched) = state.withLock { state in
+                (state.sessions, state.watches?.sessions.compactMap { state.parameters(of: $0)?.fps } ?? [])
+            }
+            guard let fastest = (sessions.map(\.parameters.fps) + watched).max() else { return .none }
             return SourceDemand.Value(
                 fastestSession: fastest,
-                takesDMABuf: sessions.allSatisfy(\.takesDMABuf)
+                // Watches read pixels, which a DMA-BUF does not allow.
+                takesDMABuf: watched.isEmpty && sessions.allSatisfy(\.takesDMABuf)
             )
         }
     }

@@ -1,34 +1,37 @@
 import Media
 import Wire
 
-/// What a ``Screen`` knows, under its lock.
+/// The state of a ``Screen``, under its lock.
 struct ScreenState {
-    /// Those that are active.
+    /// The sessions that are active.
     var sessions: [SessionPipeline] = []
     var dormant: [SessionID: DormantSession] = [:]
     var ending = EndingSessions()
-    /// Sessions that are added to a static screen start from it.
+    /// The newest frame. Sessions that are added to a static screen start from it.
     var newest: CapturedFrame?
-    /// Of the newest frame, monotonic ns.
+    /// When the newest frame arrived, in monotonic ns.
     var arrival: UInt64 = 0
-    /// What sessions were last offered in place of the source's frames; nil once it delivers again.
+    /// The slate that sessions were last offered in place of the source's frames; `nil` once the source delivers again.
     var slate: CapturedFrame?
     var status = SourceStatus(state: .opening)
-    /// Since when the source does not deliver; nil while it does. Monotonic ns.
+    /// When the source stopped delivering, in monotonic ns; `nil` while it delivers.
     var lostSince: UInt64? = MonotonicClock.now
     var encoders: [EncoderReport] = []
     var link: RelayLink?
     var snapshots: SnapshotDesk?
+    var watches: WatchDesk?
+    /// Whether the screen still shows the newest frame, according to the source.
+    var newestIsCurrent = false
     var framesReceived: UInt64 = 0
     var buffersSkipped: UInt64 = 0
     var framesCopied: UInt64 = 0
 
-    /// Of a session, active or not.
+    /// Returns the parameters of a session, active or not.
     func parameters(of id: SessionID) -> SessionParameters? {
         sessions.first { $0.id == id }?.parameters ?? dormant[id]?.parameters
     }
 
-    /// Reports the picture's size and orientation where they are new.
+    /// Reports the frame's size and orientation if they have changed.
     mutating func follow(_ frame: CapturedFrame) {
         let (size, orientation) = (frame.description.size, frame.orientation)
         guard status.state == .streaming, status.size != size || status.orientation != orientation else { return }

@@ -1,9 +1,10 @@
 import CaptureAgent
 import Glibc
 
-/// Ends the process where the agent does not end by itself once it is to: what it waits for, an encoder or a driver, may hang.
+/// Ends the process if the agent has been told to end and does not, because an encoder or a driver that it waits for
+/// hangs.
 enum EndingLimit {
-    /// How long the agent may take, s.
+    /// How long the agent may take to end, in seconds.
     private static let time: UInt32 = 5
 
     static func watch(_ agent: Agent) throws(ResourceShortage) {

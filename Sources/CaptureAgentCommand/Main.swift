@@ -16,8 +16,9 @@ struct CaptureAgentCommand: ParsableCommand {
             Usually the relay starts it. Started by hand or by a service manager, it needs the token that the relay is \
             configured with in the environment variable HELIOGRAPH_LINK_TOKEN.
 
-            Exit status: 0 ended by the relay or by SIGTERM, 64 wrong arguments, 71 the system refused a thread or a file \
-            descriptor at the start, 75 the relay stayed away, 77 the relay refused the agent.
+            Exit status: 0 ended by the relay or by SIGTERM, 64 wrong arguments, 70 told to end and did not within 5 s, \
+            71 the system refused a thread or a file descriptor at the start, 75 the relay stayed away, 77 the relay \
+            refused the agent.
             """,
         version: Release.current
     )
@@ -25,11 +26,11 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "The relay's address for agents, HOST:PORT with a numeric IPv4 host.")
     var relay = "127.0.0.1:9300"
 
-    @Option(help: "The device whose screen this is: letters, digits, - and _.")
+    @Option(help: "The name of the device to capture: letters, digits, - and _.")
     var device = "default"
 
     @Option(
-        help: "What it is to its device: broadcast, or standby, which feeds sessions when the broadcast's agent cannot."
+        help: "The agent's role: primary, or standby, which feeds sessions when the primary cannot."
     )
     var role = AgentRole.primary
 
@@ -157,7 +158,7 @@ struct CaptureAgentCommand: ParsableCommand {
         guard let token = Self.environment("HELIOGRAPH_LINK_TOKEN") else {
             throw ValidationError("Set HELIOGRAPH_LINK_TOKEN to the token that the relay is configured with.")
         }
-        // Nothing that this process starts is to inherit it.
+        // Child processes must not inherit the token.
         unsetenv("HELIOGRAPH_LINK_TOKEN")
         var configuration = AgentConfiguration(
             relayHost: host,

@@ -1,18 +1,18 @@
 package import SystemPackage
 
-/// Reads files that others write, never more of one than there may be in it.
+/// A reader of files that other programs write, with a limit on their size.
 package enum BoundedFile {
-    /// A file that holds a secret, and that others than its user and group may read or write.
+    /// The error for a secret file that users other than its owner and group may read or write.
     package struct Exposed: Error, CustomStringConvertible {
         package var description: String { "others may read it: chmod o= it" }
     }
 
-    /// The whole file.
+    /// Reads the whole file.
     ///
     /// - Parameters:
-    ///   - size: Most bytes.
-    ///   - isSecret: Whether others than its user and group may neither read nor write it.
-    /// - Throws: `Errno`, `fileTooLarge` where there is more; ``Exposed``.
+    ///   - size: The most bytes that it may have.
+    ///   - isSecret: Whether users other than its owner and group must not be able to read or write it.
+    /// - Throws: `Errno`, with `fileTooLarge` if the file is larger; ``Exposed``.
     package static func read(_ path: FilePath, atMost size: Int, isSecret: Bool = false) throws -> [UInt8] {
         let file = try FileDescriptor.open(path, .readOnly)
         return try file.closeAfter {
@@ -21,10 +21,10 @@ package enum BoundedFile {
         }
     }
 
-    /// What is left to read of an open file.
+    /// Reads the rest of an open file.
     ///
-    /// - Parameter size: Most bytes.
-    /// - Throws: `Errno`, `fileTooLarge` where there is more.
+    /// - Parameter size: The most bytes to read.
+    /// - Throws: `Errno`, with `fileTooLarge` if there are more.
     package static func read(_ file: FileDescriptor, atMost size: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: min(size + 1, 64 << 10))

@@ -1,9 +1,12 @@
 import Glibc
 package import SystemPackage
 
-/// A file that is replaced as a whole: who reads it finds the old one or the new one. It has one writer at a time.
+/// A file that is replaced as a whole, so that a reader finds either the old file or the new one. It must have one
+/// writer at a time.
 package enum ReplacedFile {
-    /// Makes the folder that `path` is in, for its user alone, where it is not there. Done by root, it is the owner's of the folder around it.
+    /// Creates the folder that contains `path` if it is missing, accessible to its owner only.
+    ///
+    /// If root runs this, the owner of the surrounding folder also owns the new one.
     package static func createFolder(of path: FilePath) throws {
         var around = path.removingLastComponent()
         var missing: [FilePath.Component] = []
@@ -21,9 +24,11 @@ package enum ReplacedFile {
         }
     }
 
-    /// Locks the folder that `path` is in, once no other program has it locked; makes it where it is not there. Closing the descriptor ends the lock.
+    /// Locks the folder that contains `path`, and creates it if it is missing. Waits while another program holds the
+    /// lock.
     ///
-    /// The folder itself is locked: a file of its own would be left behind.
+    /// The folder itself is locked, because a separate lock file would be left over. Closing the descriptor ends the
+    /// lock.
     package static func lockFolder(of path: FilePath) throws -> SystemPackage.FileDescriptor {
         try createFolder(of: path)
         let folder = try open(folder: path.removingLastComponent())
@@ -44,7 +49,10 @@ package enum ReplacedFile {
         try .open(path.isEmpty ? "." : path, .readOnly, options: [.directory])
     }
 
-    /// Whoever owns the folder around may put something else in the new one's place: what is there is never looked up by its path again.
+    /// Creates or opens a folder in `folder`.
+    ///
+    /// The owner of the surrounding folder may replace the new one at any time. So it is opened without following
+    /// links, and its path is not looked up again.
     private static func create(_ name: String, in folder: SystemPackage.FileDescriptor) throws
         -> SystemPackage.FileDescriptor
     {
@@ -65,10 +73,10 @@ package enum ReplacedFile {
         return inner
     }
 
-    /// Puts a file with `bytes` in the place of what is at `path`, once it is on the disk.
+    /// Replaces the file at `path` with a file that contains `bytes`, once it is on the disk.
     ///
-    /// - Parameter prepare: Is called with the new file before it is there for all.
-    /// - Throws: `Errno`, and what `prepare` throws; then the old one stays.
+    /// - Parameter prepare: Called with the new file before it replaces the old one.
+    /// - Throws: `Errno`, and what `prepare` throws. The old file then stays.
     package static func write(
         _ bytes: [UInt8],
         to path: FilePath,
@@ -76,7 +84,7 @@ package enum ReplacedFile {
         prepare: (SystemPackage.FileDescriptor) throws -> Void = { _ in }
     ) throws {
         let draft = FilePath(path.string + ".new")
-        // What a program left that was killed while it wrote may have other permissions by now.
+        // A program that was killed while writing may have left a draft with other permissions.
         unlink(draft.string)
         let file = try SystemPackage.FileDescriptor.open(
             draft,
@@ -98,11 +106,11 @@ package enum ReplacedFile {
         try sync(folderOf: path)
     }
 
-    /// Has the folder's entries on the disk: without that a crash of the machine may bring the old file back.
+    /// Syncs the folder's entries to the disk, because a crash of the machine could otherwise bring the old file back.
     private static func sync(folderOf path: FilePath) throws {
         let folder = try open(folder: path.removingLastComponent())
         try folder.closeAfter {
-            // A file system that syncs no folders keeps their entries by itself (fsync(2)).
+            // A file system that does not sync folders keeps their entries safe itself (fsync(2)).
             guard fsync(folder.rawValue) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
         }
     }

@@ -4,16 +4,17 @@ import Glibc
 package struct WatchedFiles: Sendable {
     private let paths: [String]
     private var stamps: [FileStamp?]
-    /// Whether they are to be read again though they have not changed.
+    /// Whether they must be read again although they have not changed.
     private var isDue = false
 
-    /// Begins with the files as they are now: made before they are read, so that what is written in between shows at the next look.
+    /// Records the files' current state. Create it before reading them, so that the next look shows what is written in
+    /// between.
     package init(_ paths: [String]) {
         self.paths = paths
         stamps = paths.map(FileStamp.init(path:))
     }
 
-    /// Whether they have changed since the last look, or are to be read again. Costs a stat(2) each.
+    /// Returns whether they have changed since the last look, or must be read again. Costs one stat(2) per file.
     package mutating func look() -> Bool {
         let now = paths.map(FileStamp.init(path:))
         guard isDue || now != stamps else { return false }
@@ -22,22 +23,22 @@ package struct WatchedFiles: Sendable {
         return true
     }
 
-    /// Has the next look say that they have changed: what could not be read now may be readable then.
+    /// Makes the next look report a change, because a file that cannot be read now may be readable then.
     package mutating func readAgain() { isDue = true }
 }
 
-/// What changes whenever a file is written or replaced, or cannot be looked at any more. Costs one stat(2).
+/// The properties that change whenever a file is written or replaced, or becomes inaccessible. Costs one stat(2).
 package struct FileStamp: Sendable, Equatable {
-    /// Why it cannot be looked at: an errno(3), 0 where it can.
+    /// Why the file cannot be accessed: an errno(3), 0 if it can.
     private let fault: Int32
     private let device: UInt64
     private let inode: UInt64
     private let size: Int64
     private let modified: [Int]
-    /// Mode and owner may change without the contents.
+    /// The mode and owner may change without the contents.
     private let changed: [Int]
 
-    /// Nil when there is no such file.
+    /// Returns `nil` if there is no such file.
     package init?(path: String) {
         var status = Glibc.stat()
         fault = stat(path, &status) == 0 ? 0 : errno

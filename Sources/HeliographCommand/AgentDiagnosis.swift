@@ -4,19 +4,20 @@ import Subprocess
 import SystemPackage
 import Wire
 
-/// What the capture agent finds out about this desktop and machine.
+/// The capture agent's findings about this desktop and machine.
 struct AgentDiagnosis {
     private static let name = "capture-agent"
     /// Longest list of findings, bytes.
     private static let longestAnswer = 1 << 20
-    /// How long the agent may take. Each thing that does not answer takes up to 5 s.
+    /// The time limit for the agent. Each service that does not answer takes up to 5 s.
     private static let time = Duration.seconds(60)
 
-    /// The agent's path; nil looks beside this executable, then in PATH.
+    /// The agent's path; `nil` looks beside this executable, then in PATH.
     let executable: String?
-    /// nil for the agent's default.
+    /// The device; `nil` for the agent's default.
     let device: String?
 
+    /// Runs the agent and returns its findings, or one finding that says why it failed.
     func findings() async -> [Finding] {
         await withTaskGroup(of: [Finding]?.self) { group in
             group.addTask { await ask() }

@@ -3,12 +3,13 @@ import ArgumentParser
 import FoundationEssentials
 import SystemPackage
 
-/// The API key that this command shows. It comes from the environment or a file: a command line would show it to every user of the machine.
+/// The API key that this command sends. It comes from the environment or a file, because a command line would show it
+/// to every user of the machine.
 struct CallerKey: ParsableArguments {
     private static let fileEnvironmentKey = "HELIOGRAPH_KEY_FILE"
-    /// What is read of a key's file, bytes.
+    /// Most bytes that are read of a key's file.
     private static let maximumLength = 4096
-    /// Permissions of everybody but the user.
+    /// The permissions of all others than the user.
     private static let othersPermissions: FilePermissions = [.groupReadWriteExecute, .otherReadWriteExecute]
 
     @Option(
@@ -20,7 +21,7 @@ struct CallerKey: ParsableArguments {
     )
     var keyFile: String?
 
-    /// Nil where none is given: the relay may want none.
+    /// Returns the key; `nil` if none is given, because the relay may not need one.
     func key() throws(CommandError) -> APIKey? {
         let environment = ProcessInfo.processInfo.environment
         if keyFile == nil, let text = environment[APIKey.environmentKey] {

@@ -6,31 +6,49 @@ import HeliographAPI
 struct CommandError: Error, CustomStringConvertible {
     let description: String
     let exitCode: Int32
-    /// Whether a key, or another one, would have helped.
+    /// Whether a key, or a different one, might have helped.
     var isWantOfKey = false
+    /// Whether the connection to the relay was lost, which may be temporary.
+    var isLossOfRelay = false
 
+    /// Creates the error for a relay that cannot be reached.
     static func unreachable(_ url: String) -> CommandError {
         CommandError(
             description: "cannot reach the relay at \(url): is heliograph-relay running?",
-            exitCode: EX_UNAVAILABLE
+            exitCode: EX_UNAVAILABLE,
+            isLossOfRelay: true
         )
+    }
+
+    /// Creates the error for an incomplete answer.
+    static func brokenOff(_ description: String) -> CommandError {
+        CommandError(description: description, exitCode: 1, isLossOfRelay: true)
     }
 
     static func failed(_ description: String) -> CommandError {
         CommandError(description: description, exitCode: 1)
     }
 
-    /// The relay said no.
-    static func refused(_ problem: ProblemReport) -> CommandError {
+    /// Creates the error for a call that the relay refused.
+    ///
+    /// - Parameter place: The object of the call.
+    static func refused(_ problem: ProblemReport, about place: CallPlace) -> CommandError {
         let code = ProblemCode(rawValue: problem.code)
+        // The relay's own advice is for callers of its API, not for users of this command.
+        let detail =
+            switch code {
+            case .unknownSession: place.absence ?? problem.detail
+            case .unknownTemplate: "the device has no such template: upload it by `heliograph template put`"
+            default: problem.detail.replacing("start the broadcast first", with: "run `heliograph start` first")
+            }
         return CommandError(
-            description: "\(problem.detail) (\(problem.code))",
-            exitCode: code == .waitTimeout ? EX_TEMPFAIL : 1,
+            description: "\(detail) (\(problem.code))",
+            exitCode: 1,
             isWantOfKey: code == .missingKey || code == .wrongKey || code == .tooManyFailures
         )
     }
 
-    /// Runs a command's body: an error becomes one line on standard error and the exit code.
+    /// Runs a command's body. An error becomes one line on standard error and the exit status.
     static func reporting(_ body: () async throws -> Void) async throws {
         do {
             try await body()

@@ -1,6 +1,5 @@
 import ArgumentParser
 import HeliographAPI
-import NIOCore
 
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,18 +8,13 @@ struct DevicesCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var relay: RelayAddress
-
-    @Flag(help: "Prints the relay's answer as it is.")
-    var json = false
+    @OptionGroup var format: AnswerFormat
 
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(relay) { client in
-                if json {
-                    return print(String(buffer: try await client.answer(to: Routes.listBroadcasts)), terminator: "")
-                }
-                for broadcast in try await client.report(of: Routes.listBroadcasts).broadcasts {
-                    print(Summary.text(of: broadcast))
+                try format.show(try await client.answer(to: Routes.listBroadcasts)) { list in
+                    list.broadcasts.map { Summary.text(of: $0) }.joined(separator: "\n")
                 }
             }
         }

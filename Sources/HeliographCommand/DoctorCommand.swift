@@ -4,7 +4,7 @@ import Program
 import Wire
 
 struct DoctorCommand: AsyncParsableCommand {
-    /// What --json prints.
+    /// The output of --json.
     private struct Report: Encodable {
         let healthy: Bool
         let findings: [Finding]
@@ -12,7 +12,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Checks what broadcasts need, and says what to do about what is missing.",
+        abstract: "Checks what broadcasts need, and says how to fix what is missing.",
         discussion: """
             Run it in the desktop's session, as the user whose screen it is. It asks nobody anything and captures nothing.
 
@@ -46,7 +46,7 @@ struct DoctorCommand: AsyncParsableCommand {
         guard report.healthy else { throw ExitCode(1) }
     }
 
-    /// A line, and one more where there is something to do.
+    /// Returns a finding's line, and one more if there is something to do.
     private static func text(of finding: Finding) -> String {
         let verdict = finding.verdict.rawValue
         let line = verdict + String(repeating: " ", count: 9 - verdict.count) + "\(finding.check): \(finding.statement)"

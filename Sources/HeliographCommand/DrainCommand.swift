@@ -5,10 +5,11 @@ struct DrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
         abstract: "Lets the relay's viewers finish, takes nobody new, and ends the relay then.",
-        discussion: "A relay that is started again goes on with its sessions."
+        discussion: "A restarted relay restores its sessions."
     )
 
     @OptionGroup var address: RelayAddress
+    @OptionGroup var format: AnswerFormat
 
     @Option(
         help: ArgumentHelp(
@@ -21,11 +22,10 @@ struct DrainCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(address) { client in
-                let answer = try await client.report(of: Routes.drain, DrainRequest(timeout: timeout))
-                print(
+                try format.show(try await client.answer(to: Routes.drain, DrainRequest(timeout: timeout))) { answer in
                     "draining, viewers: \(answer.viewers)"
                         + (answer.endsAt.map { ", ends at \($0) at the latest" } ?? "")
-                )
+                }
             }
         }
     }

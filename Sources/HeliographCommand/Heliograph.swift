@@ -14,6 +14,12 @@ struct Heliograph: AsyncParsableCommand {
               heliograph status
               heliograph stop
 
+            A session for a script:
+              heliograph session start door --ttl 600   by a name of your choice
+              heliograph wait door --until static
+              heliograph snapshot door --output door.png
+              heliograph session stop door
+
             With several devices: `heliograph devices` lists them, and --device says which one is meant.
 
             When something does not work: heliograph doctor.
@@ -22,13 +28,13 @@ struct Heliograph: AsyncParsableCommand {
             --key-file name a file with one. `heliograph keys` makes them.
 
             Exit codes: 0 done, 1 the relay refused or failed, 64 wrong arguments, 69 no relay there, 75 what `wait` waited for
-            did not happen in time.
+            did not happen in time, or no source delivered pictures.
             """,
         version: Release.current,
         subcommands: [
-            StatusCommand.self, StartCommand.self, StopCommand.self, WatchCommand.self, SetCommand.self,
-            SnapshotCommand.self, WaitCommand.self, DevicesCommand.self, KeysCommand.self, DrainCommand.self,
-            DoctorCommand.self,
+            StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, WatchCommand.self,
+            SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, KeyframeCommand.self, SetCommand.self,
+            DevicesCommand.self, EventsCommand.self, KeysCommand.self, DrainCommand.self, DoctorCommand.self,
         ]
     )
 }

@@ -13,7 +13,7 @@ struct KeysCommand: AsyncParsableCommand {
               heliograph keys make ci --role operator --output ci.key
               HELIOGRAPH_KEY_FILE=ci.key heliograph status
               heliograph keys revoke ci
-            The first key turns access control on. The file holds the keys' hashes: a key is to be seen once, when it is made.
+            The first key turns access control on. The file holds only hashes: each key is shown once, when you make it.
             """,
         subcommands: [MakeKeyCommand.self, ListKeysCommand.self, RevokeKeyCommand.self]
     )
@@ -22,7 +22,7 @@ struct KeysCommand: AsyncParsableCommand {
 struct MakeKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "make",
-        abstract: "Makes a key and prints it: it is not to be had again."
+        abstract: "Makes a key and prints it. It is shown only once."
     )
 
     @OptionGroup var options: KeyFileOptions
@@ -30,7 +30,7 @@ struct MakeKeyCommand: AsyncParsableCommand {
     @Argument(help: "What the key is called in lists and in the relay's log: 1 to 64 letters, digits, - and _.")
     var name: String
 
-    @Option(help: "What its holder may do: viewer to look and watch, operator to change things too.")
+    @Option(help: "What its holder may do: viewer to watch, operator also to make changes.")
     var role = Role.viewer
 
     @Option(
@@ -45,7 +45,7 @@ struct MakeKeyCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             let file = try options.file()
-            // Before the key is made: one that nobody has seen would be left.
+            // Before the key is created, so that an error leaves no key that nobody has seen.
             let output = try output.map(Self.newFile)
             let key: APIKey
             do {
@@ -102,7 +102,7 @@ struct ListKeysCommand: AsyncParsableCommand {
 struct RevokeKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revokes a key: its calls are refused at once, and its connections end within a second or two."
+        abstract: "Revokes a key. Its calls are refused at once; its connections end within about two seconds."
     )
 
     @OptionGroup var options: KeyFileOptions
@@ -120,7 +120,7 @@ struct RevokeKeyCommand: AsyncParsableCommand {
     }
 }
 
-/// Which relays' keys.
+/// The option that selects the relays' key file.
 struct KeyFileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -132,14 +132,14 @@ struct KeyFileOptions: ParsableArguments {
 
     func file() throws(CommandError) -> KeyFile {
         guard let path = keysFile ?? KeyFile.usualPath(in: ProcessInfo.processInfo.environment) else {
-            throw .failed("there is no home directory: say where the keys are with --keys-file")
+            throw .failed("there is no home directory: name the file of the keys with --keys-file")
         }
         return KeyFile(path: path)
     }
 }
 
 extension CommandError {
-    /// Runs `body`: what is wrong with the key file becomes this command's error.
+    /// Runs `body` and turns key file errors into this command's errors.
     static func reporting<Value>(_ body: () throws(KeyFileError) -> Value) throws(CommandError) -> Value {
         do {
             return try body()

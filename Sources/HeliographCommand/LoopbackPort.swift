@@ -9,12 +9,12 @@ enum LoopbackPort {
         var description: String { String(cString: strerror(code)) }
     }
 
-    /// Takes a port as a relay would, and gives it back.
+    /// Listens on a port as a relay would, then releases it.
     static func bind(_ port: UInt16) throws(Refusal) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Refusal(code: errno) }
         defer { close(descriptor) }
-        // A port that was in use a moment ago is free for a relay as well.
+        // A port that was in use a moment ago is free for a relay too.
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()

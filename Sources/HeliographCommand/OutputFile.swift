@@ -3,7 +3,7 @@ import NIOCore
 import SystemPackage
 
 extension SystemPackage.FileDescriptor {
-    /// Opens `path` for a recording, replacing what is there.
+    /// Opens `path` for a recording, replacing an existing file.
     static func output(_ path: String) throws(CommandError) -> SystemPackage.FileDescriptor {
         do {
             return try .open(
@@ -18,11 +18,27 @@ extension SystemPackage.FileDescriptor {
     }
 }
 
-/// Files that others find whole or not at all.
-enum WholeFile {
-    /// Writes `bytes` beside `path` and puts the file there in one step, in place of what is there.
+extension SystemPackage.FileDescriptor {
+    /// Writes to standard output without buffering.
     ///
-    /// - Throws: `Errno`; nothing is left behind then.
+    /// - Returns: Whether the output still has a reader.
+    static func writeToStandardOutput(_ bytes: some Sequence<UInt8>) throws(CommandError) -> Bool {
+        do {
+            try SystemPackage.FileDescriptor.standardOutput.writeAll(bytes)
+            return true
+        } catch Errno.brokenPipe {
+            return false
+        } catch {
+            throw .failed("cannot write to standard output: \(error)")
+        }
+    }
+}
+
+/// Files that readers find complete or not at all.
+enum WholeFile {
+    /// Writes `bytes` beside `path` and moves the file there in one step, replacing an existing file.
+    ///
+    /// - Throws: `Errno`, after removing what was written.
     static func write(_ bytes: ByteBuffer, to path: String) throws {
         let draft = FilePath("\(path).\(getpid()).part")
         let file = try FileDescriptor.open(

@@ -12,7 +12,8 @@ enum Query {
         if case .string(let string) = value { string } else { value.text }
     }
 
-    private static func encoded(_ text: String) -> String {
+    /// Returns `text` with percent-encoding for the characters that an address cannot contain.
+    static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

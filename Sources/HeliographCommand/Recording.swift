@@ -5,62 +5,62 @@ import Packaging
 import Synchronization
 import SystemPackage
 
-/// Where a watched session goes.
+/// The destination of a watched session.
 protocol Recording: Sendable {
-    /// Takes the session's next picture.
+    /// Adds the session's next picture.
     ///
-    /// - Returns: false when there is to be no more.
+    /// - Returns: `false` if the recording takes no more.
     func append(_ picture: AccessUnit) throws(CommandError) -> Bool
 
-    /// How long to wait until the recording is as long as it is to be; nil when it is, or when nothing has come.
+    /// Returns how long to wait until the recording has its full length; `nil` if it has, or if nothing has arrived.
     func remaining(of duration: Duration) -> Duration?
 
-    /// Ends it.
+    /// Ends the recording.
     func finish() throws(CommandError)
 
-    /// A line of figures.
+    /// A summary in one line.
     var summary: String { get }
 }
 
-/// A session's pictures on their way to an MP4 file.
+/// A recording of a session's pictures as an MP4 file.
 ///
-/// The file plays however the recording breaks off: only whole pictures are in it.
+/// The file can be played however the recording ends, because it only contains complete pictures.
 final class MovieRecording: Recording {
     private struct State {
         var movie: MP4Recording
         var clock = RecordingClock()
-        /// When the first picture came, on the recorder's clock, µs.
+        /// When the first picture arrived, on the recorder's clock, µs.
         var begun: Int64?
         var pictures = 0
-        /// Of the file, in bytes.
+        /// The file's size, bytes.
         var size: Int64 = 0
-        /// Set when the file takes no more.
+        /// Whether the file takes no more.
         var isBroken = false
-        /// The movie's length once it is complete, µs.
+        /// The complete movie's length, µs; `nil` while it is recorded.
         var length: Int64?
     }
 
-    /// How much longer than the duration to wait for the picture that shows it is over.
+    /// How long to wait beyond the duration for the picture that shows it is over.
     private static let grace = Duration.milliseconds(100)
 
     private let path: String
     private let file: SystemPackage.FileDescriptor
-    /// Longest it may be, µs.
+    /// The longest movie, µs.
     private let limit: Int64?
     private let state: Mutex<State>
 
-    /// Opens `path`, replacing what is there.
+    /// Opens `path`, replacing an existing file.
     ///
     /// - Parameters:
-    ///   - fps: Of the session.
-    ///   - duration: How long the movie is to be, in s; nil for as long as it is recorded.
+    ///   - fps: The session's frame rate.
+    ///   - duration: The movie's length, s; `nil` for no limit.
     init(path: String, codec: Codec, fps: Int, duration: Double?) throws(CommandError) {
         self.path = path
         limit = duration.map { Int64($0 * 1e6) }
         state = Mutex(State(movie: MP4Recording(codec: codec, fps: fps)))
         file = try .output(path)
         do {
-            // Some of it is written last, at its beginning.
+            // The file's header is completed last, so the position must return to the end.
             try file.seek(offset: 0, from: .end)
         } catch {
             throw .failed("cannot write \(path): MP4 goes to files only")
@@ -69,7 +69,7 @@ final class MovieRecording: Recording {
 
     deinit { try? file.close() }
 
-    /// Monotonic, µs.
+    /// The monotonic time, µs.
     private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1000) }
 
     func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
@@ -79,7 +79,7 @@ final class MovieRecording: Recording {
                 state.clock.take(pts: picture.pts, now: now)
                 return false
             }
-            // Of a picture that cannot be packaged nothing is written; a player goes on at the next keyframe.
+            // A picture that cannot be packaged is left out; a player continues at the next keyframe.
             guard let fragment = try? state.movie.append(picture) else { return true }
             try write(fragment, &state)
             state.clock.take(pts: picture.pts, now: now)
@@ -94,7 +94,7 @@ final class MovieRecording: Recording {
             try file.writeAll(toAbsoluteOffset: state.size, bytes)
         } catch {
             state.isBroken = true
-            // What is there of the last picture.
+            // Removes the incomplete last picture.
             try? file.resize(to: state.size)
             throw .failed("cannot write \(path): \(error); it ends after \(state.pictures) pictures")
         }
@@ -114,7 +114,7 @@ final class MovieRecording: Recording {
             guard !state.isBroken, state.length == nil else { return }
             guard let first = state.clock.first else {
                 unlink(path)
-                throw .failed("no pictures came, so there is no \(path)")
+                throw .failed("no pictures arrived, so \(path) was not written")
             }
             var end = state.clock.end(now: Self.now)
             if let limit { end = min(end, first + limit) }
@@ -142,9 +142,9 @@ final class MovieRecording: Recording {
     }
 }
 
-/// A session's pictures on their way to a file or a pipe, as a bare Annex B byte stream.
+/// A recording of a session's pictures as a bare Annex B byte stream, to a file or a pipe.
 ///
-/// Only whole pictures are in it, unless a reader takes a part of one and no more.
+/// It only contains complete pictures, unless a reader takes a part of one and leaves.
 final class StreamRecording: Recording {
     private struct Figures {
         var bytes = 0
@@ -152,16 +152,16 @@ final class StreamRecording: Recording {
         var last: NIODeadline?
     }
 
-    /// What a pipe takes at once where poll(2) calls it writable: PIPE_BUF, pipe(7).
+    /// The bytes that a pipe takes at once if poll(2) calls it writable: PIPE_BUF, pipe(7).
     private static let pieceLength = 4096
-    /// How often a reader that takes nothing is asked about, ms.
+    /// The interval for checking on a reader that takes nothing, ms.
     private static let patience: Int32 = 100
 
     private let name: String
     private let file: SystemPackage.FileDescriptor
     private let figures = Mutex(Figures())
 
-    /// Opens `path`, replacing what is there; `-` is standard output.
+    /// Opens `path`, replacing an existing file; `-` is standard output.
     init(path: String) throws(CommandError) {
         name = path == "-" ? "standard output" : path
         file = path == "-" ? .standardOutput : try .output(path)
@@ -169,7 +169,8 @@ final class StreamRecording: Recording {
 
     deinit { if file != .standardOutput { try? file.close() } }
 
-    /// Writes `picture`. A reader of the output that has gone ends the recording in good order; one that takes nothing holds it until the task is cancelled.
+    /// Writes `picture`. The recording ends cleanly if the output's reader leaves. A reader that takes nothing blocks
+    /// it until the task is cancelled.
     func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
         var left = picture.bytes[...]
         do {
@@ -181,7 +182,8 @@ final class StreamRecording: Recording {
         } catch Errno.brokenPipe {
             return false
         } catch {
-            // What is there of the picture. Standard output gives nothing back: where it is a file, others may have written to it before.
+            // Removes the incomplete picture. Standard output is not truncated, because it may be a file that others
+            // have written to.
             if file != .standardOutput { try? file.resize(to: Int64(figures.withLock { $0.bytes })) }
             throw .failed("cannot write \(name): \(error)")
         }
@@ -194,7 +196,7 @@ final class StreamRecording: Recording {
         return true
     }
 
-    /// Returns false where the task is cancelled before.
+    /// Returns `false` if the task is cancelled before.
     private func waitUntilWritable() -> Bool {
         var place = pollfd(fd: file.rawValue, events: Int16(POLLOUT), revents: 0)
         while poll(&place, 1, Self.patience) == 0 {
@@ -203,14 +205,14 @@ final class StreamRecording: Recording {
         return true
     }
 
-    // It lasts from the command's beginning.
+    // The command measures the duration from its start instead.
     func remaining(of duration: Duration) -> Duration? { nil }
 
     func finish() {}
 
     var summary: String {
         figures.withLock { figures in
-            guard let first = figures.first, let last = figures.last else { return "\(name): no pictures came" }
+            guard let first = figures.first, let last = figures.last else { return "\(name): no pictures arrived" }
             let seconds = Double((last - first).nanoseconds) / 1e9
             var line = "\(name): \(figures.bytes) bytes in \(Summary.decimal(seconds)) s"
             if seconds > 0 { line += ", \(Summary.decimal(Double(figures.bytes) * 8e-6 / seconds, places: 2)) Mbit/s" }

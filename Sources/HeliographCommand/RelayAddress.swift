@@ -3,7 +3,7 @@ import ArgumentParser
 import FoundationEssentials
 import NIOCore
 
-/// Which relay to talk to.
+/// The options that select the relay.
 struct RelayAddress: ParsableArguments {
     private static let environmentKey = "HELIOGRAPH_RELAY"
     private static let defaultURL = "http://127.0.0.1:8420"
@@ -18,8 +18,8 @@ struct RelayAddress: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The SHA-256 of the certificate that the relay is to have, as its log and `heliograph status` show it; no other is trusted then. "
-                + "Default: HELIOGRAPH_FINGERPRINT from the environment, else the system's authorities decide.",
+            "The SHA-256 of the only certificate to trust, as the relay's log and `heliograph status` show it. "
+                + "Default: HELIOGRAPH_FINGERPRINT from the environment. Without either, the system's authorities decide.",
             valueName: "sha256"
         )
     )
@@ -27,7 +27,7 @@ struct RelayAddress: ParsableArguments {
 
     @OptionGroup var caller: CallerKey
 
-    /// The relay's address without a slash at its end.
+    /// The relay's address without a trailing slash.
     var url: String {
         let url = relay ?? ProcessInfo.processInfo.environment[Self.environmentKey] ?? Self.defaultURL
         return url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -35,7 +35,7 @@ struct RelayAddress: ParsableArguments {
 
     var isSecure: Bool { url.hasPrefix("https://") }
 
-    /// The certificate that is asked for; nil where the system's authorities decide.
+    /// The expected certificate's fingerprint; `nil` if the system's authorities decide.
     var pinned: Fingerprint? { fingerprintText.flatMap(Fingerprint.init(_:)) }
 
     private var fingerprintText: String? {
@@ -44,12 +44,12 @@ struct RelayAddress: ParsableArguments {
 
     var isOfThisMachine: Bool {
         let host = URL(string: url)?.host() ?? ""
-        // A name may begin with 127. as well.
+        // A host name may begin with 127. too.
         let isIPv4 = (try? SocketAddress(ipAddress: host, port: 0))?.protocol == .inet
         return host.lowercased() == "localhost" || host == "::1" || isIPv4 && host.hasPrefix("127.")
     }
 
-    /// The key to show; nil where none is given: the relay may want none.
+    /// Returns the key; `nil` if none is given, because the relay may not need one.
     func key() throws(CommandError) -> APIKey? {
         let key = try caller.key()
         guard key == nil || isSecure || isOfThisMachine else {
@@ -63,7 +63,7 @@ struct RelayAddress: ParsableArguments {
             throw ValidationError("\(url) is not a relay's address, such as \(Self.defaultURL)")
         }
         if let text = fingerprintText, Fingerprint(text) == nil {
-            throw ValidationError("\(text) is no SHA-256 of a certificate: 64 hexadecimal digits")
+            throw ValidationError("\(text) is not the SHA-256 of a certificate: it has 64 hexadecimal digits")
         }
         guard fingerprint == nil || isSecure else {
             throw ValidationError("--fingerprint is for addresses with https://")

@@ -8,15 +8,19 @@ import NIOHTTP1
 import NIOSSL
 import Packaging
 
-/// Calls a relay's HTTP API.
+/// A client of a relay's HTTP API.
 struct RelayClient: Sendable {
-    /// Most bytes of an answer that is no stream.
+    /// Most bytes of an answer that is not a stream.
     private static let maximumAnswer = 4 << 20
-    /// Most bytes of a picture: what the agent may send (docs/wire.md).
+    /// Most bytes of a snapshot: what an agent may send (docs/reference/wire.md).
     static let maximumFile = 16 << 20
 
-    /// How long an ordinary answer may take.
+    /// The time limit for an ordinary answer.
     static let answerTime = TimeAmount.seconds(10)
+    /// How much more time a call gets that may start a device's broadcast.
+    private static let startTime = TimeAmount.seconds(20)
+
+    private static let defaultDevice = "default"
 
     let url: String
     private let key: APIKey?
@@ -24,11 +28,17 @@ struct RelayClient: Sendable {
 
     /// Runs `body` with a client for the relay at `address`.
     ///
+    /// - Parameter silence: How long an answer may pause once it has begun; `nil` for no limit.
     /// - Throws: ``CommandError``
-    static func with(_ address: RelayAddress, _ body: (RelayClient) async throws -> Void) async throws {
+    static func with(
+        _ address: RelayAddress,
+        silence: TimeAmount? = nil,
+        _ body: (RelayClient) async throws -> Void
+    ) async throws {
         let key = try address.key()
         var configuration = HTTPClient.Configuration()
-        // A relay that is not there is reported at once.
+        configuration.timeout.read = silence
+        // A missing relay is reported at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         if let fingerprint = address.pinned { configuration.pin(fingerprint) }
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -42,86 +52,168 @@ struct RelayClient: Sendable {
         try result.get()
     }
 
+    // MARK: Calls
+
     /// Makes a call and returns the relay's report.
     ///
     ///     let status = try await client.report(of: Routes.getBroadcast, DeviceArgument(device: "left"))
     func report<Arguments, Report: APIModel>(
         of call: Call<Arguments, Report>,
         _ arguments: Arguments = Arguments(),
-        session: UInt32? = nil,
+        at place: CallPlace = .relay,
         timeout: TimeAmount = Self.answerTime
     ) async throws -> Report {
-        try decode(
-            Report.self,
-            from: await answer(to: call, arguments, session: session, timeout: timeout)
-        )
+        try await answer(to: call, arguments, at: place, timeout: timeout).report()
     }
 
-    /// Makes a call and returns the relay's answer as bytes.
+    /// Makes a call about a session and returns the relay's report.
+    func report<Arguments, Report: APIModel>(
+        of call: Call<Arguments, Report>,
+        _ arguments: Arguments = Arguments(),
+        at session: SessionAddress
+    ) async throws -> Report {
+        try await answer(to: call, arguments, at: session).report()
+    }
+
+    /// Makes a call about a session and returns the relay's answer.
     ///
-    /// - Parameters:
-    ///   - session: The session in the call's path, if it has one.
-    ///   - limit: Most bytes of the answer.
-    ///   - timeout: How long the answer may take.
+    /// - Parameter timeout: The time limit for the answer, in addition to the start of a broadcast that the call may
+    ///   need.
     func answer<Arguments, Output>(
         to call: Call<Arguments, Output>,
         _ arguments: Arguments = Arguments(),
-        session: UInt32? = nil,
+        at session: SessionAddress,
         limit: Int = Self.maximumAnswer,
         timeout: TimeAmount = Self.answerTime
-    ) async throws -> ByteBuffer {
+    ) async throws -> Answer<Output> {
+        var timeout = timeout
+        if case .shared = session { timeout = timeout + Self.startTime }
+        return try await answer(to: call, arguments, at: session.place(of: call.route), limit: limit, timeout: timeout)
+    }
+
+    /// Makes a call and returns the relay's answer.
+    ///
+    /// - Parameters:
+    ///   - upload: The image that the call takes instead of arguments.
+    ///   - limit: Most bytes of the answer.
+    ///   - timeout: The time limit for the answer.
+    func answer<Arguments, Output>(
+        to call: Call<Arguments, Output>,
+        _ arguments: Arguments = Arguments(),
+        at place: CallPlace = .relay,
+        upload: ByteBuffer? = nil,
+        limit: Int = Self.maximumAnswer,
+        timeout: TimeAmount = Self.answerTime
+    ) async throws -> Answer<Output> {
         let route = call.route
-        var request = HTTPClientRequest(url: url + path(of: call, session: session))
+        var request = HTTPClientRequest(url: url + place.path(of: route))
         request.method = HTTPMethod(rawValue: route.method.rawValue)
         let body = try JSONEncoder().encode(arguments)
-        if route.takesBody {
+        if let upload {
+            request.headers.add(name: "content-type", value: "image/png")
+            request.body = .bytes(upload)
+        } else if route.takesBody {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         } else {
             request.url += try Query.text(body)
         }
-        return try await execute(request, deadline: .now() + timeout).body.collect(upTo: limit)
+        let response = try await execute(request, about: place, deadline: .now() + timeout)
+        let bytes = try await unbroken("broke its answer off") { try await response.body.collect(upTo: limit) }
+        return Answer(status: Int(response.status.code), bytes: bytes, url: url)
     }
 
-    /// The path of a call, its alias where it has one: there a device that is not named is the default one.
-    private func path(of call: Call<some Any, some Any>, session: UInt32?) -> String {
-        let route = call.route.aliased
-        return session.map(route.path(session:)) ?? route.path
+    /// Returns `name`, or the name of the relay's default device if it is `nil`.
+    func device(_ name: String?) async throws -> String {
+        if let name { return name }
+        let devices = try await report(of: Routes.listBroadcasts).broadcasts.map(\.device)
+        if devices.contains(Self.defaultDevice) { return Self.defaultDevice }
+        guard devices.count == 1 else {
+            throw CommandError.failed(
+                "the relay has several devices and none is called \(Self.defaultDevice): "
+                    + "give one by --device: \(devices.joined(separator: ", "))"
+            )
+        }
+        return devices[0]
     }
 
-    /// Hands the pictures of a stream of MP4 fragments on as they come, until it ends or `consume` returns false.
+    // MARK: Streams
+
+    /// Passes the pictures of a stream of MP4 fragments to `consume`, until the stream ends or `consume` returns
+    /// `false`.
     ///
-    /// - Throws: ``CommandError``, also where the stream is cut off or is no such stream.
+    /// - Throws: ``CommandError``, also if the stream is cut off or has another format.
     func pictures(
         of session: UInt32,
         _ query: StreamQuery,
         to consume: (AccessUnit) throws -> Bool
     ) async throws {
-        let address = url + path(of: Routes.streamMP4, session: session) + (try Query.text(JSONEncoder().encode(query)))
-        let response = try await execute(HTTPClientRequest(url: address), deadline: .distantFuture)
+        let response = try await stream(Routes.streamMP4, query, at: .session(session))
         var reader = FragmentReader()
-        do {
-            for try await bytes in response.body {
-                guard try reader.append(bytes.readableBytesView).allSatisfy(consume) else { return }
+        try await unbroken("broke the stream off") {
+            do {
+                for try await bytes in response.body {
+                    guard try reader.append(bytes.readableBytesView).allSatisfy(consume) else { return }
+                }
+            } catch let error as FragmentReader.Failure {
+                throw CommandError.failed("the relay's stream cannot be recorded: \(error)")
             }
-        } catch let error as FragmentReader.Failure {
-            throw CommandError.failed("the relay's stream is no MP4 that can be recorded: \(error)")
-        } catch is HTTPClientError {
-            throw CommandError.failed("the relay at \(url) broke the stream off")
-        } catch let error as IOError {
-            throw CommandError.failed("the relay at \(url) broke the stream off: \(error)")
         }
     }
 
-    private func decode<Answer: Decodable>(_: Answer.Type, from bytes: ByteBuffer) throws -> Answer {
+    /// Passes events to `consume`, until the relay ends the stream or `consume` returns `false`.
+    ///
+    /// - Parameter id: The event after which to begin; `nil` for none.
+    /// - Throws: ``CommandError``
+    func events(
+        _ query: EventQuery,
+        after id: String?,
+        to consume: (ServerSentEvents.Event) throws -> Bool
+    ) async throws {
+        let headers = id.map { [("last-event-id", $0)] } ?? []
+        let response = try await stream(Routes.listenForEvents, query, headers: HTTPHeaders(headers))
+        var events = ServerSentEvents()
+        try await unbroken("broke the stream of events off") {
+            for try await bytes in response.body {
+                guard try events.read(bytes.readableBytesView).allSatisfy(consume) else { return }
+            }
+        }
+    }
+
+    private func stream<Arguments>(
+        _ call: Call<Arguments, Bytes>,
+        _ query: Arguments,
+        at place: CallPlace = .relay,
+        headers: HTTPHeaders = [:]
+    ) async throws -> HTTPClientResponse {
+        let address = url + place.path(of: call.route) + (try Query.text(JSONEncoder().encode(query)))
+        var request = HTTPClientRequest(url: address)
+        request.headers = headers
+        return try await execute(request, about: place, deadline: .distantFuture)
+    }
+
+    // MARK: Requests
+
+    /// Runs `body`, which reads an answer. If the connection fails meanwhile, the error says what the relay did.
+    private func unbroken<Value>(_ deed: String, _ body: () async throws -> Value) async throws -> Value {
         do {
-            return try JSONDecoder().decode(Answer.self, from: Data(bytes.readableBytesView))
-        } catch {
-            throw CommandError.failed("\(url) does not answer like a relay of this release: \(error)")
+            return try await body()
+        } catch is NIOTooManyBytesError {
+            throw CommandError.failed("the relay at \(url) sends a longer answer than a relay of this release")
+        } catch let error as HTTPClientError where error == .deadlineExceeded {
+            throw CommandError.failed("the relay at \(url) did not answer in time")
+        } catch is HTTPClientError {
+            throw CommandError.brokenOff("the relay at \(url) \(deed)")
+        } catch let error as IOError {
+            throw CommandError.brokenOff("the relay at \(url) \(deed): \(error)")
         }
     }
 
-    private func execute(_ request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
+    private func execute(
+        _ request: HTTPClientRequest,
+        about place: CallPlace,
+        deadline: NIODeadline
+    ) async throws -> HTTPClientResponse {
         var request = request
         if let key { request.headers.replaceOrAdd(name: "authorization", value: "Bearer \(key.text)") }
         let response: HTTPClientResponse
@@ -133,7 +225,7 @@ struct RelayClient: Sendable {
             throw error
         } catch is NIOSSLError {
             throw CommandError.failed(
-                "the certificate of the relay at \(url) is not to be trusted, or there is no TLS: compare its fingerprint with the relay's log, and give it with --fingerprint"
+                "the certificate of the relay at \(url) is not trusted, or the port has no TLS: compare its fingerprint with the relay's log, and pass it with --fingerprint"
             )
         } catch let error as HTTPClientError where error == .deadlineExceeded {
             throw CommandError.failed("the relay at \(url) did not answer in time")
@@ -141,15 +233,41 @@ struct RelayClient: Sendable {
             throw CommandError.unreachable(url)
         }
         guard (200..<300).contains(response.status.code) else {
-            let body = try await response.body.collect(upTo: Self.maximumAnswer)
-            throw CommandError.refused(try decode(ProblemReport.self, from: body))
+            let body = try await unbroken("broke its answer off") {
+                try await response.body.collect(upTo: Self.maximumAnswer)
+            }
+            throw CommandError.refused(
+                try Answer<Never>(status: Int(response.status.code), bytes: body, url: url).decoded(ProblemReport.self),
+                about: place
+            )
         }
         return response
     }
+
+    /// The relay's answer.
+    struct Answer<Report> {
+        let status: Int
+        let bytes: ByteBuffer
+        /// The relay's address, for errors.
+        fileprivate let url: String
+
+        fileprivate func decoded<Value: Decodable>(_: Value.Type) throws -> Value {
+            do {
+                return try JSONDecoder().decode(Value.self, from: Data(bytes.readableBytesView))
+            } catch {
+                throw CommandError.failed("\(url) does not answer like a relay of this release: \(error)")
+            }
+        }
+    }
+}
+
+extension RelayClient.Answer where Report: Decodable {
+    func report() throws -> Report { try decoded(Report.self) }
 }
 
 extension HTTPClient.Configuration {
-    /// Trusts the certificate of this fingerprint and no other, whoever vouches for them. It is looked at before the first request of each connection.
+    /// Trusts only the certificate with this fingerprint, whatever its authority. It is checked before the first
+    /// request of each connection.
     fileprivate mutating func pin(_ fingerprint: Fingerprint) {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.certificateVerification = .none

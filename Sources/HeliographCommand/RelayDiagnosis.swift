@@ -5,16 +5,17 @@ import NIOCore
 import Program
 import Wire
 
-/// Whether a relay answers, what its broadcasts do, and whether it could start where none does.
+/// Checks whether a relay answers, what its broadcasts do, and whether a relay could start if none runs.
 struct RelayDiagnosis {
     private static let answerTime = TimeAmount.seconds(3)
-    /// Where agents connect to unless the relay is told otherwise.
+    /// The default port for agents.
     private static let agentPort: UInt16 = 9300
 
     let address: RelayAddress
 
     private var url: String { address.url }
 
+    /// Returns the findings, in the order in which they are printed.
     func findings() async -> [Finding] {
         do {
             _ = try address.key()
@@ -39,7 +40,7 @@ struct RelayDiagnosis {
                     "relay",
                     .failure,
                     "\(error)",
-                    advice: "Another program may have the port, or the relay's log says more."
+                    advice: "Another program may use the port. See the relay's log."
                 )
             )
         }
@@ -51,8 +52,8 @@ struct RelayDiagnosis {
             return Finding(
                 "relay",
                 .warning,
-                "The relay at \(url) is of release \(life.release), this command of \(Release.current).",
-                advice: "Start the relay anew, or install the same release of both."
+                "The relay at \(url) has release \(life.release), this command has \(Release.current).",
+                advice: "Restart the relay, or install the same release of both."
             )
         }
         return Finding("relay", .ok, "The relay at \(url) answers; release \(life.release).")
@@ -63,7 +64,7 @@ struct RelayDiagnosis {
             "key",
             .failure,
             "The relay could not be asked about its broadcasts: \(error).",
-            advice: "Give a key of the relay's: HELIOGRAPH_KEY, or a file with one as --key-file. "
+            advice: "Give one of the relay's keys: HELIOGRAPH_KEY, or a file with --key-file. "
                 + "`heliograph keys` makes and lists them."
         )
     }
@@ -81,7 +82,7 @@ struct RelayDiagnosis {
                 "broadcast",
                 .failure,
                 "Device \(device) is \(broadcast.state) and has no picture: \(source).",
-                advice: "What is found below says why, or `heliograph status --device \(device)` and the relay's log."
+                advice: "See the findings below, `heliograph status --device \(device)` and the relay's log."
             )
         case (let state, let sourceState):
             return Finding(
@@ -116,9 +117,9 @@ struct RelayDiagnosis {
             return Finding(
                 "ports",
                 .failure,
-                "Port \(port), which a relay takes, cannot be had: \(error).",
-                advice: "`ss -ltnp 'sport = :\(port)'` shows who has it: stop that, or give the relay another with "
-                    + (port == agentPort ? "--agent-link." : "--http.")
+                "Port \(port), which a relay needs, cannot be opened: \(error).",
+                advice: "`ss -ltnp 'sport = :\(port)'` shows which program uses it: stop it, or give the relay another "
+                    + "port with " + (port == agentPort ? "--agent-link." : "--http.")
             )
         }
     }

@@ -1,11 +1,14 @@
 import ArgumentParser
 import HeliographAPI
 
-/// Which relay to talk to, and about which device.
+/// The options that select the relay and the device.
 struct RelayOptions: ParsableArguments {
     @OptionGroup var address: RelayAddress
 
-    @Option(help: ArgumentHelp("The device. Default: default, or the relay's only one.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The device. Default: default, or the relay's only one.", valueName: "name"),
+        completion: .custom(Completions.devices)
+    )
     var device: String?
 
     /// The argument that names the device.

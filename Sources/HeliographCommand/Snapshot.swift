@@ -3,9 +3,9 @@ import HeliographAPI
 import NIOCore
 import SystemPackage
 
-/// A picture of a session's screen on its way to a file.
+/// A snapshot of a session's screen that is written to a file.
 struct Snapshot {
-    /// The file formats, by their file names' ends.
+    /// The file formats, by file name extension.
     enum Format: String, CaseIterable {
         case jpeg = "jpg"
         case png = "png"
@@ -17,33 +17,32 @@ struct Snapshot {
         }
     }
 
-    let session: UInt32
+    let session: SessionAddress
     let format: Format
     let isFresh: Bool
 
-    /// Fetches the picture, writes it to `path` or, where that is `-`, to standard output, and says so.
+    /// Fetches the image, writes it to `path` and reports that. If `path` is `-`, it writes to standard output.
     func write(to path: String, _ client: RelayClient) async throws {
         var query = SnapshotQuery()
         query.fresh = isFresh
         let bytes = try await client.answer(
             to: format == .jpeg ? Routes.takeJPEG : Routes.takePNG,
             query,
-            session: session,
+            at: session,
             limit: RelayClient.maximumFile
-        )
+        ).bytes
         try Self.write(bytes, to: path)
         fputs("\(path == "-" ? "standard output" : path): \(bytes.readableBytes) bytes\n", stderr)
     }
 
     private static func write(_ bytes: ByteBuffer, to path: String) throws(CommandError) {
+        guard path != "-" else {
+            // A reader that has left has seen enough.
+            _ = try SystemPackage.FileDescriptor.writeToStandardOutput(bytes.readableBytesView)
+            return
+        }
         do {
-            if path == "-" {
-                try SystemPackage.FileDescriptor.standardOutput.writeAll(bytes.readableBytesView)
-            } else {
-                try WholeFile.write(bytes, to: path)
-            }
-        } catch Errno.brokenPipe {
-            // The reader has seen enough.
+            try WholeFile.write(bytes, to: path)
         } catch {
             throw .failed("cannot write \(path): \(error)")
         }
@@ -51,7 +50,7 @@ struct Snapshot {
 }
 
 extension String {
-    /// What stands behind the last dot of a file's name, in small letters.
+    /// The text after the last dot of a file's name, in lower case.
     var fileExtension: String? {
         let name = split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: ".") else { return nil }

@@ -1,31 +1,39 @@
 import ArgumentParser
 import HeliographAPI
 import NIOCore
-import Wire
 
 struct StartCommand: AsyncParsableCommand {
-    /// How much longer than the broadcast's own timeout the relay may take to answer: it leaves nothing running behind.
+    /// How long beyond the broadcast's timeout the relay may take to answer, because it cleans up after a failed start,
+    /// s.
     private static let answerGrace = 10.0
-
-    /// A node needs its name as well, which only the API takes.
-    private static let kinds = SourceKind.allCases.filter { $0 != .node }.map(\.rawValue).joined(separator: ", ")
 
     static let configuration = CommandConfiguration(
         commandName: "start",
-        abstract: "Starts the broadcast; does nothing when it runs."
+        abstract: "Starts the broadcast, unless it runs already.",
+        discussion: """
+            A source may say which one is meant:
+              heliograph start --source mutter:DP-1         that monitor of GNOME's
+              heliograph start --source screenshot:HDMI-A-1 that monitor, by screenshots
+              heliograph start --source node:camera         a PipeWire node, by its name, serial or id
+            """
     )
 
     @OptionGroup var options: RelayOptions
+    @OptionGroup var format: AnswerFormat
 
-    @Option(help: "What to capture: \(Self.kinds). Default: the relay's.")
-    var source: SourceKind?
+    @Option(
+        help: "What to capture: \(SourceArgument.allowed). Default: the device's own.",
+        completion: SourceArgument.completion,
+        transform: SourceArgument.request
+    )
+    var source: SourceRequest?
 
     @Option(help: ArgumentHelp("How long the start may take, 0.1 to 120.", valueName: "s"))
     var timeout = 15.0
 
     @Option(
         help: ArgumentHelp(
-            "After how long without a session the broadcast ends by itself, 1 to 86400. Default: never.",
+            "The broadcast ends after this long without a session, 1 to 86400. Default: never.",
             valueName: "s"
         )
     )
@@ -39,16 +47,16 @@ struct StartCommand: AsyncParsableCommand {
         var start = BroadcastStart()
         start.device = options.device
         start.timeout = timeout
-        start.source = source.map { SourceRequest(kind: $0) }
+        start.source = source
         start.ttl = ttl
         try await CommandError.reporting { [start] in
             try await RelayClient.with(options.address) { client in
-                let answer = try await client.report(
-                    of: Routes.startBroadcast,
+                let answer = try await client.answer(
+                    to: Routes.startBroadcast,
                     start,
                     timeout: .milliseconds(Int64((timeout + Self.answerGrace) * 1000))
                 )
-                print(text(of: answer))
+                try format.show(answer, text)
             }
         }
     }

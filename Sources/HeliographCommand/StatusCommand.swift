@@ -1,6 +1,5 @@
 import ArgumentParser
 import HeliographAPI
-import NIOCore
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,18 +8,13 @@ struct StatusCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: RelayOptions
-
-    @Flag(help: "Prints the relay's answer as it is.")
-    var json = false
+    @OptionGroup var format: AnswerFormat
 
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                if json {
-                    let answer = try await client.answer(to: Routes.getBroadcast, options.argument)
-                    print(String(buffer: answer), terminator: "")
-                } else {
-                    print(Summary.text(of: try await client.report(of: Routes.getBroadcast, options.argument)))
+                try format.show(try await client.answer(to: Routes.getBroadcast, options.argument)) {
+                    Summary.text(of: $0)
                 }
             }
         }

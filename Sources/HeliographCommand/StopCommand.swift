@@ -3,26 +3,24 @@ import HeliographAPI
 import NIOCore
 
 struct StopCommand: AsyncParsableCommand {
-    /// The relay waits for an agent that is slow to leave.
+    /// The time limit for the answer. The relay waits for agents that are slow to leave.
     private static let answerTime = TimeAmount.seconds(20)
 
     static let configuration = CommandConfiguration(
         commandName: "stop",
         abstract: "Stops the broadcast; sessions stay.",
-        discussion: "Does nothing when it does not run."
+        discussion: "Does nothing if no broadcast runs."
     )
 
     @OptionGroup var options: RelayOptions
+    @OptionGroup var format: AnswerFormat
 
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let answer = try await client.report(
-                    of: Routes.stopBroadcast,
-                    options.argument,
-                    timeout: Self.answerTime
-                )
-                print("\(answer.device): \(answer.wasRunning ? "stopped" : "was not running")")
+                let call = Routes.stopBroadcast
+                let answer = try await client.answer(to: call, options.argument, timeout: Self.answerTime)
+                try format.show(answer) { "\($0.device): \($0.wasRunning ? "stopped" : "was not running")" }
             }
         }
     }

@@ -1,6 +1,6 @@
 import HeliographAPI
 
-/// Answers as lines for people.
+/// Formats answers as lines for people.
 enum Summary {
     static func text(of status: BroadcastReport) -> String {
         var line = "\(status.device): \(status.state) since \(status.since)"
@@ -23,14 +23,14 @@ enum Summary {
         var text = source.kind
         if let width = source.width, let height = source.height { text += " \(width)x\(height)" }
         if let state = source.state, state != "streaming" { text += " (\(state))" }
-        // It stands within a sentence.
+        // The detail becomes part of a sentence.
         if let detail = source.detail { text += ": \(detail.hasSuffix(".") ? String(detail.dropLast()) : detail)" }
         return text
     }
 
     static func text(of session: SessionReport) -> String {
         let size = size(width: session.width, height: session.height)
-        var line = "session \(session.id): \(session.codec) \(size)@\(session.fps)"
+        var line = "\(name(of: session.id, session.name)): \(session.codec) \(size)@\(session.fps)"
         if let encoder = session.encoder { line += " by \(encoder)" }
         line += ", tcp port \(session.port) (\(session.framing))"
         line += ", \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
@@ -45,13 +45,41 @@ enum Summary {
         return line
     }
 
-    /// What is nil follows the source.
+    static func text(of session: BriefSession) -> String {
+        var line = "\(name(of: session.id, session.name)): device \(session.device), \(session.state)"
+        line += ", tcp port \(session.port), \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
+        return line + (session.label.map { ", \($0)" } ?? "")
+    }
+
+    /// Returns a session's id, with its name if it has one.
+    static func name(of id: UInt32, _ name: String?) -> String {
+        "session \(id)" + (name.map { " (\($0))" } ?? "")
+    }
+
+    static func text(of template: TemplateReport) -> String {
+        "\(template.device): template \(template.name), \(template.width)x\(template.height), \(template.bytes) bytes"
+    }
+
+    static func text(of event: EventReport) -> String {
+        var line = "\(event.at) \(event.type)"
+        if let device = event.device { line += " device \(device)" }
+        if let id = event.session { line += " \(name(of: id, event.name))" }
+        return line + (event.state.map { ": \($0)" } ?? "")
+    }
+
+    /// Returns the size. A missing side follows the source.
     private static func size(width: Int?, height: Int?) -> String {
         if width == nil, height == nil { return "source size" }
         return [width, height].map { $0.map(String.init) ?? "*" }.joined(separator: "x")
     }
 
-    /// `value` with a fixed number of decimals. What is beyond an integer saturates: a relay's figures come from an agent.
+    /// Returns `value` without trailing zeros, such as `0.5` or `30`.
+    static func shortest(_ value: Double) -> String {
+        Int(exactly: value).map(String.init) ?? "\(value)"
+    }
+
+    /// Returns `value` with a fixed number of decimals. Figures beyond an integer saturate, because they come from an
+    /// agent.
     static func decimal(_ value: Double, places: Int = 1) -> String {
         var factor = 1
         for _ in 0..<places { factor *= 10 }

@@ -6,23 +6,27 @@ import NIOCore
 import UnixSignals
 
 struct WatchCommand: AsyncParsableCommand {
-    /// After how long without a viewer a session of this command's own ends by itself, s: a killed command stops none.
+    /// How long a session that this command starts lives without a viewer, s. It covers a command that is killed and
+    /// cannot stop it.
     private static let sessionTTL = 30
+    /// The argument that starts a new session instead of naming one.
+    static let own = "new"
 
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Writes a session to a file, until Ctrl-C.",
         discussion: """
             The file's name says how: .mp4 is a movie, .h264 and .h265 the bare stream, .jpg and .png one picture.
-            Without an ID it starts a session of its own and stops it at the end. Play a file with `ffplay screen.mp4`,
-            or the stream itself with `heliograph watch --output - | ffplay -`.
+            Without a session, and with new, it starts a session of its own and stops it at the end. A --device alone means
+            the session that the device's viewers share, which the relay may start for you.
+              heliograph watch door --output door.mp4 --duration 20
+              heliograph watch new --device left --output left.mp4
+              heliograph watch --output - | ffplay -
             """
     )
 
-    @OptionGroup var options: RelayOptions
-
-    @Argument(help: "The session's id, or new.")
-    var id = "new"
+    @OptionGroup var relay: RelayAddress
+    @OptionGroup var selector: SessionSelector
 
     @Option(help: ArgumentHelp("What a session of its own encodes: h264 (the default) or h265.", valueName: "codec"))
     var codec: Codec?
@@ -35,19 +39,25 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
     var output: String
 
-    @Option(help: ArgumentHelp("Ends after this time; a movie is that long.", valueName: "s"))
+    @Option(help: ArgumentHelp("Ends after this time.", valueName: "s"))
     var duration: Double?
 
+    private var isOwn: Bool { selector.session == Self.own || selector.isEmpty }
+
     func validate() throws {
-        guard id == "new" || UInt32(id) != nil else {
-            throw ValidationError("\(id) is no session's id: give a number or new")
-        }
-        guard id == "new" || codec == nil && encoder == nil else {
-            throw ValidationError("--codec and --encoder are for a session of its own, not for session \(id)")
+        if isOwn {
+            if let name = selector.name {
+                throw ValidationError("'\(Self.own)' and --name \(name) are two sessions: give one of them.")
+            }
+        } else {
+            try selector.check()
+            guard codec == nil, encoder == nil else {
+                throw ValidationError("--codec and --encoder are for a session of the command's own: give new.")
+            }
         }
         guard let target = WatchOutput(path: output) else {
             throw ValidationError(
-                "\(output) says not what to write: give it a name that ends in \(WatchOutput.allowed), or -"
+                "Cannot tell the format from '\(output)': use \(WatchOutput.allowed), or -."
             )
         }
         if case .picture = target, duration != nil { throw ValidationError("--duration is not for pictures") }
@@ -56,31 +66,32 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        // From here on, so that no signal ends the command between a session's start and its stop.
+        // Signals are caught from here on, so that none ends the command between a session's start and its stop.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await CommandError.reporting {
-            try await RelayClient.with(options.address) { client in
-                if let id = UInt32(id) {
-                    // Asked first, so that a wrong id does not cost an old file.
-                    let session = try await client.report(of: Routes.getSession, session: id)
+            try await RelayClient.with(relay) { client in
+                guard isOwn else {
+                    // The relay is asked before the file is opened, so that a wrong session does not destroy an
+                    // existing file.
+                    let session = try await selector.address(client).report(client)
                     return try await watch(session, client, until: signals)
                 }
                 let session = try await client.report(of: Routes.startSession, start)
                 do {
                     try await watch(session, client, until: signals)
                 } catch {
-                    _ = try? await client.report(of: Routes.stopSession, session: session.id)
+                    _ = try? await client.report(of: Routes.stopSession, at: SessionAddress.id(session.id))
                     throw error
                 }
-                _ = try await client.report(of: Routes.stopSession, session: session.id)
+                _ = try await client.report(of: Routes.stopSession, at: SessionAddress.id(session.id))
             }
         }
     }
 
-    /// A session of the command's own.
+    /// The start of the command's own session.
     private var start: SessionStart {
         var start = SessionStart()
-        start.device = options.device
+        start.device = selector.device
         start.session.label = "heliograph watch"
         start.session.codec = codec ?? WatchOutput(path: output)?.codec ?? .h264
         start.session.encoder = encoder ?? SessionRequest.automaticEncoder
@@ -88,6 +99,7 @@ struct WatchCommand: AsyncParsableCommand {
         return start
     }
 
+    /// Records the session in the output's format.
     private func watch(_ session: SessionReport, _ client: RelayClient, until signals: UnixSignalsSequence) async throws
     {
         guard let codec = Codec(rawValue: session.codec) else {
@@ -106,24 +118,24 @@ struct WatchCommand: AsyncParsableCommand {
         case .movie:
             let recording = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: duration)
             var query = StreamQuery()
-            // No picture of the past.
+            // Begins with a current picture.
             query.join = .live
             try await record(session.id, query, client, by: recording, until: signals)
         case .picture(let format):
-            // A session of its own has none yet; where none comes the picture's own refusal says why.
-            if id == "new" {
-                var query = WaitQuery()
-                query.until = .static
-                (query.for, query.timeout) = (0, 5)
-                _ = try? await client.report(of: Routes.waitForScreen, query, session: session.id)
+            // The command's own session has no picture yet. If none arrives, the snapshot's error says why.
+            if isOwn {
+                var query = ScreenWait()
+                (query.until, query.for, query.timeout) = (.static, 0, 5)
+                _ = try? await client.report(of: Routes.waitForScreen, query, at: SessionAddress.id(session.id))
             }
-            try await Snapshot(session: session.id, format: format, isFresh: true).write(to: output, client)
+            try await Snapshot(session: .id(session.id), format: format, isFresh: true).write(to: output, client)
         case nil:
             break
         }
     }
 
-    /// Records a stream of MP4 fragments, which tell where a picture ends, until it ends, time is up, the reader of our output leaves, or a signal says so.
+    /// Records a stream of MP4 fragments until it ends, the time is up, the output's reader leaves, or a signal
+    /// arrives. Fragments show where each picture ends.
     private func record(
         _ session: UInt32,
         _ query: StreamQuery,
@@ -152,7 +164,7 @@ struct WatchCommand: AsyncParsableCommand {
         } catch {
             outcome = .failure(error)
         }
-        // What came until then is kept in any case.
+        // The recording so far is kept in any case.
         let end = Result { try recording.finish() }
         fputs("\(recording.summary)\n", stderr)
         try outcome.get()

@@ -1,8 +1,8 @@
 import Media
 
-/// What `watch` writes, by the end of the file's name.
+/// The kinds of output of `watch`, by the file name's extension.
 enum WatchOutput {
-    /// The bare byte stream of that codec; nil of the session's, whichever it is.
+    /// The bare byte stream with this codec; `nil` for the session's codec.
     case stream(Codec?)
     case movie
     case picture(Snapshot.Format)

@@ -1,12 +1,11 @@
 import ArgumentParser
 import HeliographAPI
 import Media
-import Wire
 
-// Words of the API as arguments of the command.
+// The API's words as command line arguments.
 extension Join: ExpressibleByArgument {}
-extension WaitQuery.Goal: ExpressibleByArgument {}
-extension SourceKind: ExpressibleByArgument {}
+extension ScreenWait.Goal: ExpressibleByArgument {}
+extension Framing: ExpressibleByArgument {}
 
 extension Codec: ExpressibleByArgument {
     package init?(argument: String) { self.init(named: argument) }

@@ -1,8 +1,10 @@
-/// The message by which a stream itself tells players how to turn its pictures: display orientation (H.264 D.1.27, H.265 D.2.17).
+/// The message in the stream that tells players how to rotate its pictures: display orientation (H.264 D.1.27, H.265
+/// D.2.17).
 package enum DisplayOrientation {
-    /// An access unit with the message before its first slice; the same access unit where nothing is to be turned.
+    /// Returns the access unit with the message before its first slice, or unchanged if the orientation is 0.
     ///
-    /// The message holds until the next sequence begins, yet libavcodec (59) tells of it only with H.264 pictures that carry it themselves.
+    /// The message holds until the next sequence begins. But libavcodec (59) reports it only for H.264 pictures that
+    /// carry it themselves, so it is added to every picture.
     ///
     /// - Parameter orientation: Clockwise quarter turns, 0 to 3.
     package static func added(_ orientation: UInt8, to bytes: [UInt8], codec: Codec) -> [UInt8] {

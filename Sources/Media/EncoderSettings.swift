@@ -1,11 +1,11 @@
-/// What an encoder is asked to make of one session's pictures.
+/// The settings of an encoder for one session's pictures.
 package struct EncoderSettings: Sendable, Hashable {
     package var codec: Codec
-    /// Size of the encoded picture, both sides even.
+    /// The size of the encoded picture; both sides even.
     package var size: PictureSize
     /// Output slots per second, 1 to 240.
     package var fps: Int
-    /// Highest bit rate in bit/s, held by a video buffering verifier.
+    /// The highest bitrate, in bit/s, enforced by a video buffering verifier.
     package var bitrate: Int
 
     package init(codec: Codec, size: PictureSize, fps: Int, bitrate: Int) {

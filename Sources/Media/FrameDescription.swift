@@ -1,11 +1,11 @@
-/// Order of the four bytes of one packed pixel in memory, lowest address first. `x` and `a` are ignored.
+/// The order of the four bytes of one packed pixel in memory, lowest address first. `x` and `a` are ignored.
 package enum PixelFormat: String, Sendable, Codable, CaseIterable {
     case bgrx, bgra, rgbx, rgba
 
-    /// Bytes of one pixel.
+    /// The number of bytes per pixel.
     package static let bytesPerPixel = 4
 
-    /// Whether blue stands at the lowest address.
+    /// Whether blue is at the lowest address.
     package var blueFirst: Bool {
         switch self {
         case .bgrx, .bgra: true
@@ -32,10 +32,10 @@ package struct PictureSize: Sendable, Hashable, Codable, CustomStringConvertible
     }
 }
 
-/// How the pixels of a raw frame lie in memory.
+/// The layout of a raw frame's pixels in memory.
 package struct FrameDescription: Sendable, Hashable {
     package var size: PictureSize
-    /// Bytes from one row to the next, at least four times the width.
+    /// Bytes from one row to the next; at least four times the width.
     package var stride: Int
     package var format: PixelFormat
 
@@ -45,7 +45,7 @@ package struct FrameDescription: Sendable, Hashable {
         self.format = format
     }
 
-    /// Bytes from the first pixel to the end of the last row's last pixel.
+    /// The number of bytes from the first pixel to the end of the last row's last pixel.
     package var byteCount: Int {
         guard size.height > 0 else { return 0 }
         return stride * (size.height - 1) + size.width * PixelFormat.bytesPerPixel

@@ -1,14 +1,14 @@
-/// How often something took how long, in fixed buckets from half a millisecond to a second.
+/// A histogram of durations, with fixed buckets from half a millisecond to a second.
 package struct LatencyHistogram: Sendable, Equatable {
-    /// The buckets' upper bounds, inclusive, ns. What is longer falls into one more bucket.
+    /// The buckets' upper bounds, inclusive, in ns. One more bucket counts longer durations.
     package static let bounds: [UInt64] = [
         500_000, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 6_000_000, 8_000_000, 12_000_000, 16_000_000, 24_000_000,
         33_000_000, 50_000_000, 100_000_000, 250_000_000, 500_000_000, 1_000_000_000,
     ]
 
-    /// How many fell into each bucket: one for every bound, and the last for what is longer than all.
+    /// The number of durations in each bucket: one for every bound, and a last one for longer durations.
     package private(set) var counts: [UInt64]
-    /// All times together, ns.
+    /// The sum of all durations, in ns.
     package private(set) var sum: UInt64
 
     package init() {
@@ -16,7 +16,7 @@ package struct LatencyHistogram: Sendable, Equatable {
         sum = 0
     }
 
-    /// - Parameter counts: As in ``counts``; nil where it has another number of elements.
+    /// - Parameter counts: As ``counts``. The initializer returns `nil` if it has another number of elements.
     package init?(counts: [UInt64], sum: UInt64) {
         guard counts.count == Self.bounds.count &+ 1 else { return nil }
         self.counts = counts
@@ -29,10 +29,11 @@ package struct LatencyHistogram: Sendable, Equatable {
         sum = Self.saturatingSum(sum, nanoseconds)
     }
 
-    /// How often in all. Saturates, as ``cumulativeCounts`` do: the relay computes them from numbers that an agent sent.
+    /// The number of all durations. Saturates like ``cumulativeCounts``, because the relay adds up numbers that an
+    /// agent sent.
     package var count: UInt64 { counts.reduce(0, Self.saturatingSum) }
 
-    /// How many took at most as long as each bound; the last element is ``count``.
+    /// The number of durations up to each bound; the last element is ``count``.
     package var cumulativeCounts: [UInt64] {
         var total: UInt64 = 0
         return counts.map { count in

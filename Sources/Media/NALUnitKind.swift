@@ -1,4 +1,4 @@
-/// What a NAL unit is to those that only carry the stream: `nal_unit_type` of H.264 table 7-1 and H.265 table 7-1.
+/// The kinds of NAL units that matter for carrying a stream: `nal_unit_type` of H.264 table 7-1 and H.265 table 7-1.
 package enum NALUnitKind: Sendable, Hashable {
     case videoParameterSet, sequenceParameterSet, pictureParameterSet
     /// An access unit delimiter.

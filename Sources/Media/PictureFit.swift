@@ -1,18 +1,19 @@
-/// Where a source picture lies inside an output picture: scaled with its aspect ratio kept, centred, black borders around.
+/// The place of a source picture in an output picture: scaled with its aspect ratio kept, centred, with black borders.
 package struct PictureFit: Sendable, Equatable {
-    /// The output picture's size, both sides even.
+    /// The size of the output picture; both sides even.
     package let output: PictureSize
-    /// The scaled source's size, both sides even and no larger than the output.
+    /// The size of the scaled source; both sides even and no larger than the output.
     package let content: PictureSize
-    /// The content's left edge in the output, in pixels, even so that chroma samples stay aligned.
+    /// The content's left edge in the output, in pixels. Even, so that chroma samples stay aligned.
     package let x: Int
     /// The content's top edge in the output, in pixels, even.
     package let y: Int
 
-    /// Whether pixels are copied one to one. An odd source loses its last column or row, rather than being resampled.
+    /// Whether pixels are copied one to one. An odd source then loses its last column or row instead of being
+    /// resampled.
     package let isUnscaled: Bool
 
-    /// Whether the content leaves a part of the output black.
+    /// Whether a part of the output stays black.
     package var hasBorders: Bool { content != output }
 
     /// Fits `source` into `output` (letterbox or pillarbox).
@@ -24,7 +25,7 @@ package struct PictureFit: Sendable, Equatable {
             (content, x, y) = (output, 0, 0)
             return
         }
-        // Compares source.width / source.height with output.width / output.height without division.
+        // Compares the aspect ratios source.width / source.height and output.width / output.height without division.
         if source.width * output.height >= output.width * source.height {
             let height = (output.width * source.height + source.width / 2) / max(1, source.width)
             content = PictureSize(width: output.width, height: min(height, output.height)).even
@@ -37,11 +38,11 @@ package struct PictureFit: Sendable, Equatable {
     }
 }
 
-/// The size that a session asks for; what it leaves open follows the source.
+/// The size that a session asks for. Missing values follow the source.
 package struct RequestedSize: Sendable, Hashable, Codable {
     package var width: Int?
     package var height: Int?
-    /// Upper bound of width times height; a larger picture is made smaller with its aspect ratio kept.
+    /// The upper bound of width times height. A larger picture is reduced with its aspect ratio kept.
     package var maxPixels: Int?
 
     package init(width: Int? = nil, height: Int? = nil, maxPixels: Int? = nil) {
@@ -50,10 +51,10 @@ package struct RequestedSize: Sendable, Hashable, Codable {
         self.maxPixels = maxPixels
     }
 
-    /// The longest side that may be asked for, and the longest of one that follows from another.
+    /// The longest side that a session may ask for, or that may follow from the other side.
     private static let longestSide = 8192
 
-    /// The output size for a source of size `source`, both sides even.
+    /// Returns the output size for a source of size `source`; both sides even.
     package func resolved(source: PictureSize) -> PictureSize {
         var size: PictureSize
         switch (width, height) {
@@ -73,7 +74,7 @@ package struct RequestedSize: Sendable, Hashable, Codable {
         return size.even
     }
 
-    /// The size, or the largest one of its aspect ratio that is allowed.
+    /// Returns the size, or the largest allowed size with its aspect ratio.
     private static func bounded(_ size: PictureSize) -> PictureSize {
         let longest = max(size.width, size.height)
         guard longest > longestSide else { return size }

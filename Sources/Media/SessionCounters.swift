@@ -1,6 +1,6 @@
-/// What became of a session's frames and slots since it was added.
+/// Counts of a session's frames and slots since it was added.
 ///
-/// `received == encodedLive + gated + latchedOver + poolDrops + errors + held` at every moment.
+/// At every moment, `received == encodedLive + gated + latchedOver + poolDrops + errors + held`.
 package struct SessionCounters: Sendable, Equatable, Codable {
     /// Frames offered to the session.
     package var received: UInt64 = 0
@@ -14,29 +14,30 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     package var poolDrops: UInt64 = 0
     /// Frames that could not be scaled or encoded.
     package var errors: UInt64 = 0
-    /// Frames in hand: waiting, or being encoded. At most 2.
+    /// Frames that are waiting or being encoded. At most 2.
     package var held: UInt64 = 0
     /// Repeats that the encoder made while the picture settled.
     package var refined: UInt64 = 0
-    /// Repeats that the encoder made though the picture had settled: its stream takes no others, or a keyframe was due.
+    /// Repeats that the encoder made although the picture had settled, because the stream allows no others or a
+    /// keyframe was due.
     package var reencodedRepeats: UInt64 = 0
-    /// Repeats made without the encoder: skip pictures, and keyframes sent again.
+    /// Repeats made without the encoder: skip pictures, and keyframes that are sent again.
     package var skipped: UInt64 = 0
-    /// Slots without a picture though the session repeats: the encoder was busy, woke late or failed.
+    /// Slots without a picture although the session repeats: the encoder was busy, woke late or failed.
     ///
-    /// `encodedLive + repeats + missed` is the number of slots since the first picture, once a picture leaves.
+    /// Once a picture has left, `encodedLive + repeats + missed` is the number of slots since the first picture.
     package var missed: UInt64 = 0
     package var keyframes: UInt64 = 0
-    /// Encoders that failed in mid-stream and were replaced.
+    /// Encoders that failed while streaming and were replaced.
     package var encoderRestarts: UInt64 = 0
-    /// Bytes of all access units.
+    /// The bytes of all access units.
     package var bytes: UInt64 = 0
-    /// How long scaling and encoding took, for each picture that the encoder made: ``encoded`` of them.
+    /// How long scaling and encoding took for each picture that the encoder made; there are ``encoded`` of them.
     package var encodeTimes = LatencyHistogram()
 
     package init() {}
 
-    /// Repeats of all kinds. Saturates, as ``pictures`` does: the relay computes them from numbers that an agent sent.
+    /// Repeats of all kinds. Saturates like ``pictures``, because the relay adds up numbers that an agent sent.
     package var repeats: UInt64 { Self.sum([refined, reencodedRepeats, skipped]) }
 
     /// Pictures that the encoder made.
@@ -45,7 +46,7 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     /// Pictures output, live and repeats.
     package var pictures: UInt64 { Self.sum([encodedLive, repeats]) }
 
-    /// Counts what was made in the encoder's place. Saturates.
+    /// Adds the pictures that the relay made while the session rested. Saturates.
     package mutating func add(_ rests: RestTally) {
         skipped = Self.sum([skipped, rests.skipped])
         missed = Self.sum([missed, rests.missed])
@@ -61,9 +62,9 @@ package struct SessionCounters: Sendable, Equatable, Codable {
     }
 }
 
-/// What was made of a session's slots while it rested.
+/// What the relay made of a session's slots while the session rested.
 package struct RestTally: Sendable, Equatable {
-    /// Pictures, keyframes that were sent again among them.
+    /// Pictures, including keyframes that were sent again.
     package var skipped: UInt64 = 0
     package var missed: UInt64 = 0
     package var keyframes: UInt64 = 0

@@ -1,4 +1,4 @@
-/// Width and height of a sample's shape, both positive: 1:1 on screens.
+/// The shape of a sample: positive width and height, 1:1 on screens.
 package struct SampleAspectRatio: Sendable, Hashable {
     package let width: Int
     package let height: Int
@@ -9,13 +9,13 @@ package struct SampleAspectRatio: Sendable, Hashable {
     }
 }
 
-/// What a stream's numbers mean as colours: code points of ITU-T H.273.
+/// The meaning of a stream's numbers as colours: code points of ITU-T H.273.
 package struct ColourDescription: Sendable, Hashable {
-    /// `colour_primaries` (table 2), 2: unspecified.
+    /// `colour_primaries` (table 2); 2 means unspecified.
     package let primaries: UInt8
-    /// `transfer_characteristics` (table 3), 2: unspecified.
+    /// `transfer_characteristics` (table 3); 2 means unspecified.
     package let transfer: UInt8
-    /// `matrix_coefficients` (table 4), 2: unspecified.
+    /// `matrix_coefficients` (table 4); 2 means unspecified.
     package let matrix: UInt8
     package let isFullRange: Bool
 
@@ -26,28 +26,29 @@ package struct ColourDescription: Sendable, Hashable {
         self.isFullRange = isFullRange
     }
 
-    /// BT.709 in limited range, as the agent's pictures are.
+    /// BT.709 in limited range, which the agent's pictures have.
     package static let bt709Limited = ColourDescription(primaries: 1, transfer: 1, matrix: 1, isFullRange: false)
 }
 
-/// What `vui_parameters( )` of both codecs begins with, as far as the places of chroma samples (H.264 E.1.1, H.265 E.2.1).
+/// The start of `vui_parameters( )` in both codecs, up to the chroma sample locations (H.264 E.1.1, H.265 E.2.1).
 package struct VideoSignal: Sendable, Hashable {
-    /// Nil where it is unspecified.
+    /// The shape of a sample; `nil` if it is unspecified.
     package let aspectRatio: SampleAspectRatio?
-    /// Nil where nothing is said about colours.
+    /// The meaning of colours; `nil` if it is not given.
     package let colour: ColourDescription?
 
-    /// Tables E-1 of both standards, from `aspect_ratio_idc` 1 on.
+    /// Tables E-1 of both standards, starting at `aspect_ratio_idc` 1.
     private static let aspectRatios: [(Int, Int)] = [
         (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11),
         (80, 33), (18, 11), (15, 11), (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
     ]
-    /// `aspect_ratio_idc` Extended_SAR.
+    /// The `aspect_ratio_idc` Extended_SAR.
     private static let extendedAspectRatio = 255
-    /// Code point of what is not specified.
+    /// The code point for unspecified values.
     private static let unspecified: UInt8 = 2
 
-    /// - Parameter reader: Stands before `aspect_ratio_info_present_flag`, then behind the chroma sample locations.
+    /// - Parameter reader: Must be at `aspect_ratio_info_present_flag`. Afterwards it is after the chroma sample
+    ///   locations.
     init(_ reader: inout BitReader) throws(BitstreamError) {
         aspectRatio = try reader.flag() ? try Self.readAspectRatio(&reader) : nil
         // overscan_info
@@ -88,7 +89,9 @@ package struct VideoSignal: Sendable, Hashable {
 }
 
 extension PictureSize {
-    /// The size without the borders that four offsets in the stream cut off: left, right, top, bottom, in `columns` and `rows` of luma samples.
+    /// Returns the size without the borders that four offsets in the stream cut off (left, right, top, bottom).
+    ///
+    /// The offsets are multiples of `columns` and `rows` luma samples.
     func cropped(_ reader: inout BitReader, columns: Int, rows: Int) throws(BitstreamError) -> PictureSize {
         let (left, right, top, bottom) = try (reader.ue(), reader.ue(), reader.ue(), reader.ue())
         let cropped = PictureSize(

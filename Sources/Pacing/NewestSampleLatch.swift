@@ -1,8 +1,8 @@
-/// Holds the newest sample and when it arrived. A newer one displaces it.
+/// A slot for the newest sample and its time of arrival. A newer sample replaces it.
 package struct NewestSampleLatch<Sample: Sendable>: Sendable {
     package struct Entry: Sendable {
         package let sample: Sample
-        /// Monotonic ns.
+        /// Time of arrival, in monotonic ns.
         package let arrival: UInt64
     }
 
@@ -10,14 +10,14 @@ package struct NewestSampleLatch<Sample: Sendable>: Sendable {
 
     package init() {}
 
-    /// Puts `sample` in and returns the entry that it displaces.
+    /// Stores `sample` and returns the entry that it replaces.
     package mutating func put(_ sample: Sample, at now: UInt64) -> Entry? {
         let displaced = waiting
         waiting = Entry(sample: sample, arrival: now)
         return displaced
     }
 
-    /// Takes the entry out.
+    /// Removes and returns the entry.
     package mutating func take() -> Entry? {
         defer { waiting = nil }
         return waiting

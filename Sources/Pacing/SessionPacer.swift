@@ -1,16 +1,16 @@
 package import Media
 
-/// What a session's encoder does next.
+/// The next action of a session's encoder.
 package enum PacingDecision<Frame: Sendable>: Sendable {
     /// Encode this frame as the picture of the slot at `slot` (monotonic ns).
     case encode(Frame, slot: UInt64)
-    /// Output the last picture once more for the slot at `slot`.
+    /// Output the last picture again for the slot at `slot` (monotonic ns).
     case `repeat`(slot: UInt64)
-    /// Nothing to do before `until`, monotonic ns, unless a frame arrives; nil for until one does.
+    /// Do nothing before `until` (monotonic ns) unless a frame arrives; `nil` means until a frame arrives.
     case wait(until: UInt64?)
 }
 
-/// What became of a picture that the pacer let go.
+/// The result of a decision to output a picture.
 package enum PictureOutcome: Sendable {
     case encoded(byteCount: Int, isKeyframe: Bool)
     /// A repeat that the encoder made while the picture settled.
@@ -21,11 +21,12 @@ package enum PictureOutcome: Sendable {
     case failed
 }
 
-/// Composes gate, latch and repeater into a session's cadence, and counts what becomes of every frame and slot.
+/// Combines gate, latch and repeater into a session's cadence, and counts the results for every frame and slot.
 ///
-/// It decides at three moments: a frame arrives (``offer(_:at:)``), the encoder becomes free (``finish(_:started:at:)``),
-/// and a time is reached (``next(at:)``). Live pictures and repeats share one sequence of slots, so their sum never exceeds
-/// the session's rate. The caller has one encoder: between a decision to output and its `finish` it does not call `next`.
+/// It decides at three moments: a frame arrives (``offer(_:at:)``), the encoder becomes free
+/// (``finish(_:started:at:)``), and a time is reached (``next(at:)``). Live pictures and repeats share one sequence of
+/// slots, so their sum never exceeds the session's rate. The caller has one encoder: between a decision to output and
+/// its `finish` it must not call `next`.
 package struct SessionPacer<Frame: Sendable>: Sendable {
     private enum Encoder: Sendable {
         case free, busyLive, busyRepeat
@@ -42,8 +43,8 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     /// - Parameters:
     ///   - fps: Slots per second, 1 to 240.
     ///   - repeats: Whether the last picture is output again while no frame comes.
-    ///   - start: No slot is due before, monotonic ns.
-    ///   - gate: When frames are ready.
+    ///   - start: The earliest time of a slot, in monotonic ns.
+    ///   - gate: Decides when frames are ready.
     package init(fps: Int, repeats: Bool, start: UInt64 = 0, gate: DueTimeGate = DueTimeGate()) {
         self.start = start
         self.gate = gate
@@ -57,8 +58,10 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         return counters
     }
 
-    /// Takes in a frame that arrived at `now`, or before where it is the session's first. Returns the frame that it displaces, for the caller to
-    /// release.
+    /// Accepts a frame.
+    ///
+    /// - Parameter now: The time of arrival, in monotonic ns. May be in the past only for the session's first frame.
+    /// - Returns: The frame that it replaces, for the caller to release.
     package mutating func offer(_ frame: Frame, at now: UInt64) -> Frame? {
         tally.received += 1
         let wasReady = latch.waiting.map { gate.readyTime(arrival: $0.arrival, clock: clock) <= now } ?? false
@@ -69,11 +72,11 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         return displaced.sample
     }
 
-    /// When the free encoder has something to do, as matters stand at `now`; nil for not before a frame arrives.
+    /// Returns when the free encoder next has work, judged at `now`; `nil` if not before a frame arrives.
     ///
-    /// - Parameter demandTime: From when on somebody waits for a keyframe: it takes the next slot, ahead of it if need be. That is the frame that
-    ///   waits, or the last picture once more, even where repeats are off, or a viewer that joins a static screen would see nothing. Nil when nobody
-    ///   waits.
+    /// - Parameter demandTime: The time from which a keyframe is wanted; `nil` if none is wanted. The keyframe takes
+    ///   the next slot, ahead of it if necessary. It is the waiting frame, or the last picture again, even if repeats
+    ///   are off. Otherwise a viewer that joins a static screen would see nothing.
     package mutating func nextTime(at now: UInt64, demandTime: UInt64? = nil) -> UInt64? {
         let demanded = repeater.demandedTime(demandTime, clock: clock)
         if let waiting = latch.waiting {
@@ -85,7 +88,7 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         return repeater.repeatTime(clock: clock).map { min($0, demanded ?? $0) } ?? demanded
     }
 
-    /// What the free encoder does at `now`.
+    /// Returns the next action of the free encoder at `now`.
     ///
     /// - Parameter demandTime: As in ``nextTime(at:demandTime:)``.
     package mutating func next(at now: UInt64, demandTime: UInt64? = nil) -> PacingDecision<Frame> {
@@ -101,25 +104,25 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         return .repeat(slot: takeSlot(arrival: now, at: now, onDemand: isEarly))
     }
 
-    /// Takes the slot of a picture that leaves at `now`.
+    /// Takes the slot for a picture that leaves at `now`.
     private mutating func takeSlot(arrival: UInt64, at now: UInt64, onDemand: Bool) -> UInt64 {
         if clock.due == nil {
             clock.begin(inStepWith: arrival, at: now, from: start)
             return clock.takeSlot(at: now, onDemand: true)
         }
-        // Where nothing fills the slots of a static screen, they follow the frame.
+        // If nothing fills the slots of a static screen, they follow the frame.
         if !repeater.fillsSlots, clock.isOver(at: arrival) { clock.begin(at: arrival) }
         passOverSlots(at: now)
         return clock.takeSlot(at: now, onDemand: onDemand)
     }
 
-    /// Gives up the slots that are too late for any picture.
+    /// Passes over the slots that are too late for any picture.
     private mutating func passOverSlots(at now: UInt64) {
         let count = clock.passOver(at: now)
         if repeater.fillsSlots { tally.missed += count }
     }
 
-    /// Notes that the encoder, busy since `started`, became free at `now`.
+    /// Records that the encoder, busy since `started`, became free at `now`.
     package mutating func finish(_ outcome: PictureOutcome, started: UInt64, at now: UInt64) {
         switch outcome {
         case .encoded(let byteCount, let isKeyframe):
@@ -138,14 +141,15 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
             missSlot()
         case .failed:
             tally.errors += encoder == .busyLive ? 1 : 0
-            // What failed is tried again, or the screen would have changed unseen.
+            // A failed frame is tried again as a repeat, because the change of the screen would otherwise stay
+            // invisible.
             repeater.hasPicture = true
             missSlot()
         }
         encoder = .free
     }
 
-    /// Notes that the picture of a slot came to nothing.
+    /// Records that a slot got no picture.
     private mutating func missSlot() {
         tally.missed += repeater.fillsSlots ? 1 : 0
     }
@@ -156,15 +160,20 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
         repeater.hasPicture = true
     }
 
-    /// The next slot and the rate, for somebody else to fill the slots from it on; nil where they are not all to be filled, or a frame is
-    /// in hand. Until ``resume(slots:at:)`` no decision is asked for.
+    /// The next slot and the rate, if the relay can fill all slots from it on; `nil` if slots stay empty or a frame is
+    /// in hand.
+    ///
+    /// Do not ask for decisions until ``resume(slots:at:)``.
     package var slotsToFill: (first: UInt64, fps: Int)? {
         guard repeater.fillsSlots, latch.waiting == nil, encoder == .free, let due = clock.due else { return nil }
         return (due, Int(clock.fps))
     }
 
-    /// Goes on at `now` after `slots` slots that somebody else has taken or passed over: at most those that may be over by then, the last one
-    /// taken ahead of its time. Returns the last slot that is over.
+    /// Continues at `now` after the relay has filled or passed over `slots` slots.
+    ///
+    /// At most those slots count that may be over by then, the last one taken ahead of its time.
+    ///
+    /// - Returns: The last slot that is over.
     package mutating func resume(slots: UInt64, at now: UInt64) -> UInt64? {
         clock.skip(min(slots, clock.slots(dueBy: now + clock.interval())))
         return clock.last
@@ -173,9 +182,9 @@ package struct SessionPacer<Frame: Sendable>: Sendable {
     /// Slots per second.
     package var fps: Int { Int(clock.fps) }
 
-    /// Goes on with another number of slots per second, 1 to 240.
+    /// Continues with another number of slots per second, 1 to 240.
     package mutating func changeRate(fps: Int, at now: UInt64) {
-        // What the former rate owed is settled by its slots.
+        // The slots of the former rate that are over count as missed.
         if repeater.fillsSlots { passOverSlots(at: now) }
         clock.changeRate(fps: fps, at: now)
         gate.rateChanged()

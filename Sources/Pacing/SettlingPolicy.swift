@@ -1,51 +1,55 @@
-/// Decides when a picture that is static has settled: until then repeats are encoded, so that it becomes as sharp as the
-/// encoder would make it, and from then on they are made without the encoder.
+/// Decides when a static picture has settled.
+///
+/// Until then, repeats are encoded, so that the picture becomes as sharp as the encoder can make it. From then on,
+/// repeats are made without the encoder.
 package struct SettlingPolicy: Sendable, Equatable {
-    /// How many repeats are encoded at least: they also give the encoder's rate control back what the motion took.
+    /// The fewest repeats to encode. They also let the encoder's rate control recover from motion.
     package static let fewestRefinements = 4
-    /// After how many a picture has settled whatever it looks like.
+    /// The number of refinements after which a picture counts as settled, whatever its quality.
     package static let mostRefinements = 120
 
-    /// For how long a picture that the rate cap did not hold down is repeated as it is before it is refined, seconds: while somebody types, the next one comes
-    /// sooner. What the cap holds down is refined at once, which gives the encoder's rate control back what the picture took.
+    /// How long a picture that the rate cap did not affect is repeated before it is refined, in seconds.
+    ///
+    /// While a person types, the next picture comes sooner. A picture that the cap affects is refined at once, so that
+    /// the encoder's rate control recovers.
     package static let patience = 0.25
 
     private var refinements = 0
     private var isCapped = true
-    /// Repeats until the first refinement.
+    /// The number of repeats until the first refinement.
     private var waits = 0
 
     package init() {}
 
-    /// Whether repeats need the encoder no more.
+    /// Whether repeats no longer need the encoder.
     package var isSettled: Bool {
         refinements >= Self.mostRefinements || refinements >= Self.fewestRefinements && !isCapped
     }
 
-    /// Whether the next repeat is to be a refinement.
+    /// Whether the next repeat must be a refinement.
     package var isRefining: Bool { !isSettled && waits == 0 }
 
-    /// Notes that there is a new picture, whatever becomes of it.
+    /// Records that there is a new picture, even if encoding it fails.
     package mutating func pictureTaken() {
         self = SettlingPolicy()
     }
 
-    /// Notes that the new picture was encoded.
+    /// Records that the new picture was encoded.
     ///
     /// - Parameters:
     ///   - isCapped: Whether the rate cap has lowered its quality.
-    ///   - fps: Repeats in a second.
+    ///   - fps: Repeats per second.
     package mutating func pictureEncoded(isCapped: Bool, fps: Int) {
         self = SettlingPolicy()
         if !isCapped { waits = Int((Self.patience * Double(fps)).rounded(.up)) }
     }
 
-    /// Notes that the picture was repeated without the encoder.
+    /// Records that the picture was repeated without the encoder.
     package mutating func repeatSkipped() {
         if waits > 0 { waits -= 1 }
     }
 
-    /// Notes that the picture was encoded again.
+    /// Records that the picture was encoded again.
     ///
     /// - Parameter isCapped: Whether the rate cap has lowered its quality.
     package mutating func repeatEncoded(isCapped: Bool) {
@@ -54,8 +58,10 @@ package struct SettlingPolicy: Sendable, Equatable {
         self.isCapped = isCapped
     }
 
-    /// Notes that the picture was encoded again as a keyframe. One that is worse than a settled picture that it replaces is refined anew;
-    /// before that it is a step like any other, or keyframes in quick succession would keep a picture from ever settling.
+    /// Records that the picture was encoded again as a keyframe.
+    ///
+    /// If it is worse than the settled picture that it replaces, refinement starts again. Before the picture has
+    /// settled, it counts as a refinement. Otherwise frequent keyframes would keep a picture from ever settling.
     ///
     /// - Parameter isCapped: Whether the rate cap has lowered its quality.
     package mutating func keyframeEncoded(isCapped: Bool) {

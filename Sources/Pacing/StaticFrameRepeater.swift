@@ -9,16 +9,19 @@ package struct StaticFrameRepeater: Sendable {
         self.isOn = isOn
     }
 
-    /// Whether every slot is to have a picture, live or not.
+    /// Whether every slot gets a picture, live or repeated.
     package var fillsSlots: Bool { isOn && hasPicture }
 
-    /// When a repeat takes the next slot if no frame has come by then: half an interval after it is due. Nil for never.
+    /// Returns when a repeat takes the next slot if no frame has come: half an interval after it is due; `nil` for
+    /// never.
     package func repeatTime(clock: SlotClock) -> UInt64? {
         guard fillsSlots, let due = clock.due else { return nil }
         return due + clock.interval(over: 2)
     }
 
-    /// When a picture that is wanted from `demand` on takes the next slot: ahead of it, as far as the pictures before allow. Nil for never.
+    /// Returns when a picture that is wanted from `demand` on takes the next slot; `nil` for never.
+    ///
+    /// It may be ahead of the slot, if the pictures before it allow that.
     package func demandedTime(_ demand: UInt64?, clock: SlotClock) -> UInt64? {
         guard let demand, hasPicture, clock.due != nil else { return nil }
         return max(demand, clock.earliest)

@@ -1,10 +1,10 @@
 package import Media
 
-/// A codec as players and browsers are asked for it (RFC 6381, section 3.3; ISO/IEC 14496-15, annex E).
+/// The string by which players and browsers identify a codec (RFC 6381, section 3.3; ISO/IEC 14496-15, annex E).
 package enum CodecString {
-    /// Of pictures that bring their parameter sets: `avc3.42C01F`, `hev1.1.6.L93.90`.
+    /// Returns the string for pictures with in-band parameter sets: `avc3.42C01F`, `hev1.1.6.L93.90`.
     ///
-    /// Nil when there is no sequence parameter set, or one that ends before its level.
+    /// Returns `nil` if there is no sequence parameter set, or if it ends before its level.
     package static func inBand(_ sets: ParameterSets, codec: Codec) -> String? {
         let units = AnnexB.units(in: sets.bytes).lazy.map { sets.bytes[in: $0.contents] }
         guard
@@ -23,13 +23,14 @@ package enum CodecString {
         }
     }
 
-    /// Profile, constraint flags and level in hexadecimal behind the sample entry's type.
+    /// Returns the sample entry's type, followed by profile, constraint flags and level in hexadecimal.
     static func h264(_ type: StaticString, profile: UInt8, constraints: UInt8, level: UInt8) -> String {
         let digits = [profile, constraints, level].map { byte in "\(byte < 16 ? "0" : "")\(hexadecimal(byte))" }
         return "\(type)." + digits.joined()
     }
 
-    /// Profile, compatibility flags from the last to the first, tier and level, and the constraint bytes as far as they are not zero.
+    /// Returns the sample entry's type, followed by profile, compatibility flags from the last to the first, tier and
+    /// level, and the constraint bytes up to the last one that is not zero.
     static func h265(_ type: StaticString, _ profile: H265ProfileTierLevel) -> String {
         let space = ["", "A", "B", "C"][at: Int(clamping: profile.space)] ?? ""
         var parts = ["\(type)", "\(space)\(profile.profile)", hexadecimal(profile.compatibility.bitReversed)]

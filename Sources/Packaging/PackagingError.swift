@@ -1,23 +1,26 @@
 package import Media
 
-/// Why an access unit cannot be packaged. The packager is left as it was and can go on, unless the error says otherwise.
+/// The reason why a unit cannot be packaged. The packager is unchanged and can continue, unless the case says
+/// otherwise.
 package enum PackagingError: Error, Equatable, Sendable {
-    /// It has no slice, or is no Annex B stream.
+    /// The access unit has no slice, or is not an Annex B stream.
     case noPicture
-    /// Its track is none of the container's.
+    /// The unit's track does not belong to the container.
     case unknownTrack
-    /// It is no packet of its track's codec.
+    /// The unit is not a packet of its track's codec.
     case noPacket
-    /// Its time lies before the origin of the timeline.
+    /// The unit's time is before the origin of the timeline.
     case beforeOrigin
-    /// No keyframe came before it, or the last one could not be packaged.
+    /// No keyframe came before the unit, or the last keyframe could not be packaged.
     case noKeyframe
-    /// A keyframe without a set of each kind that its codec needs. Only a keyframe can follow.
+    /// The keyframe lacks a kind of parameter set that its codec needs. Only a keyframe can follow.
     case noParameterSets
-    /// A keyframe whose sequence parameter set cannot be read. Only a keyframe can follow.
+    /// The keyframe's sequence parameter set cannot be read. Only a keyframe can follow.
     case damagedParameterSet(BitstreamError)
-    /// A parameter set, their number, or the picture is larger than the format can tell, or the picture has too many NAL units. Only a keyframe can follow.
+    /// A parameter set, the number of sets, or the picture exceeds the format's limits, or the picture has too many NAL
+    /// units. Only a keyframe can follow.
     case tooLarge
-    /// A picture other than a keyframe changes parameter sets that the format keeps outside pictures. Only a keyframe can follow.
+    /// A picture other than a keyframe changes parameter sets that the format stores outside pictures. Only a keyframe
+    /// can follow.
     case lateParameterSet
 }

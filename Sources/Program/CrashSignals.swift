@@ -2,11 +2,12 @@ import Glibc
 
 /// The signals of a crash.
 package enum CrashSignals {
-    /// Lets a crash end the process at once.
+    /// Makes a crash end the process at once.
     ///
-    /// Where the Swift toolchain is installed, its runtime would stop the crashed thread to have a backtrace printed, for seconds or for good.
-    /// That is not for a process that another is to start again, and of which all that still runs would go on meanwhile. Who wants the backtrace
-    /// sets `SWIFT_BACKTRACE`; core dumps are as the system has them.
+    /// If the Swift toolchain is installed, its runtime stops a crashed thread for seconds or forever to print a
+    /// backtrace. Meanwhile the process's other threads continue, and no new process can be started in its place.
+    ///
+    /// Set `SWIFT_BACKTRACE` to get the backtrace. Core dumps follow the system's settings.
     package static func endProcess() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }

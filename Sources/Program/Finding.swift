@@ -1,9 +1,10 @@
-/// One thing that broadcasting a screen needs, and whether it is there: what `capture-agent --diagnose` writes and `heliograph doctor` shows.
+/// The result of one check for broadcasting a screen, which `capture-agent --diagnose` writes and `heliograph doctor`
+/// shows.
 package struct Finding: Sendable, Equatable, Codable {
     package enum Verdict: String, Sendable, Codable {
-        /// It is as it has to be.
+        /// Everything is as required.
         case ok
-        /// Broadcasts work, with less than there could be, or after somebody has done something.
+        /// Broadcasts work, but with limits or only after a manual step.
         case warning
         /// Broadcasts fail.
         case failure
@@ -13,12 +14,12 @@ package struct Finding: Sendable, Equatable, Codable {
         case check, verdict, statement, advice
     }
 
-    /// What was looked at, a word for programs. docs/doctor.md lists them.
+    /// The check's name, for programs. docs/reference/doctor.md lists the names.
     package var check: String
     package var verdict: Verdict
-    /// What was found, for a person.
+    /// What was found, for people.
     package var statement: String
-    /// What to do about it, for a person; nil where there is nothing to do.
+    /// What to do, for people; `nil` if nothing needs to be done.
     package var advice: String?
 
     package init(_ check: String, _ verdict: Verdict, _ statement: String, advice: String? = nil) {
@@ -33,7 +34,7 @@ package struct Finding: Sendable, Equatable, Codable {
         try container.encode(check, forKey: .check)
         try container.encode(verdict, forKey: .verdict)
         try container.encode(statement, forKey: .statement)
-        // Null too: readers find every field.
+        // Also encodes null, so that readers find every field.
         try container.encode(advice, forKey: .advice)
     }
 }

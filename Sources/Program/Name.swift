@@ -1,5 +1,5 @@
 extension String {
-    /// Whether it is a name as devices and encoders have: 1 to 64 letters, digits, `-` and `_`, all ASCII.
+    /// Whether it is a valid name of a device or an encoder: 1 to 64 letters, digits, `-` and `_`, all ASCII.
     package var isName: Bool {
         1...64 ~= utf8.count
             && utf8.allSatisfy { byte in

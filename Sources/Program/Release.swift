@@ -1,4 +1,4 @@
-/// The release of this source tree: agent, relay and command are released together.
+/// The version of this source tree, shared by agent, relay and command.
 package enum Release {
     package static let current = "0.1.0"
 }

@@ -9,17 +9,17 @@ import Wire
 
 @main
 struct HeliographRelay: AsyncParsableCommand {
-    /// How long a shutdown in good order may take before what is left is cancelled.
+    /// How long a clean shutdown may take before the rest is cancelled.
     private static let shutdownTime = Duration.seconds(7)
 
     static let configuration = CommandConfiguration(
         commandName: "heliograph-relay",
         abstract: "Relays devices' screens from their capture agents to any number of viewers.",
         discussion: """
-            Everything is driven over HTTP (docs/api.md); begin with
+            Everything is driven over HTTP (docs/reference/api.md); begin with
               curl -X POST http://127.0.0.1:8420/screencapture/broadcast/start
             or with `heliograph start`. SIGTERM and SIGINT end viewers' streams \
-            and the agent in good order, within 8 s. SIGHUP reads the configuration file again and takes over \
+            and the agent cleanly, within 8 s. SIGHUP reads the configuration file again and takes over \
             what can change while the relay runs; without a file, and when the relay's terminal closes, it does what SIGTERM does. \
             Under nohup it does nothing.
 
@@ -42,7 +42,7 @@ struct HeliographRelay: AsyncParsableCommand {
         CrashSignals.endProcess()
         signal(SIGPIPE, SIG_IGN)
         Self.allowManyFiles()
-        // A file that may not grow (RLIMIT_FSIZE) is an error like a full disk, not the relay's end.
+        // A file at its size limit (RLIMIT_FSIZE) is an error like a full disk. It must not end the relay.
         signal(SIGXFSZ, SIG_IGN)
         let configuration = try readConfiguration()
         do {
@@ -59,7 +59,7 @@ struct HeliographRelay: AsyncParsableCommand {
 
     private func serve(_ configuration: RelayConfiguration) async throws {
         let log = LogWriter(format: configuration.logFormat, level: configuration.logLevel) { line in
-            // In one piece, as stdio locks its streams.
+            // Written with one call, because stdio locks its streams per call.
             _ = fputs(line, stderr)
         }
         LoggingSystem.bootstrap { RelayLogHandler(label: $0, writer: log) }
@@ -78,7 +78,8 @@ struct HeliographRelay: AsyncParsableCommand {
         }
     }
 
-    /// Takes as many open files as the system gives: each viewer is one, and the usual 1024 are fewer than a few devices' viewers.
+    /// Raises the limit on open files to the system's maximum. Each viewer needs one, and the usual 1024 are fewer than
+    /// a few devices' viewers.
     private static func allowManyFiles() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -86,7 +87,7 @@ struct HeliographRelay: AsyncParsableCommand {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Whether the relay was started to outlive its terminal, as nohup does it.
+    /// Whether the relay was started to outlive its terminal, as nohup does.
     private static var ignoresHangup: Bool {
         var action = sigaction()
         guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
@@ -103,7 +104,7 @@ struct HeliographRelay: AsyncParsableCommand {
             print(ports.json)
             fflush(stdout)
         }
-        // It ends by itself when it was told to drain.
+        // The relay ends by itself after a drain.
         var services = [
             ServiceGroupConfiguration.ServiceConfiguration(
                 service: relay,
@@ -115,7 +116,7 @@ struct HeliographRelay: AsyncParsableCommand {
             if options.file == nil {
                 endSignals.append(.sighup)
             } else {
-                // One that comes before it is listened for is too early to mean anything.
+                // A signal that arrives before the handler is ready is ignored.
                 signal(SIGHUP, SIG_IGN)
                 let reloading = Reloading(options: options, log: log, logger: logger, change: change)
                 services.append(.init(service: reloading, successTerminationBehavior: .gracefullyShutdownGroup))
@@ -132,12 +133,12 @@ struct HeliographRelay: AsyncParsableCommand {
 }
 
 extension RelayStartError {
-    /// As in sysexits.h: 69 for an unavailable port, 64 for wrong arguments.
+    /// The exit status from sysexits.h: 69 for an unavailable port, 64 for wrong arguments.
     fileprivate var exitCode: Int32 {
         switch self {
         case .portInUse, .cannotBind: EX_UNAVAILABLE
         case .notLoopback, .keys, .open, .certificate, .certificateUnreadable, .noStateDirectory, .tokenUnreadable,
-            .tokenTooShort:
+            .tokenTooShort, .webhookSecret, .webhookDevice:
             EX_USAGE
         case .portsFileUnwritable: 1
         }

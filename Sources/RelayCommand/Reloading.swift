@@ -5,7 +5,7 @@ import Relay
 import ServiceLifecycle
 import UnixSignals
 
-/// Reads the configuration again at every SIGHUP.
+/// Reloads the configuration at every SIGHUP.
 struct Reloading: Service {
     private static let terminal = "/dev/tty"
 
@@ -14,7 +14,7 @@ struct Reloading: Service {
     let logger: Logger
     let change: AsyncStream<RelayConfiguration>.Continuation
 
-    /// Returns, which ends the relay, when the signal says that its terminal has closed.
+    /// Runs until the signal means that the relay's terminal has closed. Its return ends the relay.
     func run() async throws {
         let hadTerminal = Self.hasTerminal
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {

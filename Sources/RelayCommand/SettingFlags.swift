@@ -2,10 +2,10 @@ import ArgumentParser
 import HeliographAPI
 import Relay
 
-/// The flags of the table of settings.
+/// The flags from the table of settings.
 ///
-/// ArgumentParser finds the flags of a type by reflection on an instance, and then decodes them by name. It usually meets
-/// properties declared `@Option` and `@Flag`; this type shows it one for each flag of the table instead.
+/// ArgumentParser finds the flags of a type by reflection on an instance, and then decodes them by name. It usually
+/// meets properties declared `@Option` and `@Flag`; this type shows it one for each flag of the table instead.
 struct SettingFlags: ParsableArguments, CustomReflectable {
     private static let flags = RelayConfiguration.settings.flatMap(\.flags)
 
@@ -17,7 +17,7 @@ struct SettingFlags: ParsableArguments, CustomReflectable {
         init?(intValue: Int) { nil }
     }
 
-    /// What the flags say, by their names.
+    /// The values of the given flags, by their names.
     private var values: [String: JSONValue] = [:]
 
     init() {}
@@ -69,12 +69,12 @@ struct SettingFlags: ParsableArguments, CustomReflectable {
         do {
             _ = try settings()
         } catch let issues as FieldIssues {
-            let lines = issues.all.map { "\(Self.flag(for: $0.path)) \($0.statement)" }
+            let lines = issues.all.map { $0.message(naming: Self.flag(for: $0.path)) }
             throw ValidationError(lines.joined(separator: "\n"))
         }
     }
 
-    /// The settings that the flags say.
+    /// Reads the settings from the given flags.
     ///
     /// - Throws: ``FieldIssues``
     func settings() throws -> RelaySettings {
@@ -90,7 +90,7 @@ struct SettingFlags: ParsableArguments, CustomReflectable {
         return settings
     }
 
-    /// The flag that says the field at `path`: `tls.key` is `--tls-key`, `source` is `--source`.
+    /// Returns the flag for the field at `path`: `--tls-key` for `tls.key`, `--source` for `source`.
     private static func flag(for path: [String]) -> String {
         let flags = RelayConfiguration.settings.first { $0.name == path.first }?.flags ?? []
         let flag = flags.first { $0.member != nil && $0.member == path.dropFirst().first } ?? flags.first

@@ -32,7 +32,7 @@ enum AccessUnitBody {
 
     /// Reads a body's fixed part.
     ///
-    /// - Parameter track: Of the packet's header.
+    /// - Parameter track: The track in the packet's header.
     static func parse(_ body: ByteReader, track: MediaTrack.ID) throws(WireError) -> UnitHeader {
         var rest = body
         guard let pts = rest.u64(), let captured = rest.u64(), let encodeStart = rest.u64(), let encodeEnd = rest.u64(),
@@ -59,6 +59,6 @@ enum AccessUnitBody {
 }
 
 extension AccessUnit {
-    /// The longest Annex B bytes that a packet has room for.
+    /// The most Annex B bytes that fit into a packet.
     package static let maximumByteCount = PacketHeader.maximumLength - AccessUnitBody.fixedByteCount
 }

@@ -1,22 +1,22 @@
 package import Media
 
-/// The tracks that all sessions of a device share: what the device sounds like. Their units travel as those of session 0.
+/// The tracks that all sessions of a device share, which are its sound. Their units are sent with session 0.
 package struct DeviceTracks: Sendable, Equatable, Codable {
     package struct Track: Sendable, Equatable, Codable {
         package enum Codec: String, Sendable, Codable {
             case opus
         }
 
-        /// 1 and more: 0 is a session's video.
+        /// The track's id, at least 1: 0 is a session's video.
         package var id: MediaTrack.ID
         package var codec: Codec
-        /// 1 or 2.
+        /// The number of channels, 1 or 2.
         package var channels: UInt8
-        /// Samples at 48 kHz that a decoder makes before those that count.
+        /// The number of samples at the start that a player must discard, at 48 kHz.
         package var preSkip: UInt16
     }
 
-    /// Most tracks of a device.
+    /// The most tracks of a device.
     private static let most = 8
 
     package var tracks: [Track]
@@ -31,7 +31,7 @@ package struct DeviceTracks: Sendable, Equatable, Codable {
         }
     }
 
-    /// The tracks that make sense, each id once.
+    /// The valid tracks, each id once.
     package var sound: [MediaTrack] {
         var ids: Set<MediaTrack.ID> = [MediaTrack.videoID]
         return tracks.prefix(Self.most).compactMap { track in

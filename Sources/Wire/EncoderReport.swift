@@ -2,11 +2,11 @@ package import Media
 
 /// Whether one encoder works on the agent's machine.
 package struct EncoderReport: Sendable, Equatable, Codable {
-    /// Its name as sessions ask for it, for example `x264` or `h264_vaapi`.
+    /// The encoder's name in session parameters, for example `x264` or `h264_vaapi`.
     package var name: String
     package var codec: Codec
     package var available: Bool
-    /// Why it is not available, for a person; nil when it is.
+    /// Why it is not available, for people; `nil` if it is.
     package var reason: String?
 
     package init(name: String, codec: Codec, available: Bool, reason: String? = nil) {

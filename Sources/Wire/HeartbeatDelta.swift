@@ -1,14 +1,17 @@
-/// The sessions' figures that a link's HEARTBEATs have told so far, at either end of it. A session whose figures are as they were is told of by its
-/// id alone: of hundreds that rest a heartbeat is short, and read in no time.
+/// Either end's record of the sessions' figures that a link's HEARTBEATs have carried so far.
+///
+/// A session with unchanged figures is sent as its id only. So a heartbeat with hundreds of resting sessions is short
+/// and quick to read.
 package struct HeartbeatDelta: Sendable {
     private var figures: [SessionID: SessionFigures] = [:]
 
-    /// Most sessions that are told of: as many as a device may have. An agent could name 300,000 in a heartbeat by their ids alone.
+    /// The most sessions in a heartbeat: as many as a device may have. Without it, an agent could name 300,000 sessions
+    /// by their ids alone.
     private static let most = 1000
 
     package init() {}
 
-    /// The heartbeat as it is sent: without figures that the other end has.
+    /// Returns the heartbeat to send, without the figures that the other end has.
     package mutating func shortened(_ heartbeat: Heartbeat) -> Heartbeat {
         let former: [SessionID: SessionFigures] = figures
         remember(heartbeat)
@@ -19,7 +22,9 @@ package struct HeartbeatDelta: Sendable {
         return short
     }
 
-    /// A heartbeat that came, with the figures of all sessions, ordered by their ids. One that is said to be unchanged and was never told of is left out.
+    /// Returns a received heartbeat with the figures of all sessions, ordered by their ids.
+    ///
+    /// A session that is said to be unchanged but was never sent is left out.
     package mutating func completed(_ short: Heartbeat) -> Heartbeat {
         let former: [SessionID: SessionFigures] = figures
         remember(short)

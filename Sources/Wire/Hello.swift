@@ -2,7 +2,7 @@
 package struct Hello: Sendable, Equatable, Codable {
     /// The secret that the relay gave the agent when it started it, or that the operator configured.
     package var token: String
-    /// The device whose screen this agent captures.
+    /// The device whose screen the agent captures.
     package var device: String
     /// The capture source's kind, for example `portal` or `test-pattern`.
     package var source: String
@@ -10,7 +10,7 @@ package struct Hello: Sendable, Equatable, Codable {
     package var pid: Int32
     /// The agent's release.
     package var release: String
-    /// Absent on the wire for a broadcast's agent.
+    /// The agent's role. Absent on the wire for a broadcast's agent.
     package var role: AgentRole {
         get { standbyRole ?? .primary }
         set { standbyRole = newValue == .primary ? nil : newValue }
@@ -40,10 +40,10 @@ package struct Hello: Sendable, Equatable, Codable {
     }
 }
 
-/// What an agent is to its device, which has at most one of each.
+/// The role of an agent for its device, which has at most one agent of each role.
 package enum AgentRole: String, Sendable, Codable, CaseIterable {
-    /// Captures the screen for as long as the broadcast runs.
+    /// Captures the screen while the broadcast runs.
     case primary
-    /// Waits with sessions that are not active, to feed them when the broadcast's agent cannot.
+    /// Knows the sessions without encoding them, and feeds them if the broadcast's agent cannot.
     case standby
 }

@@ -1,9 +1,9 @@
 package import Media
 
-/// Identifies a session on the link. 0 stands for none.
+/// The id of a session on the link. 0 stands for none.
 package typealias SessionID = UInt32
 
-/// One unit of the agent-relay protocol.
+/// A packet of the agent protocol.
 package enum Packet: Sendable, Equatable {
     // Relay to agent
     case welcome(Welcome)
@@ -11,16 +11,20 @@ package enum Packet: Sendable, Equatable {
     case sessionAdd(SessionID, SessionParameters)
     case sessionUpdate(SessionID, SessionUpdate)
     case sessionRemove(SessionID)
-    /// Asks for a keyframe that carries `request`, so that the relay tells it from one that was already queued.
+    /// Asks for a keyframe that carries `request`, so that the relay can distinguish it from one that was already
+    /// queued.
     case keyframeRequest(SessionID, request: UInt32)
     case snapshotRequest(SessionID, SnapshotRequest)
     case stop(Stop)
     case rested(SessionID, Rested)
+    case watch(SessionID, Watch)
+    /// Ends a watch by its id.
+    case unwatch(SessionID, watch: UInt32)
 
     // Agent to relay
     case hello(Hello)
     case heartbeat(Heartbeat)
-    /// What a decoder makes of a heartbeat that it leaves to another thread.
+    /// A heartbeat that the decoder leaves for another thread to read.
     case unreadHeartbeat(UnreadHeartbeat)
     case accessUnit(SessionID, AccessUnit)
     case status(SourceStatus)
@@ -28,10 +32,11 @@ package enum Packet: Sendable, Equatable {
     case snapshot(SessionID, Snapshot)
     case encoders(EncoderReports)
     case rest(SessionID, Rest)
-    /// Asks for a session that rests: it has something new.
+    /// Asks for a resting session back, because it has something new.
     case wake(SessionID)
-    /// The device's tracks that its sessions share, at every change.
+    /// The device's tracks that its sessions share. Sent at every change.
     case tracks(DeviceTracks)
+    case watched(SessionID, WatchReport)
 
     package var type: PacketType {
         switch self {
@@ -44,6 +49,8 @@ package enum Packet: Sendable, Equatable {
         case .snapshotRequest: .snapshotRequest
         case .stop: .stop
         case .rested: .rested
+        case .watch: .watch
+        case .unwatch: .unwatch
         case .hello: .hello
         case .heartbeat, .unreadHeartbeat: .heartbeat
         case .accessUnit: .accessUnit
@@ -54,10 +61,11 @@ package enum Packet: Sendable, Equatable {
         case .rest: .rest
         case .wake: .wake
         case .tracks: .tracks
+        case .watched: .watched
         }
     }
 
-    /// The track that it is about, see ``PacketHeader/track``.
+    /// The track that the packet belongs to; see ``PacketHeader/track``.
     package var track: MediaTrack.ID {
         if case .accessUnit(_, let unit) = self { unit.header.track } else { MediaTrack.videoID }
     }
@@ -66,7 +74,8 @@ package enum Packet: Sendable, Equatable {
         switch self {
         case .sessionAdd(let id, _), .sessionUpdate(let id, _), .sessionRemove(let id), .keyframeRequest(let id, _),
             .snapshotRequest(let id, _), .accessUnit(let id, _), .sessionError(let id, _), .snapshot(let id, _),
-            .rested(let id, _), .rest(let id, _), .wake(let id):
+            .rested(let id, _), .rest(let id, _), .wake(let id), .watch(let id, _), .unwatch(let id, _),
+            .watched(let id, _):
             id
         case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks:
             0
@@ -76,15 +85,15 @@ package enum Packet: Sendable, Equatable {
 
 /// The relay's answer to a HELLO that it accepts.
 package struct Welcome: Sendable, Equatable, Codable {
-    /// How often the agent sends a HEARTBEAT, ms.
+    /// How often the agent must send a HEARTBEAT, in ms.
     package var heartbeatInterval: Int
-    /// How much media of a session the agent may queue before it drops to the next keyframe, ms.
+    /// How much media of a session the agent may queue before it drops to the next keyframe, in ms.
     package var maximumQueuedMedia: Int
-    /// Whether the relay takes REST; absent: it does not.
+    /// Whether the relay accepts REST; absent means no.
     package var takesRest: Bool?
-    /// Whether the relay takes ``Heartbeat/unchanged``; absent: it does not.
+    /// Whether the relay accepts ``Heartbeat/unchanged``; absent means no.
     package var takesUnchanged: Bool?
-    /// Whether the relay takes the device's tracks: TRACKS, and their units; absent: it does not.
+    /// Whether the relay accepts the device's tracks (TRACKS and their units); absent means no.
     package var takesTracks: Bool?
 
     package init(
@@ -102,24 +111,24 @@ package struct Welcome: Sendable, Equatable, Codable {
     }
 }
 
-/// The relay's answer to a HELLO, or to bytes, that it does not accept. The link closes behind it.
+/// The relay's answer to a HELLO, or to other bytes, that it does not accept. It then closes the link.
 package struct Reject: Sendable, Equatable, Codable {
     package enum Code: String, Sendable, Codable {
         case wrongToken = "wrong_token"
-        /// The token is right, but it came from a process of a user who may run no agents.
+        /// The token is correct, but the process belongs to a user who may not run agents.
         case wrongUser = "wrong_user"
         case unknownDevice = "unknown_device"
-        /// A newer agent of the same device and role has taken the place of this one.
+        /// A newer agent of the same device and role has replaced this one.
         case displaced
         case protocolError = "protocol_error"
         case helloTimeout = "hello_timeout"
-        /// As many as may be are about to say HELLO.
+        /// Too many connections have not sent HELLO yet.
         case tooManyConnections = "too_many_connections"
         case draining
-        /// The relay lacks the means to judge the agent by.
+        /// The relay cannot check the agent for now.
         case unavailable
 
-        /// Whether the same agent would be rejected again. The other causes pass by themselves: an agent tries again.
+        /// Whether the same agent would be rejected again. After other causes, an agent tries again.
         package var isFinal: Bool {
             switch self {
             case .wrongToken, .wrongUser, .unknownDevice, .protocolError, .displaced: true
@@ -129,7 +138,7 @@ package struct Reject: Sendable, Equatable, Codable {
     }
 
     package var code: Code
-    /// One sentence for a person.
+    /// The reason as one sentence for people.
     package var reason: String
 
     package init(code: Code, reason: String) {
@@ -150,18 +159,18 @@ package struct SessionFailure: Sendable, Equatable, Codable {
     package enum Code: String, Sendable, Codable {
         /// A parameter is out of range.
         case invalidParameters = "invalid_parameters"
-        /// The encoder that was asked for does not work on this machine.
+        /// The requested encoder does not work on this machine.
         case encoderUnavailable = "encoder_unavailable"
-        /// The encoder does not take these settings.
+        /// The encoder rejects these settings.
         case encoderRefused = "encoder_refused"
-        /// The encoder failed again and again.
+        /// The encoder failed repeatedly.
         case encoderFailed = "encoder_failed"
-        /// The system refuses the agent what the session takes, such as a thread.
+        /// The system refuses a resource that the session needs, such as a thread.
         case outOfResources = "out_of_resources"
     }
 
     package var code: Code
-    /// Why and what to do, for a person.
+    /// The reason and what to do, for people.
     package var reason: String
 
     package init(code: Code, reason: String) {
@@ -170,31 +179,31 @@ package struct SessionFailure: Sendable, Equatable, Codable {
     }
 }
 
-/// What became of the capture source. Sent at every change.
+/// The state of the capture source. Sent at every change.
 package struct SourceStatus: Sendable, Equatable, Codable {
     package enum State: String, Sendable, Codable {
-        /// Being opened: permission, negotiation.
+        /// Being opened: waiting for permission or negotiation.
         case opening
-        /// Frames arrive, or will when the screen changes.
+        /// Frames arrive, or will arrive when the screen changes.
         case streaming
         /// The compositor has paused the stream.
         case paused
-        /// Gone; the agent tries again by itself.
+        /// Lost. The agent tries again on its own.
         case lost
     }
 
     package var state: State
-    /// The kind of the source, where it is another than HELLO named: what `auto` has picked.
+    /// The kind of the source that `auto` has picked; absent if HELLO named it.
     package var kind: String?
-    /// Why, for `paused` and `lost`: a stable code such as `portal_unavailable`.
+    /// The reason for `paused` and `lost`: a stable code such as `portal_unavailable`.
     package var cause: String?
-    /// Why and what to do, for a person.
+    /// The reason and what to do, for people.
     package var detail: String?
-    /// The source picture's size, once known.
+    /// The size of the source picture, once it is known.
     package var size: PictureSize?
-    /// Clockwise quarter turns, 0 to 3, that make the source's picture upright, once known.
+    /// Clockwise quarter turns, 0 to 3, that make the source's picture upright, once they are known.
     package var orientation: UInt8?
-    /// How long each stage of opening took, ms.
+    /// How long each stage of opening took, in ms.
     package var timings: [String: Double]?
 
     package init(
@@ -216,9 +225,9 @@ package struct SourceStatus: Sendable, Equatable, Codable {
     }
 }
 
-/// The agent's figures, since it started. Its arrival says that the link and the agent live.
+/// The agent's figures since it started. Its arrival shows that the link and the agent are alive.
 package struct Heartbeat: Sendable, Equatable, Codable {
-    /// When it was made, monotonic ns: the base of per-second rates.
+    /// When it was made, in monotonic ns: the base of per-second rates.
     package var clock: UInt64
     /// Frames that the source delivered with pixels.
     package var framesReceived: UInt64
@@ -226,10 +235,10 @@ package struct Heartbeat: Sendable, Equatable, Codable {
     package var buffersSkipped: UInt64
     /// Frames copied because the source had too few free buffers to lease one.
     package var framesCopied: UInt64
-    /// Bytes that wait in the agent for the link, the rest of a packet that is half written included.
+    /// The number of bytes that wait in the agent for the link, including the rest of a partly written packet.
     package var linkQueuedBytes: Int
     package var sessions: [SessionFigures]
-    /// Sessions whose figures are those of the link's last heartbeat; absent: none.
+    /// The sessions whose figures are the same as in the link's last heartbeat; absent means none.
     package var unchanged: [SessionID]?
 
     package init(
@@ -251,21 +260,22 @@ package struct Heartbeat: Sendable, Equatable, Codable {
     }
 }
 
-/// One session's figures in a heartbeat.
+/// The figures of one session in a heartbeat.
 package struct SessionFigures: Sendable, Equatable, Codable {
     package var session: SessionID
     /// The encoder's name, for example `x264`; empty until it is open.
     package var encoder: String
-    /// Why it is this encoder, where it is not the session's first choice; for a person.
+    /// Why this encoder was chosen instead of the session's first choice, for people.
     package var encoderReason: String?
-    /// Why repeats are all encoded, where the encoder's stream takes no others.
+    /// Why all repeats are encoded, if the encoder's stream allows no others.
     package var repeatRefusal: String?
-    /// The encoded picture's size, once known.
+    /// The size of the encoded picture, once it is known.
     package var size: PictureSize?
-    /// Whether a picture of it is due and waits while other sessions' are encoded; nil for no.
+    /// Whether a picture of the session is due and waits while other sessions are encoded; `nil` means no.
     package var awaitsTurn: Bool?
     package var counters: SessionCounters
-    /// Access units dropped because the link was more than `Welcome.maximumQueuedMedia` behind, or no packet had room for them.
+    /// Access units dropped because the link was more than `Welcome.maximumQueuedMedia` behind or they were too large
+    /// for a packet.
     package var linkDrops: UInt64
 
     package init(

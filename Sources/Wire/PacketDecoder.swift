@@ -1,29 +1,30 @@
 import FoundationEssentials
 package import Media
 
-/// Cuts a byte stream into packets, whatever pieces it arrives in.
+/// A decoder that cuts a byte stream, in pieces of any size, into packets.
 ///
-/// Each body is assembled in bytes of its own, which become the unit's: a unit is copied once on its way out of the pieces. The body of
-/// an unknown type is counted off, never held. After an error every call throws the same error again.
+/// Each body is assembled in its own memory, which becomes the unit's, so a unit is copied only once. The body of an
+/// unknown type is skipped without being stored. After an error, every call throws the same error again.
 package struct PacketStream<Bytes: MediaBytes>: Sendable {
-    /// What a stream is cut into.
+    /// An item of the stream.
     package enum Item: Sendable, Equatable {
         case packet(Packet)
         case unit(SessionID, EncodedUnit<Bytes>)
     }
 
-    /// The direction of the packets that are accepted.
+    /// The direction of accepted packets.
     private let direction: Direction
-    /// Longest accepted body in bytes, where its type's is not shorter; a link that has not said HELLO yet is given a small one.
+    /// The longest accepted body, in bytes, if the limit of its type is not lower. A link that has not sent HELLO yet
+    /// gets a low limit.
     package var maximumLength: Int
-    /// Whether heartbeats are left unread.
+    /// Whether heartbeats are returned unread.
     package var leavesHeartbeats = false
 
-    /// Pieces that have arrived, and how much of them has been taken.
+    /// The pieces that have arrived, and how many of their bytes have been taken.
     private var (input, consumed) = (Bytes.none, 0)
-    /// The beginning of a header that is not whole yet.
+    /// The start of an incomplete header.
     private var head: [UInt8] = []
-    /// The packet whose body is not whole yet.
+    /// The packet whose body is incomplete.
     private var partial: (type: PacketType, header: PacketHeader, body: Bytes)?
     private var bytesToSkip = 0
     private var failure: WireError?
@@ -33,22 +34,22 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         self.maximumLength = maximumLength
     }
 
-    /// Takes in the next bytes of the stream.
+    /// Accepts the next bytes of the stream.
     package mutating func append(_ bytes: Bytes) {
         guard failure == nil else { return }
         guard consumed < input.byteCount else {
-            // What is skipped is not held.
+            // Skipped bytes are not stored.
             let skipped = min(bytesToSkip, bytes.byteCount)
             bytesToSkip &-= skipped
             return (input, consumed) = skipped == bytes.byteCount ? (.none, 0) : (bytes, skipped)
         }
-        // Packets wait only where the link is told to wait.
+        // Packets wait here only if the link has been told to wait.
         input.removeLeading(consumed)
         consumed = 0
         bytes.read { input.append($0) }
     }
 
-    /// The next whole packet or unit; nil when more bytes are needed.
+    /// Returns the next complete packet or unit, or `nil` if more bytes are needed.
     package mutating func nextItem() throws(WireError) -> Item? {
         if let failure { throw failure }
         do throws(WireError) {
@@ -61,7 +62,7 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
                     try readHeader()
                 }
             }
-            // Nothing keeps the pieces from being used again.
+            // Releases the pieces, so that their memory can be reused.
             (input, consumed) = (.none, 0)
             return nil
         } catch {
@@ -71,9 +72,9 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         }
     }
 
-    /// Hands at most `count` of the bytes that have arrived to `use`.
+    /// Passes at most `count` of the arrived bytes to `use`.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of bytes.
     private mutating func take(_ count: Int, _ use: (ByteReader) -> Void) -> Int {
         let taken = min(count, input.byteCount &- consumed)
         input.read { use($0.part(from: consumed, count: taken)) }
@@ -81,10 +82,10 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         return taken
     }
 
-    /// Adds what has arrived to the partial packet's body.
+    /// Adds the arrived bytes to the partial packet's body.
     private mutating func assemble() throws(WireError) -> Item? {
         guard let (type, header, _) = partial, var body = partial?.body else { return nil }
-        // The only owner appends in place.
+        // Cleared first, because a body with one owner is appended to in place.
         partial = nil
         _ = take(header.length &- body.byteCount) { body.append($0) }
         guard body.byteCount == header.length else {
@@ -101,7 +102,7 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         return .unit(header.session, EncodedUnit(fields, body))
     }
 
-    /// Reads a header, or as much of it as has arrived.
+    /// Reads a header, or the part of it that has arrived.
     private mutating func readHeader() throws(WireError) {
         if head.isEmpty, input.byteCount &- consumed >= PacketHeader.byteCount {
             defer { consumed &+= PacketHeader.byteCount }
@@ -146,7 +147,7 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         return header
     }
 
-    /// Reads the body of any packet but an access unit.
+    /// Reads the body of any packet except an access unit.
     private func parse(
         _ type: PacketType,
         session: SessionID,
@@ -159,18 +160,20 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
                 throw .malformedBody(type: type, reason: "\(error)")
             }
         }
+        func id() throws(WireError) -> UInt32 {
+            var rest = body
+            guard let id = rest.u32(), rest.count == 0 else {
+                throw .malformedBody(type: type, reason: "\(body.count) bytes, 4 expected")
+            }
+            return id
+        }
         switch type {
         case .welcome: return .welcome(try json())
         case .reject: return .reject(try json())
         case .sessionAdd: return .sessionAdd(session, try json())
         case .sessionUpdate: return .sessionUpdate(session, try json())
         case .sessionRemove: return .sessionRemove(session)
-        case .keyframeRequest:
-            var rest = body
-            guard let request = rest.u32(), rest.count == 0 else {
-                throw .malformedBody(type: type, reason: "\(body.count) bytes, 4 expected")
-            }
-            return .keyframeRequest(session, request: request)
+        case .keyframeRequest: return .keyframeRequest(session, request: try id())
         case .snapshotRequest: return .snapshotRequest(session, try SnapshotRequestBody.parse(body))
         case .stop: return .stop(try json())
         case .hello: return .hello(try json())
@@ -186,15 +189,18 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         case .rest: return .rest(session, try json())
         case .wake: return .wake(session)
         case .tracks: return .tracks(try json())
+        case .watch: return .watch(session, try WatchBody.parse(body))
+        case .unwatch: return .unwatch(session, watch: try id())
+        case .watched: return .watched(session, try WatchReportBody.parse(body))
         }
     }
 }
 
-/// Reads packets whose access units are arrays.
+/// A decoder of packets whose access units are arrays.
 package typealias PacketDecoder = PacketStream<[UInt8]>
 
 extension PacketDecoder {
-    /// The next whole packet; nil when more bytes are needed.
+    /// Returns the next complete packet, or `nil` if more bytes are needed.
     package mutating func next() throws(WireError) -> Packet? {
         switch try nextItem() {
         case .packet(let packet): packet
@@ -204,7 +210,8 @@ extension PacketDecoder {
     }
 }
 
-/// A HEARTBEAT whose body has not been read: with hundreds of sessions that takes longer than pictures may wait.
+/// A HEARTBEAT whose body has not been read, because with hundreds of sessions reading takes longer than pictures may
+/// wait.
 package struct UnreadHeartbeat: Sendable, Equatable {
     let body: Data
 

@@ -2,14 +2,14 @@ import FoundationEssentials
 import Media
 
 extension Packet {
-    /// The packet's bytes, header first.
+    /// Returns the packet's bytes, header first.
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         encode(into: &bytes)
         return bytes
     }
 
-    /// Puts the packet's bytes, header first, in the place of `bytes`, whose memory is used again.
+    /// Replaces `bytes` with the packet's bytes, header first, and reuses their memory.
     package func encode(into bytes: inout [UInt8]) {
         bytes.removeAll(keepingCapacity: true)
         switch self {
@@ -54,6 +54,9 @@ extension Packet {
         case .rest(_, let body): bytes.append(json: body)
         case .wake: break
         case .tracks(let body): bytes.append(json: body)
+        case .watch(_, let watch): WatchBody.append(watch, to: &bytes)
+        case .unwatch(_, let id): bytes.append(bigEndian: id)
+        case .watched(_, let report): WatchReportBody.append(report, to: &bytes)
         }
     }
 }

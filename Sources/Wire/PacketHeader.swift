@@ -19,22 +19,22 @@ package struct PacketHeader: Equatable, Sendable {
     package static let magic: UInt32 = 0x484C_4757
     /// The protocol version that this code speaks.
     package static let version: UInt8 = 1
-    /// Bytes of a header.
+    /// The size of a header, in bytes.
     package static let byteCount = 16
-    /// Longest body in bytes of any type.
+    /// The longest body of any type, in bytes.
     package static let maximumLength = 16 << 20
 
-    /// The raw packet type; may be one that this version does not know.
+    /// The raw packet type, which may be unknown to this version.
     package var type: UInt8
-    /// The track it is about: 0 is the session's video.
+    /// The track that the packet belongs to; 0 is the session's video.
     package var track: MediaTrack.ID
-    /// The session it is about, 0 for none.
+    /// The session that the packet belongs to; 0 for none.
     package var session: UInt32
-    /// Bytes of the body.
+    /// The size of the body, in bytes.
     package var length: Int
 }
 
-/// Who sends a packet. Bit 6 of the type says it, so that even an unknown type has a direction.
+/// The sender of a packet. Bit 6 of the type encodes it, so that even an unknown type has a direction.
 package enum Direction: Sendable, Equatable {
     case relayToAgent
     case agentToRelay
@@ -55,6 +55,8 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case snapshotRequest = 7
     case stop = 8
     case rested = 9
+    case watch = 10
+    case unwatch = 11
 
     case hello = 65
     case heartbeat = 66
@@ -66,21 +68,23 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case rest = 72
     case wake = 73
     case tracks = 74
+    case watched = 75
 
     package var direction: Direction { Direction(type: rawValue) }
 
-    /// Longest body in bytes.
+    /// The longest body, in bytes.
     package var maximumLength: Int {
         switch self {
         case .accessUnit, .snapshot: PacketHeader.maximumLength
-        // Of a thousand sessions.
+        // Enough for a thousand sessions.
         case .heartbeat: 2 << 20
+        case .watch: WatchBody.maximumByteCount
         default: 256 << 10
         }
     }
 }
 
-/// Why bytes are not the agent-relay protocol. Each of them ends the link.
+/// The reason why bytes do not follow the agent protocol. Each one ends the link.
 package enum WireError: Error, Equatable, CustomStringConvertible {
     case badMagic(UInt32)
     case unsupportedVersion(UInt8)

@@ -1,6 +1,6 @@
 package import Media
 
-/// What the agent is to encode for a session.
+/// The parameters by which the agent encodes a session.
 package struct SessionParameters: Sendable, Equatable, Codable {
     package var codec: Codec
     /// The encoder's name, or ``automaticEncoder``.
@@ -8,36 +8,36 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     package var size: RequestedSize
     /// Output slots per second, 1 to 240.
     package var fps: Int
-    /// bit/s.
+    /// The highest bitrate, in bit/s.
     package var bitrate: Int
     /// Whether the last picture is output again while the screen is static.
     package var `repeat`: Bool
-    /// Longest time between keyframes, ms.
+    /// The longest time between keyframes, in ms.
     package var keyframeInterval: Int
-    /// Longest time between keyframes while the screen is static and repeats are made without the encoder, ms; what is
-    /// shorter than `keyframeInterval` counts as that.
+    /// The longest time between keyframes while the screen is static and repeats are made without the encoder, in ms. A
+    /// value below `keyframeInterval` counts as `keyframeInterval`.
     package var staticKeyframeInterval: Int
-    /// Whether the session is encoded. One that is not is known to the agent and costs nothing. Absent on the wire when it is.
+    /// Whether the session is encoded. If not, the agent knows it, at no cost. Absent on the wire if it is.
     package var isActive: Bool {
         get { activity ?? true }
         set { activity = newValue ? nil : false }
     }
-    /// The monotonic instant that PTS 0 stands for, ns. Agents of one machine share the clock, so they feed one timeline.
+    /// The monotonic time of PTS 0, in ns. All agents on a machine share the clock, so they feed one timeline.
     package var epoch: UInt64
 
     private var activity: Bool?
 
     private enum CodingKeys: String, CodingKey {
         case codec, encoder, size, fps, bitrate, `repeat`, keyframeInterval, epoch
-        // Version 1 of the protocol has this name.
+        // The name in version 1 of the protocol.
         case staticKeyframeInterval = "stillKeyframeInterval"
         case activity = "active"
     }
 
-    /// Stands for a hardware encoder that works, else the codec's own in software.
+    /// The choice of a working hardware encoder, otherwise of the codec's own software encoder.
     package static let automaticEncoder = "auto"
 
-    /// ms.
+    /// The default of ``staticKeyframeInterval``, in ms.
     package static let defaultStaticKeyframeInterval = 10_000
 
     package init(
@@ -64,7 +64,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         self.isActive = isActive
     }
 
-    /// What is out of range, for a person; nil when all is well.
+    /// Which parameter is out of range, for people; `nil` if all are valid.
     package var problem: String? {
         let sides = [size.width, size.height].compactMap { $0 }
         return if !(1...240).contains(fps) {
@@ -89,13 +89,13 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     }
 }
 
-/// What changes in a running session. What is nil stays.
+/// A change of a running session. A `nil` value stays as it is.
 package struct SessionUpdate: Sendable, Equatable, Codable {
-    /// bit/s.
+    /// The highest bitrate, in bit/s.
     package var bitrate: Int?
     /// Output slots per second, 1 to 240.
     package var fps: Int?
-    /// Takes the place of the whole requested size.
+    /// Replaces the whole requested size.
     package var size: RequestedSize?
     /// Whether the session is encoded from now on.
     package var isActive: Bool?
@@ -112,7 +112,7 @@ package struct SessionUpdate: Sendable, Equatable, Codable {
         self.isActive = isActive
     }
 
-    /// `parameters` with this change.
+    /// Returns `parameters` with this change.
     package func applied(to parameters: SessionParameters) -> SessionParameters {
         var parameters = parameters
         parameters.bitrate = bitrate ?? parameters.bitrate

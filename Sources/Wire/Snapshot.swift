@@ -1,19 +1,19 @@
 package import Media
 
-/// A file format that a single picture is made in.
+/// The file format of a snapshot.
 package enum SnapshotFormat: UInt8, Sendable, Hashable, CaseIterable {
     case jpeg = 1
     case png = 2
 }
 
-/// Asks for a picture of a session as a file of its own.
+/// A request for a snapshot of a session.
 package struct SnapshotRequest: Sendable, Equatable {
-    /// What the answer carries, so that it is told from that to another request.
+    /// The id that the answer carries, to distinguish it from other answers.
     package var id: UInt32
     package var format: SnapshotFormat
-    /// Of a JPEG, 1 to 100.
+    /// The quality of a JPEG, 1 to 100.
     package var quality: UInt8
-    /// Whether the picture is to be captured after the request has come, as far as the screen changes.
+    /// Whether the frame must be captured after the request has come, unless the screen does not change.
     package var isFresh: Bool
 
     package init(id: UInt32, format: SnapshotFormat, quality: UInt8, isFresh: Bool) {
@@ -26,32 +26,32 @@ package struct SnapshotRequest: Sendable, Equatable {
 
 /// The answer to a ``SnapshotRequest``.
 package struct Snapshot: Sendable, Equatable {
-    /// Why there is no picture.
+    /// The reason why there is no snapshot.
     package enum Refusal: UInt8, Sendable, Hashable, CaseIterable {
         /// The agent has no such session.
         case unknownSession = 1
-        /// The source has brought no frame yet.
+        /// The source has not delivered a frame yet.
         case noFrame = 2
-        /// The frame is in a DMA-BUF, which only an encoder reads.
+        /// The frame is in a DMA-BUF, which only an encoder can read.
         case unreadable = 3
-        /// The file would be larger than a packet may be.
+        /// The file would be too large for a packet.
         case tooLarge = 4
-        /// Too many requests wait in the agent.
+        /// Too many requests are waiting in the agent.
         case busy = 5
-        /// The library that makes such files failed.
+        /// The library that makes the file failed.
         case failed = 6
     }
 
-    /// The largest file that a packet has room for, bytes.
+    /// The largest file that fits into a packet, in bytes.
     package static let maximumFile = PacketHeader.maximumLength - SnapshotBody.fixedByteCount
 
     package struct Picture: Sendable, Equatable {
         package var format: SnapshotFormat
-        /// When the frame was captured, on the machine's monotonic clock in ns.
+        /// Capture time of the frame, in ns (monotonic).
         package var captured: UInt64
         /// Clockwise quarter turns that make the picture upright, 0 to 3.
         package var orientation: UInt8
-        /// The session's, borders included.
+        /// The session's size, including borders.
         package var size: PictureSize
         /// The file, at least one byte.
         package var bytes: [UInt8]

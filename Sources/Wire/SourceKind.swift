@@ -1,32 +1,32 @@
-/// What an agent captures: the relay is told it, and tells the agent.
+/// The kind of an agent's capture source, in configurations and in HELLO.
 package enum SourceKind: String, Sendable, Codable, CaseIterable {
-    /// What the desktop offers: Mutter itself, else the portal.
+    /// What the desktop offers: Mutter, otherwise the portal.
     case auto
-    /// The desktop portal's screen cast.
+    /// The desktop portal's screencast.
     case portal
-    /// GNOME's compositor itself.
+    /// GNOME's compositor.
     case mutter
     /// A PipeWire node.
     case node
-    /// One screenshot after the other.
+    /// One screenshot after another.
     case screenshot
     /// A synthetic moving picture.
     case testPattern = "test-pattern"
 
-    /// All kinds, for messages.
+    /// All kinds, separated by commas, for messages.
     package static let words = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
-/// Whether the pointer is in the picture.
+/// Whether pictures show the pointer.
 package enum CursorDrawing: String, Sendable, Codable, CaseIterable {
-    /// Drawn into it, by the compositor or by the agent.
+    /// The compositor or the agent draws it.
     case embedded
     case hidden
 }
 
-/// What of a desktop is captured, where the source has several kinds.
+/// The part of a desktop to capture, if the source offers several kinds.
 package enum ScreenContent: String, Sendable, Codable, CaseIterable {
     case monitor
-    /// One window: that which a person chooses, or which has the input focus where nobody is asked.
+    /// One window: the one that a person chooses, or the one with the input focus if the source shows no dialog.
     case window
 }

@@ -29,7 +29,7 @@ struct KeyFileTests {
         try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
     }
 
-    @Test("keeps what is made until it is revoked, and no key")
+    @Test("keeps entries until they are revoked, and never the key itself")
     func makeAndRevoke() throws {
         #expect(try file.read() == nil)
         #expect(stamp == nil)
@@ -109,7 +109,7 @@ struct KeyFileTests {
         #expect(throws: KeyFileError.self) { try KeyFile(path: url.path).read() }
     }
 
-    @Test("that cannot be looked at is not one that there is not")
+    @Test("an inaccessible one is not treated as missing")
     func unreachable() throws {
         let loop = scratch.file("loop").path
         try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
@@ -136,7 +136,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("that is no file is refused, and not waited for")
+    @Test("a path that is not a file is refused at once")
     func noFile() throws {
         #expect(throws: KeyFileError.self) { try KeyFile(path: scratch.file(".").path).read() }
     }

@@ -1,4 +1,4 @@
-/// What a file's declarations tell of its names.
+/// The names that a file's declarations describe.
 struct DeclaredNames {
     private static let integers: Set = [
         "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
@@ -7,7 +7,7 @@ struct DeclaredNames {
     private var (keyed, lists): (Set<String>, Set<String>) = ([], [])
     private var (wholes, fractions): (Set<String>, Set<String>) = ([], [])
 
-    /// - Parameter keyed: Names of members that other files declare, as ``isKeyed(_:)`` has it.
+    /// - Parameter keyed: Names of members that other files declare, as in ``isKeyed(_:)``.
     init(in tokens: [SourceToken], keyed: Set<String>) {
         self.keyed = keyed
         func text(_ place: Int) -> String { tokens.indices.contains(place) ? tokens[place].text : "" }
@@ -39,16 +39,17 @@ struct DeclaredNames {
         }
     }
 
-    /// Whether the file declares the name as a dictionary, or as another collection of which every key has a value or none.
+    /// Returns whether the file declares the name as a dictionary, or as another collection that is subscripted by
+    /// keys.
     func isKeyed(_ name: String) -> Bool { keyed.contains(name) && !lists.contains(name) }
 
-    /// Whether the file declares the name as an array or a text, and nowhere as a number.
+    /// Returns whether the file declares the name as an array or a text, and never as a number.
     func isList(_ name: String) -> Bool { lists.contains(name) && !wholes.contains(name) && !fractions.contains(name) }
 
-    /// Whether the file declares the name as a `Double`, and nowhere as an integer.
+    /// Returns whether the file declares the name as a `Double`, and never as an integer.
     func isFraction(_ name: String) -> Bool { fractions.contains(name) && !wholes.contains(name) }
 
-    /// - Parameter open: The place of a type's bracket.
+    /// - Parameter open: The position of a type's bracket.
     private static func isDictionary(_ tokens: [SourceToken], _ open: Int) -> Bool {
         var depth = 0
         for token in tokens[open...] where token.kind == .sign {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The layers of docs/architecture.md, as the modules that each may import.
+/// The layers of docs/design/architecture.md, as the modules that each may import.
 @Suite("Layers")
 struct LayerTests {
     /// Modules that every layer may use.
@@ -17,7 +17,7 @@ struct LayerTests {
         "HeliographAPI": ["FoundationEssentials", "Media", "Program", "Wire"],
         "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
         "CaptureAgent": [
-            "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CSystemd", "CTurboJPEG",
+            "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd", "CTurboJPEG",
             "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Glibc", "Logging", "Media", "Pacing", "Program",
             "Wire",
         ],
@@ -25,7 +25,8 @@ struct LayerTests {
             "ArgumentParser", "CaptureAgent", "FoundationEssentials", "Glibc", "Logging", "Media", "Program", "Wire",
         ],
         "Relay": [
-            "Access", "CCrypto", "CLinux", "Files", "FoundationEssentials", "Glibc", "HTTPTypes", "HeliographAPI",
+            "Access", "AsyncHTTPClient", "CCrypto", "CLinux", "Files", "FoundationEssentials", "Glibc", "HTTPTypes",
+            "HeliographAPI",
             "Hummingbird", "HummingbirdCore",
             "Logging", "Media",
             "NIOCore",
@@ -53,7 +54,7 @@ struct LayerTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Sources")
 
-    /// Module names imported by the Swift files below `directory`, with the files.
+    /// Returns the module names that the Swift files below `directory` import, with the files.
     private static func imports(below directory: URL) throws -> [(module: String, file: String)] {
         let files =
             FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
@@ -76,7 +77,7 @@ struct LayerTests {
     @Test("every module has a place in the list")
     func complete() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
-        // Folders with a C are system libraries and shims; they hold no Swift.
+        // Folders that start with C are system libraries and shims without Swift.
         let modules = folders.filter { $0.first != "C" || $0.hasPrefix("Capture") }
         #expect(Set(modules) == Set(Self.allowed.keys))
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A part of the sources that ``TrapTests`` holds to rules.
+/// A part of the sources with the rules that ``TrapTests`` applies to it.
 struct LintedCode: Sendable, CustomStringConvertible {
-    /// What it is, for a failure's message.
+    /// What the part is, for a failure's message.
     let name: String
     let rules: Set<TrapScanner.Rule>
-    /// Folders and files below Sources.
+    /// Its folders and files, relative to Sources.
     let paths: [String]
-    /// Folders and files of those that are left out, each with the reason.
+    /// Folders and files that are left out, each with the reason.
     var apart: [String: String] = [:]
 
     var description: String { name }
@@ -16,7 +16,7 @@ struct LintedCode: Sendable, CustomStringConvertible {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Sources")
 
-    /// Swift files at or below `path`, from Sources on.
+    /// Returns the Swift files at or below `path`, relative to Sources.
     static func files(at path: String) throws -> [String] {
         guard !path.hasSuffix(".swift") else { return [path] }
         return try FileManager.default.subpathsOfDirectory(atPath: sources.appendingPathComponent(path).path)
@@ -46,7 +46,7 @@ struct LintedCode: Sendable, CustomStringConvertible {
         ]
     )
 
-    /// Code that takes apart what an agent, a viewer, a caller or a file of theirs says.
+    /// Code that parses what agents, viewers, callers or their files contain.
     private static let readers = LintedCode(
         name: "a reader",
         rules: Set(TrapScanner.Rule.allCases),
@@ -90,7 +90,8 @@ struct LintedCode: Sendable, CustomStringConvertible {
         ]
     )
 
-    /// Code that carries what was read to viewers. It counts bytes and pictures, and no memory holds so many that a sum overflows.
+    /// Code that carries parsed data to viewers. It counts bytes and pictures, of which memory can never hold so many
+    /// that a sum overflows.
     private static let carriers = LintedCode(
         name: "a carrier",
         rules: Set(TrapScanner.Rule.allCases).subtracting([.arithmetic]),

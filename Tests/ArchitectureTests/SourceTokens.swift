@@ -1,4 +1,4 @@
-/// One word, number, literal or sign of Swift source. Comments are none.
+/// One word, number, literal or sign of Swift source. Comments are skipped.
 struct SourceToken: Equatable {
     enum Kind {
         /// An identifier or a keyword.
@@ -12,13 +12,14 @@ struct SourceToken: Equatable {
 
     let kind: Kind
     let text: String
-    /// Counted from 1.
+    /// The line number, from 1.
     let line: Int
-    /// Whether white space, or the file's beginning or end, is before and after it.
+    /// Whether white space, or the file's start or end, comes before and after it.
     var (isAfterSpace, isBeforeSpace): (Bool, Bool)
 }
 
-/// Cuts Swift source into tokens, code in string interpolations included. It knows as much of the language as ``TrapScanner`` needs.
+/// Splits Swift source into tokens, including code in string interpolations. It knows as much syntax as ``TrapScanner``
+/// needs.
 struct SourceTokens {
     private static let signs = Set("+-*/%<>=!&|^~?".unicodeScalars)
     private static let brackets = Set("()[]{},;:@#\\`".unicodeScalars)
@@ -68,7 +69,7 @@ struct SourceTokens {
         )
     }
 
-    /// Reads to the end, or behind the bracket that closes an interpolation.
+    /// Reads to the end, or past the bracket that closes an interpolation.
     private mutating func readCode(untilBracket: Bool) {
         var depth = 0
         while let next = scalar() {
@@ -105,7 +106,7 @@ struct SourceTokens {
     }
 
     private mutating func readOperator(_ first: Unicode.Scalar) {
-        // Behind an operand `!` and `?` are signs of their own.
+        // After an operand, `!` and `?` are separate signs.
         let follows =
             place > 0 && !source[place - 1].properties.isWhitespace
             && !"([{,;:".unicodeScalars.contains(source[place - 1])
@@ -138,7 +139,8 @@ struct SourceTokens {
         source[place...].first { $0 != "#" } == "\""
     }
 
-    /// Reads a string literal of any kind: a token for it, and where it has interpolations one before and one behind each, with their code between.
+    /// Reads a string literal of any kind as one token. If it has interpolations, each one's code comes between two
+    /// tokens.
     private mutating func readString() {
         var (start, startLine) = (place, line)
         let pounds = String(repeating: "#", count: source[place...].prefix { $0 == "#" }.count)

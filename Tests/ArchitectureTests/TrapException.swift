@@ -1,6 +1,6 @@
 /// A line that the rules of ``TrapScanner`` do not allow, and why it does not trap.
 struct TrapException: Sendable {
-    /// Below Sources.
+    /// The file's path, relative to Sources.
     let file: String
     /// A part of the line.
     let code: String
@@ -59,12 +59,13 @@ struct TrapException: Sendable {
             "What calls them is the source's own, and calls nothing after the session's end."
         ),
         TrapException("Relay/HTTP/API+Page.swift", "HTTPField.Name(\"", "The name is a literal that is allowed."),
+        TrapException("Relay/HTTP/API+Events.swift", "HTTPField.Name(\"", "The name is a literal that is allowed."),
         TrapException("Relay/HTTP/OriginGuard.swift", "HTTPField.Name(\"", "The name is a literal that is allowed."),
         // Readers.
         TrapException(
             "Media/Bitstream/EmulationPrevention.swift",
             "bytes.replaceSubrange(unit.lowerBound..<next",
-            "`next` begins at the unit's lower bound and moves on only where there is a byte."
+            "`next` begins at the unit's lower bound and moves on only if there is a byte."
         ),
         TrapException(
             "HeliographAPI/Schema/ObjectReader.swift",
@@ -122,7 +123,7 @@ struct TrapException: Sendable {
         ),
     ]
 
-    /// Whether it is about this finding.
+    /// Returns whether it covers this finding.
     func excuses(_ finding: TrapScanner.Finding, in file: String) -> Bool {
         file == self.file && finding.text.contains(code)
     }

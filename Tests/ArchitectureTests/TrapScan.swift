@@ -1,4 +1,4 @@
-/// One file's way through the rules of ``TrapScanner``.
+/// The application of ``TrapScanner``'s rules to one file.
 struct TrapScan {
     private typealias Rule = TrapScanner.Rule
 
@@ -14,7 +14,7 @@ struct TrapScan {
         "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
     ]
     private static let arithmetic: Set = ["+", "-", "*", "/", "%", "+=", "-=", "*=", "/=", "%="]
-    /// Those of a number of elements, and those of a place.
+    /// Labels of a number of elements, and labels of a position.
     private static let counting: Set = ["prefix", "suffix", "dropFirst", "dropLast"]
     private static let placing: Set = [
         "removeFirst", "removeLast", "removeSubrange", "replaceSubrange", "swapAt", "index", "formIndex",
@@ -25,7 +25,7 @@ struct TrapScan {
     /// The lines of static constants, which no input reaches.
     private let constants: Set<Int>
 
-    /// Members that are no array: every key has a value, or none.
+    /// Members that are not arrays: every key has a value or none.
     private static let keyedMembers: Set = ["packaged", "sessions"]
 
     init(_ tokens: [SourceToken]) {
@@ -76,9 +76,9 @@ struct TrapScan {
         return (word == "remove" || word == "insert") && hasLabel("at", inCallAt: place + 1) ? .call : nil
     }
 
-    /// - Parameter argument: The first argument's place.
+    /// - Parameter argument: The position of the first argument.
     private func isSoundConversion(_ argument: Int) -> Bool {
-        // A label tells another initializer; one with a radix reads a text.
+        // A label selects another initializer; one with a radix parses text.
         if text(argument + 1) == ":" || hasLabel("radix", inCallAt: argument - 1) { return true }
         let number = text(argument) == "-" ? argument + 1 : argument
         if isNumber(number), text(number + 1) == ")" { return true }
@@ -109,7 +109,7 @@ struct TrapScan {
         return end > label + 2 && text(end) == "count" && [")", ",", "&+"].contains(text(end + 1))
     }
 
-    /// The place of the bracket that closes the one at `open`.
+    /// Returns the position of the bracket that closes the one at `open`.
     private func closing(_ open: Int) -> Int {
         var depth = 0
         for place in open..<tokens.count where tokens[place].kind == .sign {
@@ -120,7 +120,7 @@ struct TrapScan {
         return tokens.count
     }
 
-    /// The place of the last name of a path such as `a.b.c`, which begins at `start`.
+    /// Returns the position of the last name in a path such as `a.b.c`, which starts at `start`.
     private func pathEnd(_ start: Int) -> Int {
         var end = start
         while text(end + 1) == ".", token(end + 2)?.kind == .word { end += 2 }
@@ -165,7 +165,7 @@ struct TrapScan {
             // A sign before a literal is part of it.
             return sign == "-" && !tokens[place].isBeforeSpace && !isNumber(place + 1)
         }
-        // Texts and lists are joined.
+        // Texts and lists are concatenated.
         if token(place - 1)?.kind == .string || token(place + 1)?.kind == .string || text(place + 1) == "[" {
             return false
         }
@@ -179,7 +179,7 @@ struct TrapScan {
         return !(isNumber(place - 1) && isNumber(place + 1))
     }
 
-    /// Whether it is `a - min(…)` with `a` itself as an argument, which is how unsigned numbers are subtracted.
+    /// Returns whether it is `a - min(…)` with `a` itself as an argument, the safe way to subtract unsigned numbers.
     private func subtractsPart(_ place: Int) -> Bool {
         guard text(place + 1) == "min", text(place + 2) == "(" else { return false }
         var start = place - 1
@@ -189,7 +189,7 @@ struct TrapScan {
         return arguments.contains { $0 == whole }
     }
 
-    /// Whether the bounds are literals, constants of types, or 0 and a collection's count.
+    /// Returns whether the bounds are literals, constants of types, or 0 and a collection's count.
     private func isSoundRange(_ place: Int) -> Bool {
         if text(place - 1) == "min", text(place + 1) == ".", text(place + 2) == "max" { return true }
         let begins = isLiteral(place - 1) || text(place - 1) == ")" && text(place - 4) == "ascii"

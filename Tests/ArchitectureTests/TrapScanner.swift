@@ -1,19 +1,22 @@
-/// Finds what in Swift source may end the process, as far as words and signs tell: it does not know types.
+/// Finds code in Swift source that may end the process, judged by words and signs only: it does not know types.
 enum TrapScanner {
     enum Rule: String, CaseIterable, Comparable {
-        /// `!` behind a value or a type, `try!`, `as!`.
+        /// `!` after a value or a type, `try!`, `as!`.
         case forced
         /// `precondition`, `assert`, `fatalError` and the like, `unowned`, and dictionaries whose keys must differ.
         case asserted
-        /// Pointers, and reads or writes by them: what they do is not checked at all.
+        /// Pointers and accesses through them, which are not checked at all.
         case unchecked
-        /// A subscript. Labels, string literals, members' names and what the file declares as a dictionary are allowed.
+        /// A subscript. Allowed are labels, string literals, members' names, and names that the file declares as
+        /// dictionaries.
         case `subscript`
-        /// `+ - * / %` and their assignments, which overflow or divide by zero. `&+`, `&-`, `&*` and literal divisors are allowed.
+        /// `+ - * / %` and their assignments, which overflow or divide by zero. `&+`, `&-`, `&*` and literal divisors
+        /// are allowed.
         case arithmetic
-        /// A range whose bounds may be the wrong way round.
+        /// A range whose bounds may be in the wrong order.
         case range
-        /// A conversion to an integer that may not fit. `clamping`, `exactly`, `truncatingIfNeeded` and the like are allowed.
+        /// A conversion to an integer that may not fit. `clamping`, `exactly`, `truncatingIfNeeded` and the like are
+        /// allowed.
         case conversion
         /// A call that needs a valid place or count, such as `removeFirst` or `prefix`.
         case call
@@ -23,13 +26,13 @@ enum TrapScanner {
 
     struct Finding: Equatable {
         let rule: Rule
-        /// Counted from 1.
+        /// The line number, from 1.
         let line: Int
         /// The line without its indentation.
         let text: String
     }
 
-    /// Returns what breaks `rules` in `source`, in its order.
+    /// Returns the violations of `rules` in `source`, in source order.
     static func findings(in source: String, of rules: Set<Rule>) -> [Finding] {
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
         let scan = TrapScan(SourceTokens.all(of: source))

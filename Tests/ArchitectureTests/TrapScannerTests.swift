@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The scanner for traps")
 struct TrapScannerTests {
-    /// Lines of which each breaks its rule once and no other.
+    /// Lines that each break one rule once and no other rule.
     static let violations: [TrapScanner.Rule: [String]] = [
         .forced: [
             "let a = b!", "let a = f()!.c", "let a = try! f()", "let a = b as! C", "var a: C!", "let a = b[.c]!",
@@ -35,7 +35,7 @@ struct TrapScannerTests {
         ],
     ]
 
-    /// What looks like a violation and is none.
+    /// Code that looks like a violation but is allowed.
     private static let harmless = [
         // forced
         "let a = !b", "let a = b != c", "if !f(), !b {}", "let a = \"b!\"", "// let a = b!",

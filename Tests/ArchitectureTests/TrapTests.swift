@@ -1,6 +1,6 @@
 import Testing
 
-/// Whatever an agent, a viewer or a caller sends, the relay goes on. docs/testing.md has the rules.
+/// Tests that the relay survives whatever an agent, a viewer or a caller sends. docs/design/testing.md has the rules.
 @Suite("Traps")
 struct TrapTests {
     @Test("code that outside bytes reach has nothing that traps", arguments: LintedCode.all)
@@ -44,7 +44,7 @@ struct TrapTests {
         for path in code.apart.keys { #expect(all.isSuperset(of: try LintedCode.files(at: path)), "\(path)") }
     }
 
-    /// What breaks the code's rules in a file and is no exception.
+    /// Returns the violations in a file that are not listed as exceptions.
     private static func findings(
         in source: String,
         _ file: String,

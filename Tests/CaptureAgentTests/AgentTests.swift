@@ -7,7 +7,7 @@ import Wire
 
 @Suite("An agent on its link")
 struct AgentTests {
-    /// Runs an agent with the test pattern against a relay that `body` plays.
+    /// Runs an agent with the test pattern against a relay that `body` simulates.
     private static func withAgent(
         server: LinkServer? = nil,
         welcome: Welcome = Welcome(heartbeatInterval: 50, maximumQueuedMedia: 1000),
@@ -128,7 +128,7 @@ struct AgentTests {
             for request: UInt32 in [9, 10] {
                 server.send(.keyframeRequest(1, request: request))
                 server.send(.sessionUpdate(1, SessionUpdate(isActive: true)))
-                // A picture of the time before may still be on its way; a keyframe is the one that was asked for.
+                // An earlier picture may still be on its way, but a keyframe must be the requested one.
                 let first: AccessUnit = try server.next("a keyframe") { packet in
                     packet.accessUnit.flatMap { $0.flags.contains(.key) ? $0 : nil }
                 }
@@ -142,7 +142,7 @@ struct AgentTests {
         }
     }
 
-    @Test("tells of a session's figures that have not changed by its id alone, to a relay that knows that")
+    @Test("sends only the id of a session with unchanged figures, to a relay that supports it")
     func unchangedFigures() async throws {
         for takesUnchanged in [nil, true] {
             // More heartbeats than frames.
@@ -185,11 +185,11 @@ struct AgentTests {
             let _: AccessUnit = try server.next("a picture") { $0.accessUnit }
             var last: [SessionID: Int64] = [:]
             var hasQueued = false
-            // How much the system takes in between differs: once more until the link was full.
+            // The system's buffer varies, so this is repeated until the link was full.
             for _ in 0..<10 where !hasQueued {
                 try await Task.sleep(for: .seconds(1))
                 var counts: [SessionID: Int] = [:]
-                // What is cut or mixed up is a protocol error, which `next` throws.
+                // Cut or mixed-up packets are a protocol error, which `next` throws.
                 let _: Bool = try server.next("150 pictures of each") { packet in
                     if case .heartbeat(let heartbeat) = packet, heartbeat.linkQueuedBytes > 0 { hasQueued = true }
                     guard case .accessUnit(let id, let unit) = packet else { return nil }
@@ -219,7 +219,7 @@ struct AgentTests {
             server.send(.sessionUpdate(3, SessionUpdate(fps: 1000)))
             let failure: SessionFailure = try server.next("the error") { $0.failure(of: 3) }
             #expect(failure.code == .invalidParameters)
-            // An id that it does not know may be of a session that has just failed.
+            // An unknown id may be that of a session that has just failed.
             server.send(.sessionUpdate(99, SessionUpdate(fps: 10)))
             let _: AccessUnit = try server.next("a picture") { $0.accessUnit }
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Programs that take screenshots")
 struct CommandRunTests {
-    /// Runs `sh -c script`; returns what it wrote, nil when it was stopped.
+    /// Runs `sh -c script`. Returns its output, or `nil` if it was stopped.
     private static func run(
         _ script: String,
         seconds: Double = 30,
@@ -17,7 +17,7 @@ struct CommandRunTests {
         return try CommandRun.run(command, into: output, stop: try stop ?? Event()) ? [UInt8](output.bytes) : nil
     }
 
-    @Test("what they write is gathered, beside what they say")
+    @Test("their output is collected, and so are their messages")
     func output() throws {
         #expect(try Self.run("printf picture; echo talk >&2") == Array("picture".utf8))
         #expect(try Self.run("head -c 5000000 /dev/zero; yes | head -c 1000000 >&2")?.count == 5_000_000)
@@ -50,7 +50,7 @@ struct CommandRunTests {
     }
 
     @Test(
-        "their failure is told with the last that they said",
+        "their failure is reported with their last line of output",
         arguments: [
             ("echo one >&2; echo two >&2; exit 3", "it exited with status 3; it said: two"),
             ("exit 1", "it exited with status 1"), ("kill -9 $$", "it was ended by signal 9"),
@@ -61,7 +61,7 @@ struct CommandRunTests {
         #expect(error?.cause == "command_failed" && error?.reason == reason)
     }
 
-    @Test("one that does not exist is said not to")
+    @Test("a missing program is reported as missing")
     func missing() {
         let command = ScreenshotCommand(words: ["/nonexistent/program"], timeout: 1_000_000_000)
         let error = #expect(throws: CommandError.self) {
@@ -82,7 +82,7 @@ struct CommandRunTests {
         _ = try await eventually("the end of all") { try Self.isRunning(marker) ? nil : true }
     }
 
-    @Test("one that leaves a child behind with its pipes open is done when it ends itself")
+    @Test("a program that leaves a child with open pipes is done when it ends itself")
     func daemon() async throws {
         let marker = "heliograph-\(UUID().uuidString)"
         #expect(try Self.run("printf picture; sh -c 'sleep 1000; : \(marker)' & exit 0") == Array("picture".utf8))

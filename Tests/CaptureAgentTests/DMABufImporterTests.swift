@@ -3,7 +3,7 @@ import CaptureAgent
 import Media
 import Testing
 
-/// What of the import runs without a device.
+/// Tests of those parts of the import that run without a device.
 @Suite("The import of DMA-BUFs")
 struct DMABufImporterTests {
     @Test("names filters that libavfilter has, with options that they take", arguments: ["hwmap", "scale_vaapi"])

@@ -60,7 +60,7 @@ struct EncoderCatalogueTests {
         }
     }
 
-    @Test("probes an encoder once, whoever asks, and tells its owner after each")
+    @Test("probes each encoder once, however many ask, and tells its owner after each probe")
     func once() async throws {
         let plan = FailurePlan()
         let told = Mutex<[[String]]>([])
@@ -104,6 +104,6 @@ struct EncoderCatalogueTests {
             try Deaf(settings)
         }
         let report = EncoderCatalogue(entries: [.x264]).report(on: entry)
-        #expect(report.reason?.contains("keyframes when it is told") == true)
+        #expect(report.reason?.contains("keyframes on request") == true)
     }
 }

@@ -21,7 +21,7 @@ struct EncoderChoiceTests {
         #expect(choice.dismissals == [Self.error])
     }
 
-    @Test("goes on at once when the best cannot be opened")
+    @Test("continues at once if the best cannot be opened")
     func refusal() {
         var choice = EncoderChoice()
         #expect(step(&choice, ["gpu", "x264"], at: 0) == .use("gpu"))
@@ -31,7 +31,7 @@ struct EncoderChoiceTests {
         #expect(step(&choice, ["gpu", "x264"], at: 0) == .stop(Self.error))
     }
 
-    @Test("an encoder that has worked for long has its failures behind it")
+    @Test("the failures of an encoder that has worked for long are forgotten")
     func settled() {
         var choice = EncoderChoice()
         let choices = ["gpu", "x264"]
@@ -65,7 +65,7 @@ struct EncoderChoiceTests {
         #expect(step(&choice, ["gpu"], at: now) == .use("gpu"))
     }
 
-    @Test("what may pass by itself is tried for as long as it takes, after pauses that have grown, and is told")
+    @Test("a failure that may pass is retried without a limit, after growing pauses, and is reported")
     func passing() {
         for error in [EncoderError.tooLong(encoder: "x264"), .shortage(encoder: "x264", .threads("none"))] {
             var choice = EncoderChoice()
@@ -78,7 +78,7 @@ struct EncoderChoiceTests {
                     now = until
                 }
                 #expect(step(&choice, ["x264"], at: now) == .use("x264"))
-                // Either is how it shows.
+                // The failure can show in either way.
                 if case .tooLong = error {
                     choice.opened(at: now)
                     choice.failed(error, at: now)
@@ -90,7 +90,7 @@ struct EncoderChoiceTests {
         }
     }
 
-    @Test("what may pass by itself makes way for another choice, if there is one")
+    @Test("a failure that may pass makes way for another choice, if there is one")
     func passingOver() {
         var choice = EncoderChoice()
         let error = EncoderError.tooLong(encoder: "gpu")

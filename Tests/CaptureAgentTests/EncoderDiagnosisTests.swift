@@ -4,7 +4,7 @@ import Program
 import Testing
 import Wire
 
-@Suite("What is said of encoders")
+@Suite("Diagnosis of encoders")
 struct EncoderDiagnosisTests {
     private static let absent = EncoderEntry(name: "gpu", codec: .h264, kind: .hardware, obstacle: { "no device" }) {
         _ throws(EncoderError) in
@@ -15,7 +15,7 @@ struct EncoderDiagnosisTests {
         EncoderDiagnosis(entries: entries, renderNodes: renderNodes).findings().map(\.verdict)
     }
 
-    @Test("software is enough, where there is no hardware")
+    @Test("software is enough without hardware")
     func software() {
         #expect(verdicts([Self.absent, .x264, .x265]) == [.ok, .ok])
     }

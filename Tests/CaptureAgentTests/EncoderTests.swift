@@ -6,7 +6,7 @@ import Testing
 /// An encoder that runs on any machine.
 enum SoftwareEncoder: String, CaseIterable, CustomTestStringConvertible {
     case x264, x265
-    /// The same libraries by way of libavcodec.
+    /// The same libraries through libavcodec.
     case libx264, libx265
 
     var codec: Codec {
@@ -38,7 +38,7 @@ struct EncoderTests {
         PictureScaler(source: picture.size, output: picture.size).convert(pixels, into: picture)
     }
 
-    /// Fills the luma with noise, which no encoder makes small.
+    /// Fills the luma with noise, which no encoder can compress well.
     private static func fillWithNoise(_ picture: I420Picture, _ generator: inout SeededGenerator) {
         picture.clear()
         for place in 0..<(picture.lumaStride * picture.size.height) {
@@ -59,7 +59,7 @@ struct EncoderTests {
             let encoded = try encoder.encode(picture, forceKeyframe: number == 20)
             #expect(encoded.isKeyframe == (number == 0 || number == 20))
             stream += encoded.bytes
-            // What is decodable so far is all that went in.
+            // Everything that went in must be decodable by now.
             if number % 10 == 0 {
                 #expect(try FFmpeg.decodeLuma(stream, codec: kind.codec, size: Self.size).count == Int(number) + 1)
             }
@@ -93,7 +93,7 @@ struct EncoderTests {
                 Self.unitType(encoded.bytes[$0.header], codec: kind.codec)
             }
             switch kind.codec {
-            // x264 says who it is in the first picture, in a supplemental unit (6) that it does not let go of.
+            // x264 writes its version in a supplemental unit (6) of the first picture, which cannot be switched off.
             case .h264: #expect(types.filter { $0 != 6 || number > 0 } == (isKeyframe ? [7, 8, 5] : [1]))
             case .h265:
                 #expect(types.dropLast() == (isKeyframe ? [32, 33, 34] : []))
@@ -111,7 +111,7 @@ struct EncoderTests {
     }
 
     @Test(
-        "takes sizes that are no multiple of its blocks, and crops what it had to add",
+        "accepts sizes that are not multiples of its blocks, and crops what it had to add",
         arguments: SoftwareEncoder.allCases
     )
     func sizes(kind: SoftwareEncoder) throws {
@@ -141,10 +141,10 @@ struct EncoderTests {
         #expect(try !kind.open(size: Self.size).reconfigure(bitrate: 1_000_000, fps: 30))
     }
 
-    /// Those that change while they are open.
+    /// Encoders that can change while they are open.
     private static let reconfigurable: [SoftwareEncoder] = [.x264, .libx264]
 
-    @Test("holds a lower bit rate from the next picture on, without a keyframe, if it can", arguments: reconfigurable)
+    @Test("keeps to a lower bitrate from the next picture on, without a keyframe, if it can", arguments: reconfigurable)
     func bitrate(kind: SoftwareEncoder) throws {
         let encoder = try kind.open(size: Self.size, bitrate: 4_000_000)
         let before = try Self.byteCount(of: 60, by: encoder) * 8 / 2
@@ -154,7 +154,7 @@ struct EncoderTests {
         #expect((700_000...1_100_000).contains(after), "bit/s")
     }
 
-    @Test("holds its bit rate at another rate of pictures, if it can", arguments: reconfigurable)
+    @Test("keeps to its bitrate at another frame rate, if it can", arguments: reconfigurable)
     func rate(kind: SoftwareEncoder) throws {
         let encoder = try kind.open(size: Self.size, fps: 30, bitrate: 3_000_000)
         _ = try Self.byteCount(of: 60, by: encoder)
@@ -163,14 +163,14 @@ struct EncoderTests {
         #expect((2_100_000...3_300_000).contains(after), "bit/s")
     }
 
-    @Test("holds its bit rate however much happens on the screen", arguments: SoftwareEncoder.allCases)
+    @Test("keeps to its bitrate however much happens on the screen", arguments: SoftwareEncoder.allCases)
     func cap(kind: SoftwareEncoder) throws {
         let encoder = try kind.open(size: Self.size, bitrate: 2_000_000)
         let bitrate = try Self.byteCount(of: 60, by: encoder) * 8 / 2
         #expect((1_400_000...2_200_000).contains(bitrate), "bit/s")
     }
 
-    /// The bytes of the last `count` of pictures full of noise: those before fill the verifier's buffer.
+    /// Returns the bytes of the last `count` of many noisy pictures; the earlier ones fill the verifier's buffer.
     private static func byteCount(of count: Int, by encoder: any VideoEncoder) throws -> Int {
         var generator = SeededGenerator(seed: 1)
         let picture = I420Picture(size: encoder.settings.size)

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct EncodingTurnsTests {
-    /// As many as may be: more would make the threads that pass pictures on wait for a processor.
+    /// The most threads that may run: more would make the threads that send pictures wait for a processor.
     @Test func noMoreThanTheLimitHaveTheirTurn() throws {
         let turns = EncodingTurns(limit: 3, longestTurn: .milliseconds(600_000))
         let count = Mutex((now: 0, largest: 0, all: 0))
@@ -49,7 +49,7 @@ import Testing
         #expect(order.withLock { $0 } == Array(0..<8))
     }
 
-    /// An encoder that hangs keeps its turn for ever.
+    /// A hanging encoder keeps its turn forever.
     @Test func turnsThatNeverEndHoldNobodyUpForLong() throws {
         let turns = EncodingTurns(limit: 2, longestTurn: .milliseconds(50))
         let hung = (0..<2).map { _ in EncodingTurns.Place() }
@@ -59,7 +59,7 @@ import Testing
             turns.begin(place)
             turns.end(place)
         }
-        // Those that come back after all take nobody's turn away.
+        // Threads that come back after all must not take another thread's turn away.
         for place in hung { turns.end(place) }
         for place in places.prefix(2) { turns.begin(place) }
         #expect(turns.counts.turns <= 2 && turns.counts.waiting == 0)

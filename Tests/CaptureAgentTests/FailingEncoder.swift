@@ -2,15 +2,15 @@ import CaptureAgent
 import Media
 import Synchronization
 
-/// Says which pictures an encoder that is made to fail does not encode.
+/// A plan of which pictures an encoder fails to encode.
 final class FailurePlan: Sendable {
     private let state: Mutex<(pictures: Int, openings: Int)> = Mutex((0, 0))
     private let fails: @Sendable (Int) -> Bool
     private let refuses: @Sendable (Int) -> Bool
 
     /// - Parameters:
-    ///   - fails: Whether the picture of that number, counted over all encoders of the plan, fails.
-    ///   - refuses: Whether the opening of that number fails.
+    ///   - fails: Whether the picture with that number, counted over all encoders of the plan, fails.
+    ///   - refuses: Whether opening the encoder with that number fails.
     init(
         fails: @escaping @Sendable (Int) -> Bool = { _ in false },
         refuses: @escaping @Sendable (Int) -> Bool = { _ in false }
@@ -35,7 +35,7 @@ final class FailurePlan: Sendable {
         }
     }
 
-    /// An encoder that is `base` by another name, as far as the plan lets it.
+    /// Returns an encoder that is `base` by another name, with the plan's failures.
     func entry(name: String, kind: EncoderEntry.Kind, base: EncoderEntry = .x264) -> EncoderEntry {
         EncoderEntry(name: name, codec: base.codec, kind: kind) { settings throws(EncoderError) in
             if self.nextOpeningFails() { throw .cannotOpen(encoder: name, settings: settings) }
@@ -44,7 +44,7 @@ final class FailurePlan: Sendable {
     }
 }
 
-/// A real encoder, as far as its plan lets it.
+/// A real encoder with its plan's failures.
 final class FailingEncoder: VideoEncoder {
     let name: String
     private let encoder: any VideoEncoder
@@ -61,7 +61,7 @@ final class FailingEncoder: VideoEncoder {
     func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         if plan.nextPictureFails() { throw .failed(encoder: name) }
         var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
-        // A picture that is static is encoded again for as long as there is hope that it gets better.
+        // A static picture is encoded again while it can still become better.
         encoded.isCapped = true
         return encoded
     }

@@ -46,7 +46,7 @@ struct FramePixelsTests {
         #expect(Self.collected(lender).isEmpty)
     }
 
-    @Test("the source is woken for a buffer where it has few left: else its next picture takes it along")
+    @Test("the source is woken for a buffer if it has few left; otherwise its next picture takes it along")
     func wakesInNeed() {
         let wakes = Wakes()
         let lender = BufferLender { wakes.add() }

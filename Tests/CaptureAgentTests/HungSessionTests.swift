@@ -48,14 +48,14 @@ struct HungSessionTests {
     }
 }
 
-/// Lets pictures be encoded once it is open, or after a time that no test takes.
+/// Holds pictures back until it is opened, or for longer than any test takes.
 private final class Gate: Sendable {
     let open: Event
     private let count = Mutex(0)
 
     init() throws { open = try Event() }
 
-    /// Pictures that wait now.
+    /// The number of pictures that wait now.
     var hanging: Int { count.withLock { $0 } }
 
     func pass() {
@@ -65,7 +65,7 @@ private final class Gate: Sendable {
     }
 }
 
-/// x264 whose pictures pass a gate.
+/// x264 with a gate before each picture.
 private final class HangingEncoder: VideoEncoder {
     static func entry(_ gate: Gate) -> EncoderEntry {
         EncoderEntry(name: "hanging", codec: .h264, kind: .software) { settings throws(EncoderError) in

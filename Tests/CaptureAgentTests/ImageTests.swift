@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Images")
 struct ImageTests {
-    /// Reads and draws a picture; returns its size and, of each pixel, red, green and blue.
+    /// Reads and draws an image. Returns its size, and the red, green and blue of each pixel.
     private static func read(_ bytes: [UInt8]) throws -> (size: PictureSize, colours: [UInt8]) {
         try bytes.withUnsafeBytes { bytes in
             let picture = try Images.read(bytes)
@@ -56,7 +56,7 @@ struct ImageTests {
         }
     }
 
-    /// A picture of two colours in the format of the file name's extension, by ffmpeg.
+    /// Returns an image of two colours in the format of the file name's extension, made by ffmpeg.
     private static func encoded(_ name: String, _ options: [String] = []) throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString)-\(name)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -107,7 +107,7 @@ struct ImageTests {
                 for _ in 0..<Int.random(in: 1...6, using: &random) {
                     damaged[Int.random(in: 0..<damaged.count, using: &random)] = .random(in: 0...255, using: &random)
                 }
-                // Either is right, as long as it returns.
+                // Either result is correct if it returns.
                 _ = try? Self.read(damaged)
             }
         }

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Parameter sets in the stream")
 struct InBandParameterSetsTests {
-    /// An H.264 unit of `type` behind a start code.
+    /// Returns an H.264 unit of `type` with a start code.
     private static func h264(_ type: UInt8, _ payload: UInt8 = 0x80) -> [UInt8] { [0, 0, 0, 1, 0x60 | type, payload] }
-    /// The same for H.265.
+    /// Returns the same for H.265.
     private static func h265(_ type: UInt8) -> [UInt8] { [0, 0, 0, 1, type << 1, 1, 0x80] }
 
     @Test("stay where they are when every keyframe has them")
@@ -39,7 +39,7 @@ struct InBandParameterSetsTests {
             let keyframe = sets.take(Self.h265(type))
             #expect(keyframe == .picture(bytes: header + Self.h265(type), isKeyframe: true))
         }
-        // A clean random access picture (21) is no keyframe: pictures after it may need earlier ones.
+        // A clean random access picture (21) is not a keyframe, because pictures after it may need earlier ones.
         let clean = sets.take(Self.h265(21))
         #expect(clean == .picture(bytes: Self.h265(21), isKeyframe: false))
     }
@@ -52,7 +52,7 @@ struct InBandParameterSetsTests {
         #expect(later == .picture(bytes: Self.h264(7, 2) + Self.h264(8, 2) + Self.h264(5), isKeyframe: true))
     }
 
-    @Test("are not looked for in output of another form", arguments: [[], [0, 0, 0, 6, 0x65, 0x80], [1, 2, 3]])
+    @Test("are ignored in output of another form", arguments: [[], [0, 0, 0, 6, 0x65, 0x80], [1, 2, 3]])
     func notAnnexB(bytes: [UInt8]) {
         var sets = InBandParameterSets(codec: .h264, header: [])
         let piece = sets.take(bytes)

@@ -8,7 +8,7 @@ import Wire
 @Suite("A session whose picture is longer than the link takes")
 struct LongPictureTests {
     private static let size = PictureSize(width: 320, height: 240)
-    /// What a packet has room for beside an access unit's fixed fields.
+    /// The room in a packet besides an access unit's fixed fields.
     private static let longest = PacketHeader.maximumLength - 44
 
     private static func frame(_ number: UInt32) -> CapturedFrame {
@@ -84,12 +84,12 @@ struct LongPictureTests {
     }
 }
 
-/// Says which pictures of an encoder are too long.
+/// A plan of which pictures of an encoder are too long.
 private final class LengthPlan: Sendable {
     struct Picture {
-        /// Counted over all encoders of the plan.
+        /// The picture's number, counted over all encoders of the plan.
         var number: Int
-        /// Whether it is a keyframe without the cap of the bitrate.
+        /// Whether it is a keyframe without the bitrate's cap.
         var isStatic: Bool
     }
 
@@ -116,7 +116,7 @@ private final class LengthPlan: Sendable {
     }
 }
 
-/// x264 whose pictures get more bytes than there is room for, as its plan says.
+/// x264 that makes pictures too long for a packet according to its plan.
 private final class LongEncoder: VideoEncoder {
     let name = "long"
     private let encoder: X264Encoder

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Scaling")
 struct PictureScalerTests {
-    /// A frame of one colour, its rows padded with another one.
+    /// Returns a frame of one colour whose rows are padded with another one.
     private static func frame(_ size: PictureSize, format: PixelFormat, red: UInt8, green: UInt8, blue: UInt8)
         -> FramePixels
     {

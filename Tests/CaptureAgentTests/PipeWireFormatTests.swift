@@ -12,14 +12,14 @@ struct PipeWireFormatTests {
         SourceDemand.Value(fastestSession: 30, takesDMABuf: takesDMABuf)
     }
 
-    /// What becomes of an offer when PipeWire has settled on its defaults.
+    /// Returns the result of an offer after PipeWire has fixed its defaults.
     private static func settle(_ offer: UnsafePointer<spa_pod>?) -> PipeWireFormat? {
         guard let offer else { return nil }
         spa_pod_fixate(UnsafeMutablePointer(mutating: offer))
         return PipeWireFormat(offer)
     }
 
-    @Test("memory is all that is offered where a session cannot use DMA-BUFs")
+    @Test("only memory is offered if a session cannot use DMA-BUFs")
     func memory() throws {
         try PipeWireFormat.withOffers(for: Self.demand(takesDMABuf: false), size: nil) { offers in
             #expect(offers.count == 1)
@@ -37,7 +37,7 @@ struct PipeWireFormatTests {
             let first = try #require(offers[0])
             let property = try #require(spa_pod_find_prop(first, nil, SPA_FORMAT_VIDEO_modifier.rawValue))
             #expect(property.pointee.flags == UInt32(SPA_POD_PROP_FLAG_MANDATORY | SPA_POD_PROP_FLAG_DONT_FIXATE))
-            // The choice of a modifier stays open, and is read as what the producer would rather have.
+            // The modifier stays open, and the producer's preferred one is read.
             let formats = offers.compactMap { Self.settle($0) }
             #expect(formats.map(\.modifier) == [DMABuf.linear, nil])
             #expect(formats.allSatisfy { $0.size == size })

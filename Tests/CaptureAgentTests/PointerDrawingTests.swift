@@ -7,7 +7,7 @@ import Testing
 struct PointerDrawingTests {
     private static let size = PictureSize(width: 32, height: 24)
 
-    /// Pixels of blue, green, red and a byte that counts for nothing.
+    /// Pixels of blue, green, red and an ignored byte.
     private static func noise(seed: UInt64) -> [UInt8] {
         var generator = SeededGenerator(seed: seed)
         return (0..<(size.width * size.height * 4)).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -31,7 +31,7 @@ struct PointerDrawingTests {
         return picture
     }
 
-    /// The pointer laid over the pixels before any conversion, in whole numbers of colour.
+    /// Draws the pointer over the pixels before any conversion, with integer colours.
     private static func composed(_ pixels: [UInt8], _ pointer: Pointer) -> [UInt8] {
         var pixels = pixels
         let side = pointer.image.size.width
@@ -73,7 +73,7 @@ struct PointerDrawingTests {
         #expect(drawn != Self.samples(Self.picture(pixels, pointer: nil)))
     }
 
-    @Test("where it is transparent or off the screen, not a sample changes")
+    @Test("if it is transparent or off the screen, no sample changes")
     func untouched() {
         let pixels = Self.noise(seed: 3)
         let bare = Self.samples(Self.picture(pixels, pointer: nil))
@@ -98,7 +98,7 @@ struct PointerDrawingTests {
         for y in 0..<output.height {
             for x in 0..<output.width {
                 let isInside = 4..<8 ~= x && 2..<6 ~= y
-                // Edges ring a little.
+                // Edges have slight ringing.
                 let luma = picture.y[y * picture.lumaStride + x]
                 #expect(isInside ? luma > 200 : luma < 40)
             }

@@ -3,7 +3,7 @@ import Foundation
 import Media
 import TestSupport
 
-/// A picture in red, green and blue, in double precision: what the conversion and the scalers are compared with.
+/// A picture in red, green and blue with double precision, as the reference for conversion and scalers.
 struct ReferencePicture {
     let size: PictureSize
     /// Red, green, blue of each pixel, row by row, 0 to 1.
@@ -38,14 +38,14 @@ struct ReferencePicture {
         }
     }
 
-    /// Noise of eight octaves with hard edges in it, which has a photograph's spectrum.
+    /// Noise of eight octaves with hard edges, which has the spectrum of a photograph.
     static func photograph(_ size: PictureSize) -> ReferencePicture {
         ReferencePicture(size: size) { x, y in
             var colour = SIMD3<Double>.zero
             var (amplitude, frequency) = (0.5, 4 / Double(size.height))
             for octave in 0..<8 {
                 for channel in 0..<3 {
-                    // Coarse octaves differ between the channels: fine detail of photographs is mostly grey.
+                    // Coarse octaves differ between the channels, because fine detail of photographs is mostly grey.
                     let seed = octave * 3 + (octave < 2 ? channel : 0)
                     colour[channel] += amplitude * noise(Double(x) * frequency, Double(y) * frequency, seed)
                 }
@@ -72,7 +72,7 @@ struct ReferencePicture {
         return above * (1 - down) + below * down
     }
 
-    /// The pixels as a desktop delivers them.
+    /// Returns the pixels as a desktop delivers them.
     var frame: FramePixels {
         FramePixels(description: FrameDescription(size: size, stride: size.width * 4, format: .bgrx)) { memory in
             for (index, pixel) in pixels.enumerated() {
@@ -82,7 +82,7 @@ struct ReferencePicture {
         }
     }
 
-    /// By ITU-R BT.709-6, 8 bits, limited range, not rounded; chroma is the mean of four pixels.
+    /// Converts to ITU-R BT.709-6, 8 bits, limited range, unrounded; chroma is the mean of four pixels.
     var planes: ReferencePlanes {
         func luma(_ pixel: SIMD3<Double>) -> Double { 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z }
         let chromaSize = PictureSize(width: size.width / 2, height: size.height / 2)
@@ -107,19 +107,19 @@ struct ReferencePlanes {
     var u: ReferencePlane
     var v: ReferencePlane
 
-    /// Each plane by itself, so that chroma keeps its place in the middle of four pixels.
+    /// Scales each plane separately, so that chroma stays in the middle of four pixels.
     func scaled(to output: PictureSize) -> ReferencePlanes {
         let chroma = PictureSize(width: output.width / 2, height: output.height / 2)
         return ReferencePlanes(y: y.scaled(to: output), u: u.scaled(to: chroma), v: v.scaled(to: chroma))
     }
 }
 
-/// Samples in double precision, row by row.
+/// Samples with double precision, row by row.
 struct ReferencePlane {
     var size: PictureSize
     var samples: [Double]
 
-    /// Another size, by Keys' bicubic kernel (a = -0.6, libswscale's), widened where the picture gets smaller, edges repeated.
+    /// Scales with Keys' bicubic kernel (a = -0.6, as libswscale), widened for reductions, with repeated edges.
     func scaled(to output: PictureSize) -> ReferencePlane {
         let rows = (0..<size.height).flatMap { y in
             Self.resample(output.width, from: size.width) { samples[y * size.width + $0] }
@@ -156,7 +156,7 @@ struct ReferencePlane {
         return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0
     }
 
-    /// Peak signal-to-noise ratio of 8-bit samples against these, dB.
+    /// Returns the peak signal-to-noise ratio of 8-bit samples relative to these, in dB.
     func psnr(of decoded: [UInt8]) -> Double {
         precondition(decoded.count == samples.count)
         let sum = zip(decoded, samples).reduce(0.0) { sum, pair in

@@ -8,10 +8,10 @@ import Wire
 @Suite("An agent's link")
 struct RelayLinkTests {
     private static let hello = Hello(token: "secret", device: "default", source: "node", pid: 1, release: "test")
-    /// The shortest that there is, ms.
+    /// The shortest heartbeat interval, in ms.
     private static let heartbeatInterval = 10
 
-    /// A link to the relay that `server` plays.
+    /// Returns a link to the relay that `server` simulates.
     private static func link(to server: LinkServer) throws -> RelayLink {
         let (stop, port) = (try Event(), server.port)
         let linked = LinkBox()

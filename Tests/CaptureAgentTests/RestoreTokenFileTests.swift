@@ -22,7 +22,7 @@ struct RestoreTokenFileTests {
         #expect(file.read() == nil)
     }
 
-    @Test("a place that cannot be written is named, not ignored")
+    @Test("a file that cannot be written is reported, not ignored")
     func unwritable() {
         let file = RestoreTokenFile(stateDirectory: "/proc/heliograph", device: "default")
         #expect(file.write("token")?.contains("/proc/heliograph") == true)

@@ -3,7 +3,7 @@ import Foundation
 import Media
 import Testing
 
-/// Conversion and scaling against the formulas, in double precision.
+/// Tests of conversion and scaling against the formulas, in double precision.
 @Suite("Scaling and colour")
 struct ScalingQualityTests {
     enum Content: String, CaseIterable, Sendable {
@@ -23,7 +23,7 @@ struct ScalingQualityTests {
         var u: [UInt8]
         var v: [UInt8]
 
-        /// The part of `picture` that has the fit's content.
+        /// Returns the part of `picture` that holds the fit's content.
         init(_ picture: I420Picture, _ fit: PictureFit) {
             func plane(_ first: UnsafeMutablePointer<UInt8>, stride: Int, per: Int) -> [UInt8] {
                 (fit.y / per..<(fit.y + fit.content.height) / per).flatMap { row in
@@ -51,12 +51,12 @@ struct ScalingQualityTests {
         (expected.y.psnr(of: planes.y), min(expected.u.psnr(of: planes.u), expected.v.psnr(of: planes.v)))
     }
 
-    @Test("at equal size every sample is the standard's, rounded", arguments: Content.allCases)
+    @Test("at equal size every sample is the standard's value, rounded", arguments: Content.allCases)
     func equalSize(content: Content) {
         let picture = content.picture(PictureSize(width: 640, height: 360))
         let (converted, fit) = Self.convert(picture, to: picture.size)
         let quality = Self.psnr(Planes(converted, fit), picture.planes)
-        // Rounding alone makes 58.9 dB.
+        // Rounding alone gives 58.9 dB.
         #expect(quality.luma > 58 && quality.chroma > 58, "\(quality)")
     }
 
@@ -77,7 +77,7 @@ struct ScalingQualityTests {
         #expect(quality.chroma > 50, "\(quality)")
     }
 
-    /// Where along a row of chroma the colour changes from one to the other, in luma samples.
+    /// Returns where the colour changes along a row of chroma, in luma samples.
     private static func edge(_ plane: ArraySlice<UInt8>, from left: Double, to right: Double) -> Double {
         plane.reduce(0) { $0 + (Double($1) - right) / (left - right) * 2 }
     }
@@ -118,7 +118,7 @@ struct ScalingQualityTests {
         ]
         for source in sources {
             let output = outputs[seed]
-            // White, whose overshoot would show on black most.
+            // White, because its overshoot would be most visible on black.
             let white = ReferencePicture(size: source) { _, _ in SIMD3(repeating: 1) }
             let (picture, fit) = Self.convert(
                 white,

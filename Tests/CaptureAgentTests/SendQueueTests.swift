@@ -18,7 +18,7 @@ struct SendQueueTests {
         )
     }
 
-    /// Whether the queue took it, or the session has no need to begin again.
+    /// Returns whether the queue accepted it, or the session need not start again.
     private static func append(_ unit: AccessUnit, session: SessionID, to queue: inout SendQueue) -> Bool {
         queue.append(unit, session: session)
     }
@@ -73,7 +73,7 @@ struct SendQueueTests {
         )
     }
 
-    @Test("what is left of a half written packet leaves first, counts, and outlives the drop of its session")
+    @Test("the rest of a partly written packet leaves first, counts, and outlives the drop of its session")
     func rest() throws {
         var queue = SendQueue(maximumMedia: 1000)
         let first = Packet.accessUnit(1, Self.unit(pts: 0, key: true)).encoded()

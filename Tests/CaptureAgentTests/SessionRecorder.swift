@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Wire
 
-/// Gathers what a session puts out.
+/// Collects a session's output.
 final class SessionRecorder: SessionOutput {
     private struct State {
         var units: [AccessUnit] = []

@@ -17,7 +17,7 @@ struct SessionRecoveryTests {
         recorder.units.enumerated().filter { $0.element.flags.contains(.key) }.map(\.offset)
     }
 
-    /// What the stream's pictures show.
+    /// Returns what the stream's pictures show.
     private static func shownCounters(_ recorder: SessionRecorder, codec: Codec = .h264) throws -> [Int?] {
         try FFmpeg.decodeLuma(recorder.stream, codec: codec, size: size).map { Pictures.counter(luma: $0, size: size) }
     }
@@ -94,7 +94,7 @@ struct SessionRecoveryTests {
         #expect(pipeline.figures.encoder == "gpu")
         #expect(pipeline.figures.encoderReason == nil)
         breaks.set()
-        // By now repeats may not need the encoder any more.
+        // By now repeats may no longer need the encoder.
         pipeline.offer(Self.frame(4))
         _ = try await eventually("another encoder") { pipeline.figures.encoder == "x264" ? true : nil }
         let pictureCount = recorder.units.count
@@ -146,7 +146,7 @@ struct SessionRecoveryTests {
             #expect(recorder.failures.count == 1)
             #expect(recorder.units.isEmpty)
         }
-        // It was probed once, and asked for by two sessions at most.
+        // It was probed once, and requested by at most two sessions.
         #expect(plan.openings == 1)
     }
 
@@ -166,7 +166,7 @@ struct SessionRecoveryTests {
         #expect(failure.code == .encoderFailed)
         #expect(recorder.units.isEmpty)
         #expect(recorder.failures.count == 1)
-        // The probe, the session's first, and one after each failure but the last.
+        // The probe, the session's first encoder, and one after each failure except the last.
         #expect(plan.openings == 2 + 6)
     }
 }

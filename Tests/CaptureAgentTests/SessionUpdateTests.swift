@@ -16,7 +16,7 @@ struct SessionUpdateTests {
         units.count { $0.flags.contains(.key) }
     }
 
-    @Test("takes another bit rate and another rate of pictures without a keyframe, in order")
+    @Test("accepts another bitrate and another frame rate without a keyframe, in order")
     func rates() async throws {
         let recorder = SessionRecorder()
         let pipeline = try SessionPipeline.started(fps: 20, output: recorder)
@@ -26,11 +26,11 @@ struct SessionUpdateTests {
         let count = recorder.units.count + 40
         try await recorder.wait("forty more") { $0.count >= count }
         pipeline.shutDown()
-        // Whoever waits can be late, and there are more by then.
+        // The waiting thread may be late, and more have come by then.
         let units = recorder.units.prefix(count)
         #expect(Self.keyframes(units) == 1)
         #expect(zip(units, units.dropFirst()).allSatisfy { $0.pts < $1.pts })
-        // The last of them stand a hundredth of a second apart.
+        // The last of them are a hundredth of a second apart.
         let last = units.suffix(20).map(\.pts)
         #expect(zip(last, last.dropFirst()).contains { $1 - $0 == 10_000 })
         #expect(pipeline.parameters.bitrate == 500_000)
@@ -51,7 +51,7 @@ struct SessionUpdateTests {
         #expect(try FFmpeg.streamProperties(keyframe.bytes, codec: .h264)["r_frame_rate"] == "50/1")
     }
 
-    @Test("makes a keyframe of its own accord where the encoder cannot change while it is open")
+    @Test("makes a keyframe on its own if the encoder cannot change while it is open")
     func reopened() async throws {
         let recorder = SessionRecorder()
         let pipeline = try SessionPipeline.started(codec: .h265, fps: 20, output: recorder)

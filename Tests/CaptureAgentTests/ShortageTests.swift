@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// A real agent in a process of its own, to which the system really refuses what is above a limit.
+/// Runs a real agent in its own process, to which the system really refuses everything above a limit.
 @Suite("An agent that the system refuses")
 struct ShortageTests {
     private static let testPattern = ["--source", "test-pattern", "--size", "320x240", "--fps", "30"]
@@ -28,7 +28,7 @@ struct ShortageTests {
         server.send(.welcome(Welcome(heartbeatInterval: 50, maximumQueuedMedia: 1000)))
     }
 
-    /// Runs a linked agent while `body` does, and requires it to end in good order.
+    /// Runs a linked agent while `body` runs, and requires that it ends cleanly.
     private static func withAgent(
         _ arguments: [String] = testPattern,
         _ body: (LinkServer, AgentProcess) async throws -> Void
@@ -37,7 +37,7 @@ struct ShortageTests {
         let agent = try AgentProcess(relay: server.port, arguments)
         do {
             try link(server)
-            // libx265 waits for ever for a thread that is refused while it opens.
+            // libx265 waits forever for a thread that is refused while it opens.
             try await eventually("the end of the thread that tries the encoders") {
                 try agent.threadNames().contains("encoder-probe") ? nil : ()
             }
@@ -87,7 +87,7 @@ struct ShortageTests {
                 return reports.encoders.count == EncoderEntry.listed.count ? true : nil
             }
             let threads = try agent.threadNames().count
-            // The session's own thread can be had, and not the one that libx265 starts.
+            // The session's own thread is available, but the one that libx265 starts is not.
             try await agent.limiting(.threads, to: threads + 1) {
                 server.send(.sessionAdd(1, Self.parameters(codec: .h265)))
                 let failure: SessionFailure = try server.next("the error") { $0.failure(of: 1) }
@@ -149,7 +149,7 @@ struct ShortageTests {
     func descriptorsOfSources() async throws {
         let scratch = try Scratch()
         let picture = scratch.file("screen.ppm").path
-        // There is no picture yet, so the source is opened again and again.
+        // There is no picture yet, so the source is opened repeatedly.
         let arguments = ["--source", "screenshot", "--command", "cat", picture]
         try await Self.withAgent(arguments) { server, agent in
             func status(_ what: String, _ state: SourceStatus.State, _ cause: String?) throws -> SourceStatus {
@@ -171,23 +171,23 @@ struct ShortageTests {
         }
     }
 
-    @Test("something at its start ends with a sentence and a status, or serves", arguments: Self.starts)
+    @Test("a resource at its start: it ends with a sentence and a status, or serves", arguments: Self.starts)
     func start(limit: AgentProcess.Limit, value: Int) async throws {
         try #require(limit == .descriptors || AgentProcess.canLimitThreads)
-        // The agent does not wait for long until it is answered.
+        // The agent does not wait long for an answer.
         let (isLinked, served, end, said) = try await inThread { try Self.start([limit: value]) }
         switch end {
         case .status(0): #expect(isLinked)
         // No program could be loaded, or the relay could not be reached.
         case .status(127), .status(75): #expect(!isLinked, "\(said)")
-        // libx265 waits for ever for a thread that somebody else has taken just before it.
+        // libx265 waits forever for a thread that another thread has taken just before it.
         case .status(70): #expect(limit == .threads)
         case .status(71): #expect(!isLinked && said.contains("limit"), "\(said)")
         default: Issue.record("\(end), \(served.map { "served: \($0)" } ?? "no link"), \(said)")
         }
     }
 
-    /// Starts an agent with a session, tells it to end, and returns what came of it.
+    /// Starts an agent with a session, tells it to end, and returns the result.
     private static func start(
         _ limits: [AgentProcess.Limit: Int]
     ) throws -> (isLinked: Bool, served: Bool?, end: AgentProcess.End, said: String) {
@@ -200,7 +200,7 @@ struct ShortageTests {
         }
         try link(server)
         server.send(.sessionAdd(1, parameters()))
-        // A link that cannot have its threads is lost.
+        // A link without its threads is lost.
         let served = try? server.next("a picture, or why not") { packet in
             packet.accessUnit(of: 1).map { _ in true } ?? packet.failure(of: 1).map { _ in false }
         }

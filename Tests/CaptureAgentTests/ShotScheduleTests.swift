@@ -5,14 +5,14 @@ import Testing
 struct ShotScheduleTests {
     private static func ms(_ count: Int) -> UInt64 { UInt64(count) * 1_000_000 }
 
-    /// A schedule that has been wanted at 20 a second since 1000 ms.
+    /// Returns a schedule that has been wanted at 20 shots per second since 1000 ms.
     private static func wanted(_ pace: ShotSchedule.Pace = .clock) -> ShotSchedule {
         var schedule = ShotSchedule(pace: pace)
         schedule.follow(fps: 20, now: ms(1000))
         return schedule
     }
 
-    @Test("none without a session, the first at once")
+    @Test("without a session there are none, with one the first comes at once")
     func demand() {
         var schedule = ShotSchedule(pace: .clock)
         #expect(schedule.due == nil)
@@ -53,7 +53,7 @@ struct ShotScheduleTests {
         #expect(schedule.due == Self.ms(1650))
     }
 
-    @Test("where the screen's refresh paces shots, one is asked for early enough for the refresh that it is wanted for")
+    @Test("if the screen's refresh paces shots, each is requested early enough for its refresh")
     func refresh() {
         var schedule = Self.wanted(.refresh)
         for refresh in [1010, 1060, 1110] {

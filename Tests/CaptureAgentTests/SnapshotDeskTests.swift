@@ -17,7 +17,7 @@ struct SnapshotDeskTests {
         SnapshotRequest(id: id, format: .jpeg, quality: 85, isFresh: fresh)
     }
 
-    /// A desk whose thread runs while `body` does, the screen that it shows, and what it has answered.
+    /// A desk whose thread runs while `body` runs, the screen that it shows, and its answers.
     private static func withDesk(
         _ body: (SnapshotDesk, _ show: (CapturedFrame) -> Void, _ answers: () -> [Snapshot]) async throws -> Void
     ) async throws {
@@ -44,7 +44,7 @@ struct SnapshotDeskTests {
     private final class AnswerBox: Sendable { let snapshots = Mutex<[Snapshot]>([]) }
     private final class FrameBox: Sendable { let frame = Mutex<CapturedFrame?>(nil) }
 
-    @Test("are refused as long as there is no frame, then made of the newest")
+    @Test("are refused while there is no frame, then made of the newest one")
     func newest() async throws {
         try await Self.withDesk { desk, show, answers in
             desk.take(Self.request(1), of: 1, patience: 0)
@@ -59,7 +59,7 @@ struct SnapshotDeskTests {
         }
     }
 
-    @Test("that are to be fresh wait for a frame, and hold up no others")
+    @Test("fresh ones wait for a frame and delay no others")
     func fresh() async throws {
         try await Self.withDesk { desk, show, answers in
             let old = MonotonicClock.now
@@ -69,7 +69,7 @@ struct SnapshotDeskTests {
             _ = try await eventually("the other") { answers().isEmpty ? nil : true }
             #expect(answers().map(\.request) == [2])
             let new = MonotonicClock.now
-            // One that was captured before it was asked for, and comes late.
+            // A frame that was captured before the request and arrives late.
             show(Self.frame(1, captured: old + 1))
             show(Self.frame(2, captured: new))
             _ = try await eventually("the fresh one") { answers().count == 2 ? true : nil }
@@ -77,7 +77,7 @@ struct SnapshotDeskTests {
         }
     }
 
-    @Test("that are to be fresh are made of a screen that is static when their time is up")
+    @Test("fresh ones of a static screen are made when their time is up")
     func freshOfAStaticScreen() async throws {
         try await Self.withDesk { desk, show, answers in
             let old = MonotonicClock.now
@@ -123,7 +123,7 @@ struct SnapshotDeskTests {
         screen.sourceChanged(SourceStatus(state: .streaming))
         screen.receive(Self.frame(1, captured: 2))
         #expect(try screen.snapshotSubject(of: 1).get().frame.captured == 2)
-        // A session that is not active has a screen too.
+        // A session that is not active also has a screen.
         #expect(screen.updateSession(1, SessionUpdate(isActive: false)) == nil)
         #expect(try screen.snapshotSubject(of: 1).get().frame.captured == 2)
     }

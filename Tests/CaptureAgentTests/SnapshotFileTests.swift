@@ -21,7 +21,7 @@ struct SnapshotFileTests {
         return picture
     }
 
-    /// Red, green and blue of each pixel, by a decoder that is not the agent's library.
+    /// Returns the red, green and blue of each pixel, from a decoder other than the agent's library.
     private static func decoded(_ picture: Snapshot.Picture) throws -> [UInt8] {
         let scratch = try Scratch()
         let file = try scratch.write(picture.bytes, to: picture.format == .jpeg ? "snapshot.jpg" : "snapshot.png")
@@ -44,7 +44,7 @@ struct SnapshotFileTests {
         reference.pixels.flatMap { pixel in (0..<3).map { UInt8((pixel[$0] * 255).rounded()) } }
     }
 
-    /// The picture with red and blue in the other order.
+    /// Returns the picture with red and blue exchanged.
     private static func redFirst(_ reference: ReferencePicture) -> CapturedFrame {
         let size = reference.size
         let description = FrameDescription(size: size, stride: size.width * 4, format: .rgbx)
@@ -74,7 +74,7 @@ struct SnapshotFileTests {
             for frame in [CapturedFrame(reference.frame, captured: 7), Self.redFirst(reference)] {
                 let decoded = try Self.decoded(Self.picture(of: frame, .jpeg))
                 let expected = Self.colours(reference)
-                // What halved colours leave of hard edges between them.
+                // The error that halved chroma leaves at hard edges.
                 #expect(Pictures.psnr(decoded, expected) > 30)
                 for channel in 0..<3 {
                     let places = stride(from: channel, to: expected.count, by: 3)
@@ -152,7 +152,7 @@ struct SnapshotFileTests {
             ["-v", "error", "-show_entries", "frame_side_data=rotation", "-of", "csv=p=0", file.path]
         )
         withExtendedLifetime(scratch) {}
-        // ffprobe counts degrees anticlockwise, from -180, and says nothing of none.
+        // ffprobe counts degrees anticlockwise, from -180, and reports nothing for 0.
         let degrees = Int(turned.filter { "-0123456789".contains($0) }) ?? 0
         #expect((-degrees / 90 + 4) % 4 == Int(turns), "\(turned)")
     }

@@ -7,7 +7,7 @@ import Wire
 @Suite("A screen that is static")
 struct StaticScreenTests {
     private static let size = PictureSize(width: 640, height: 360)
-    /// At 60 pictures a second, ns.
+    /// The interval of 60 pictures per second, in ns.
     private static let interval: UInt64 = 1_000_000_000 / 60
 
     private static func frame(_ number: UInt32) -> CapturedFrame {
@@ -47,7 +47,7 @@ struct StaticScreenTests {
         let units = recorder.units
         let keys = units.filter { $0.flags.contains(.key) }
         #expect(keys.map(\.keyframeRequest) == [0, 7, 8, 9])
-        // The first one on request is encoded, and good enough to be sent again.
+        // The first keyframe on request is encoded, and good enough to be sent again.
         #expect(keys.map { $0.flags.contains(.skip) } == [false, false, true, true])
         #expect(keys[1].bytes == keys[2].bytes && keys[2].bytes == keys[3].bytes)
         #expect(
@@ -62,7 +62,7 @@ struct StaticScreenTests {
         let values = pictures.map { Pictures.counter(luma: $0, size: Self.size) }
         #expect(values.first == 5 && values.last == 6)
         #expect(values[..<unchanged].allSatisfy { $0 == 5 })
-        // No keyframe makes the picture breathe.
+        // No keyframe makes the picture pulse.
         let sent = Pictures.patternLuma(value: 5, size: Self.size)
         let quality = pictures[..<unchanged].map { Pictures.psnr($0, sent) }
         let settled = try #require(units.firstIndex { $0.flags.contains(.skip) })
@@ -93,7 +93,7 @@ struct StaticScreenTests {
         #expect(try #require(quality.last) > quality[key] + 3, "\(quality)")
     }
 
-    /// What becomes of a settled picture that is twice asked for a keyframe: the access units, and their luma PSNR.
+    /// Returns the access units of a settled picture that is twice asked for a keyframe, and their luma PSNR.
     private func keyframesUnderTightCap(codec: Codec) async throws -> (units: [AccessUnit], quality: [Double]) {
         let recorder = SessionRecorder()
         let pipeline = try SessionPipeline.started(codec: codec, bitrate: 400_000, output: recorder)
@@ -128,7 +128,8 @@ struct StaticScreenTests {
         }
         pipeline.shutDown()
         let units = recorder.units[unchanged...]
-        // Half a second's worth may come at once, the rest at the session's rate. The first picture may fill the buffer without being counted.
+        // Half a second's worth may come at once, the rest at the session's rate. The first picture may fill the buffer
+        // uncounted.
         let time = try #require(units.last).pts - (try #require(units.first)).pts
         let most = 2 * bitrate / 16 + Int(time) * bitrate / 8_000_000
         #expect(units.reduce(0) { $0 + $1.bytes.count } <= most)
@@ -158,7 +159,7 @@ struct StaticScreenTests {
         #expect(rest.fps == 60 && rest.keyframeInterval == 10_000_000_000)
         let counters = pipeline.figures.counters
         #expect(recorder.wakes == 0)
-        // Somebody else repeats it three times, sends the keyframe again, and repeats it twice.
+        // The relay repeats it three times, sends the keyframe again, and repeats it twice.
         var bytes = recorder.stream
         var other = try RepeatableStream(codec: codec, resumingAt: try #require(recorder.units.last).bytes)
         for _ in 0..<3 { bytes += other.skip() ?? [] }
@@ -205,7 +206,7 @@ struct StaticScreenTests {
             recorder.rests.count == 3 ? recorder.rests.last : nil
         }
         #expect(third.fps == 30)
-        // What rests may end.
+        // A resting session may end.
         pipeline.shutDown()
     }
 
@@ -230,7 +231,7 @@ struct StaticScreenTests {
         pipeline.shutDown()
     }
 
-    @Test("goes on though what it is told of its rest cannot be")
+    @Test("continues after an impossible report about its rest")
     func impossibleRest() async throws {
         let recorder = SessionRecorder(takesRest: true)
         let pipeline = try SessionPipeline.started(keyframeInterval: 200, output: recorder)
@@ -244,7 +245,7 @@ struct StaticScreenTests {
         pipeline.shutDown()
     }
 
-    @Test("no keyframe stands right behind its like, however slow the session")
+    @Test("two keyframes that are alike never follow each other directly, however slow the session")
     func slowKeyframes() async throws {
         let recorder = SessionRecorder()
         let pipeline = try SessionPipeline.started(fps: 2, output: recorder)
@@ -276,7 +277,8 @@ struct StaticScreenTests {
     }
 }
 
-/// x264 with a message before every picture that counts pictures (recovery point, H.264 D.1.8), which inserted ones would belie.
+/// x264 with a message before every picture that counts pictures (recovery point, H.264 D.1.8). Inserted pictures would
+/// make it wrong.
 private final class CountingEncoder: VideoEncoder {
     static let entry = EncoderEntry(name: "counting", codec: .h264, kind: .software) { settings throws(EncoderError) in
         CountingEncoder(try X264Encoder(settings))

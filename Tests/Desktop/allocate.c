@@ -1,8 +1,9 @@
-// Allocates and frees at an even pace, what allocation-preload.c is checked against:
+// Allocates and frees at an even pace, as a check of allocation-preload.c:
 //
 //     allocate CALLS BYTES SECONDS
 //
-// Prints "begin", makes CALLS calls of malloc of BYTES each, spread over SECONDS, prints "end" and stays until its input ends.
+// Prints "begin", calls malloc CALLS times for BYTES each, spread over SECONDS, and prints "end". Then stays until its
+// input ends.
 
 #define _DEFAULT_SOURCE
 #include <stdio.h>

@@ -1,9 +1,15 @@
-// Counts what a process allocates, by thread: a library to preload.
+// Counts the allocations of a process by thread. A library to preload.
 //
-// With ALLOCATION_COUNTS in the environment, a folder, FOLDER/PID is a file of as many records as a process may have threads
-// (those that come later share the last one): the thread's id, u64; its calls of malloc, calloc, realloc, aligned_alloc,
-// posix_memalign and memalign, u64; the bytes that they asked for, u64; calls of free, u64; its name, 32 bytes. The file is
-// shared memory, so that whoever reads it disturbs nobody. Calls that the C library makes of its own allocator are not seen.
+// With ALLOCATION_COUNTS in the environment, a folder, FOLDER/PID is a file with one record for each thread that a
+// process may have. Later threads share the last record. A record has:
+//
+// - the thread's id, u64
+// - its calls of malloc, calloc, realloc, aligned_alloc, posix_memalign and memalign, u64
+// - the bytes that they asked for, u64
+// - its calls of free, u64
+// - its name, 32 bytes
+//
+// The file is shared memory, so reading it disturbs nothing. The C library's own calls of its allocator do not count.
 
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,4 +1,4 @@
-// A fullscreen Wayland client that shows the counter pattern, one step on with each frame it draws.
+// A fullscreen Wayland client that shows the counter pattern and advances by one step with each frame it draws.
 //
 //     counter-client [--scene NAME] [--fps N | --every MS] [--stop-at N] [--turns MS] [--state FILE] [--dump FILE] [--stamps FILE]
 //
@@ -6,12 +6,13 @@
 // --fps N      at most N frames a second, by default 60; 0: with every frame callback
 // --every MS   draws one frame each so many milliseconds
 // --stop-at N  draws no more once the counter has reached N
-// --turns MS   moves for that long and stands still for as long, in turns; --state says running all the while
+// --turns MS   moves and is static in turns, each for that long; --state says running all the while
 // --state FILE holds one line, STATE VALUE, replaced whenever the state changes, when the value
 //              is on the screen. STATE is running, paused or stopped (by --stop-at); VALUE is the
 //              last one committed, hence what a paused or stopped screen shows.
 // --dump FILE  holds the picture that a paused or stopped screen shows, as PPM, before --state says so
-// --stamps FILE gets a line with the value of each picture and when it was drawn and about to be committed (monotonic ns)
+// --stamps FILE gets a line for each picture: its value, when it was drawn, and when it was about to be committed
+//               (monotonic ns)
 //
 // SIGUSR1 pauses: nothing is committed, unless the window is resized, which shows the same value
 // at the new size. SIGUSR2 resumes. SIGTERM and SIGINT end.
@@ -63,7 +64,7 @@ static struct {
     struct wl_callback *frame;  // Pending: the last commit is not on the screen yet.
     struct buffer buffers[BUFFERS], *shown;
     uint32_t width, height;
-    // What is shown and what is to be done
+    // What is shown, and what comes next
     int64_t value;  // Last committed, -1: none
     int64_t due;
     bool configured, resized, paused, finished, state_changed;
@@ -199,7 +200,7 @@ static int64_t rest(int64_t time) {
     return client.turn - time % client.turn;
 }
 
-// Does what is to be done now. Returns how long there is nothing more to do, in ns; -1: until an event.
+// Does what is due. Returns the time until the next step in ns, or -1 if only an event can bring one.
 static int64_t step(void) {
     if (!client.configured) return -1;
     if (client.resized && client.value >= 0) {  // At once, also while paused; the value stays.
@@ -232,7 +233,7 @@ static void toplevel_configured(
     void *data, struct xdg_toplevel *toplevel, int32_t width, int32_t height, struct wl_array *states
 ) {
     (void)data, (void)toplevel, (void)states;
-    if (width < 1 || height < 1) width = 1280, height = 720;  // The client is to choose.
+    if (width < 1 || height < 1) width = 1280, height = 720;  // The client may choose.
     if (width > LARGEST_SIDE) width = LARGEST_SIDE;
     if (height > LARGEST_SIDE) height = LARGEST_SIDE;
     if ((uint32_t)width == client.width && (uint32_t)height == client.height) return;

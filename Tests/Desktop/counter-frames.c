@@ -1,12 +1,12 @@
-// Writes raw frames of the counter pattern to standard output, one step on with each, at an even pace:
+// Writes raw frames of the counter pattern to standard output at an even pace. The counter advances with each frame:
 //
 //     counter-frames WIDTH HEIGHT FPS [--format BGRx|RGBx|BGRA|RGBA] [--stop-at N | --hold-at N]
 //
 // --stop-at N  writes no more once the counter has reached N, and stays
 // --hold-at N  repeats the picture of N from then on
 //
-// Pixels are 4 bytes and lines have no padding. The fourth byte is 255. A reader that is slow is waited for: no value is left
-// out. Ends when nobody reads any more.
+// Pixels are 4 bytes and lines have no padding. The fourth byte is 255. The program waits for a slow reader and leaves
+// out no value. It ends when nobody reads any more.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -116,13 +116,13 @@ int main(int argc, char **argv) {
     counter_pattern_draw_background(drawn, stride, width, height);
 
     signal(SIGPIPE, SIG_IGN);
-    // Fewer wake-ups, but never a whole frame in waiting. It is no pipe, or too much is asked for: then it stays as it is.
+    // Fewer wake-ups, but never a whole frame in waiting. May fail, on a file or beyond the limit: it does not matter.
     fcntl(STDOUT_FILENO, F_SETPIPE_SZ, bytes / 2 < LARGEST_PIPE ? (int)(bytes / 2) : LARGEST_PIPE);
     int64_t value = 0;
     for (int64_t due = now();; due += interval) {
         int64_t time = now();
         if (time < due) sleep_until(due);
-        else if (time > due + interval) due = time;  // What was missed is not made up for.
+        else if (time > due + interval) due = time;  // Missed frames are skipped.
         counter_pattern_draw(drawn, stride, width, height, (uint32_t)value);
         counter_pattern_draw_motion(drawn, stride, width, height, (uint32_t)value);
         if (red_first) swap_red_and_blue(swapped, drawn, bytes);

@@ -1,4 +1,4 @@
-// Offers the counter pattern as a PipeWire node whose buffers are as awkward as producers are allowed to make them.
+// Offers the counter pattern as a PipeWire node whose buffers are as unusual as PipeWire allows.
 //
 //     counter-node NAME WIDTH HEIGHT FPS [OPTION…]
 //
@@ -8,16 +8,18 @@
 // --crop X,Y,W,H     only this part of the buffer is the picture; the rest is noise
 // --stamps KIND      header, the time of capture (default); none; late, 400 ms old; future; repeated, all the same
 // --corrupted        every other buffer is noise and marked as corrupted
-// --pointer          once --hold-at is reached, sends no more pictures but, every second, the pointer alone: a red square of 16
-//                    pixels a side, hot in its middle, which goes round the corners of the square from (100, 100) to (140, 140)
-// --dma-buf          offers buffers of type DMA-BUF beside those in memory: either tiled (which it fails to allocate) or linear.
-//                    They are memory all the same: that a consumer can tell only by importing them
+// --pointer          once --hold-at is reached, sends only the pointer, every second: a red square of 16 pixels a side,
+//                    with its hot spot in the middle, which goes round the corners of the square from (100, 100) to
+//                    (140, 140)
+// --dma-buf          offers buffers of type DMA-BUF beside those in memory: either tiled (which it fails to allocate)
+//                    or linear. They are in memory all the same, but a consumer has to import them to find out
 // --transform N      says that the picture was turned: N of enum spa_meta_videotransform_value, 0 to 7
 // --tell             prints a line with the value and the time of capture (monotonic ns) of every picture
-// --silent           sends nothing as long as it is linked for the first time
+// --silent           sends nothing until its first link has ended
 // --sizes WxH,…      changes the size to the next one every second, round and round
-// --orders FIFO      sends one picture when it is linked, and then only what lines of FIFO ask for: "COUNT MICROSECONDS" for so many
-//                    pictures so far apart, in place of those that are still to come; "size" for the next one of --sizes
+// --orders FIFO      sends one picture when it is linked, and then only what lines of FIFO ask for: "COUNT
+//                    MICROSECONDS" for so many pictures so far apart, in place of those still to come; "size" for the
+//                    next one of --sizes
 //
 // Ends with SIGTERM.
 
@@ -240,7 +242,7 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
                                sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) +
                                    POINTER_SIDE * POINTER_SIDE * 4);
     pw_stream_update_params(node.stream, params, count);
-    // Of a size that was ordered while nothing moves.
+    // Shows the new size if a line of FIFO asked for it and no pictures are due.
     if (node.orders >= 0 && node.ordered == 0) send_ordered(1, 1000000 / node.fps);
 }
 

@@ -1,5 +1,4 @@
-// Reads raw 8-bit grey pictures from standard input and tells in one line of JSON what their
-// counters say:
+// Reads raw 8-bit grey pictures from standard input and reports their counters in one line of JSON:
 //
 //     ffmpeg -i in.h264 -f rawvideo -pix_fmt gray - | counter-read 1280 720
 //

@@ -1,8 +1,8 @@
-// A fullscreen X11 client that shows the counter pattern, one step on with each frame it draws.
+// A fullscreen X11 client that shows the counter pattern and advances by one step with each frame it draws.
 //
 //     counter-x11 [--scene NAME] [--fps N] [--state FILE] [--dump FILE] [--stamps FILE]
 //
-// Options, files and signals are those of counter-client.c, as far as they are here.
+// Options, files and signals mean the same as in counter-client.c.
 
 #define _GNU_SOURCE
 #include <getopt.h>

@@ -99,8 +99,8 @@ EOF
     printf '[preferred]\ndefault=wlr\n' >"$run/portals/portals.conf"
 }
 
-# With --ask somebody has to say yes to each screencast: Tests/Desktop/desktop consent. Without an answer
-# the dialog stays.
+# With --ask each screencast needs consent: Tests/Desktop/desktop consent. Without an answer the dialog
+# stays.
 chooser() {
     if ! $asks; then
         echo chooser_type=none
@@ -165,7 +165,8 @@ command_of() {
             mutter --headless --no-x11 --wayland-display=wayland-1 "--virtual-monitor=$(<"$run/screen")")
         ;;
     xvfb)
-        # The first free display; after a restart the same one. Without -noreset the server would begin anew when its last client leaves.
+        # The first free display; after a restart the same one. Without -noreset the server would restart when its
+        # last client leaves.
         local number="-displayfd 3"
         [[ ! -s $run/display ]] || number=:$(<"$run/display")
         # shellcheck disable=SC2016  # It is the inner shell that expands them.

@@ -2,7 +2,7 @@
 //
 //     pointer-mutter
 //
-// Each line of standard input, "X Y …", puts the pointer to X, Y. The pointer is there until the input ends.
+// Each line of standard input, "X Y …", moves the pointer to X, Y. The pointer exists until the input ends.
 
 #include <stdio.h>
 #include <stdlib.h>

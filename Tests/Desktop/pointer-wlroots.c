@@ -2,8 +2,8 @@
 //
 //     pointer-wlroots
 //
-// Each line of standard input, "X Y WIDTH HEIGHT", puts the pointer to X, Y of a screen of that size. The pointer is
-// there until the input ends.
+// Each line of standard input, "X Y WIDTH HEIGHT", moves the pointer to X, Y on a screen of that size. The pointer
+// exists until the input ends.
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The mouse pointer, which a headless desktop has only as long as somebody offers one.
+# The mouse pointer. A headless desktop has one only while a program offers it.
 
 # move_pointer X Y
 move_pointer() {

@@ -1,9 +1,9 @@
-// Runs a program with a screencast of the desktop's portal, as an application that has asked for one:
+// Runs a program with a screencast of the desktop's portal, like an application that has requested one:
 //
 //     portal-exec PROGRAM ARGUMENT…
 //
-// {fd} in an argument becomes the descriptor of PipeWire's socket, {node} the stream's node. The process becomes PROGRAM; a
-// child holds the portal's session as long as that lives. The portal must not ask anybody.
+// In an argument, {fd} becomes the descriptor of PipeWire's socket and {node} the stream's node. The process becomes
+// PROGRAM. A child holds the portal's session while PROGRAM lives. The portal must not ask anybody.
 
 #define _GNU_SOURCE
 #include <errno.h>

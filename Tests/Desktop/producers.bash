@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Producers: the counter as a PipeWire node that no compositor stands behind.
+# Producers: the counter as a PipeWire node without a compositor.
 
 # producer_start NAME [OPTION…]
 producer_start() {
@@ -79,11 +79,12 @@ producer_command() {
     esac
 }
 
-# gstreamer_command NAME SIZE FPS FORMAT [--stop-at|--hold-at N]: one process that is GStreamer's, with the painter as its child, which ends when nobody reads. The queue drops the
-# older picture when PipeWire cannot take one: a producer never delivers late.
+# gstreamer_command NAME SIZE FPS FORMAT [--stop-at|--hold-at N]: one process of GStreamer, with the painter
+# as its child. The painter ends when nobody reads. The queue drops the older picture when PipeWire cannot
+# take one: a producer never delivers late.
 #
-# As most pipelines do, it names no size of buffer. A consumer that does not either gets buffers
-# without memory, and the sink of PipeWire 0.3.65 crashes over them.
+# Like most pipelines, it names no buffer size. If the consumer names none either, it gets buffers without memory, and
+# the sink of PipeWire 0.3.65 crashes because of them.
 gstreamer_command() {
     local name=$1 width=${2%x*} height=${2#*x} fps=$3 format=$4
     local pipeline=(
@@ -105,7 +106,8 @@ gstreamer_command() {
         "$((6 + $# - 4))" "$directory/bin/counter-frames" "$width" "$height" "$fps" --format "$format" "${@:5}" "${pipeline[@]}")
 }
 
-# producer_node NAME: one line of JSON, or nothing when there is no such node. What was killed a moment ago may still be listed.
+# producer_node NAME: one line of JSON, or nothing if there is no such node. PipeWire may still list a node that was
+# killed a moment ago.
 producer_node() {
     in_desktop timeout 5 pw-dump 2>/dev/null | jq -c --arg name "$1" '
         [.[] | select(.type == "PipeWire:Interface:Node" and .info.props["node.name"] == $name and .info["n-output-ports"] > 0)]

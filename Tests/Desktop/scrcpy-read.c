@@ -1,10 +1,11 @@
-// Takes a session's stream in scrcpy framing apart: the Annex B bytes go to a file, and one line of JSON tells what the time
-// stamps say:
+// Takes a session's stream in scrcpy framing apart: writes the Annex B bytes to a file, and prints one line of JSON
+// about the timestamps:
 //
 //     scrcpy-read OUT.h264 < /dev/tcp/127.0.0.1/9200
 //
-// A packet is a 64-bit word (bit 63 configuration, bit 62 keyframe, the rest the PTS in µs), a 32-bit size and that many bytes,
-// all big-endian. `seconds` is the time from the first picture to the last; a packet cut off by the end of the input is left out.
+// A packet is a 64-bit word (bit 63 configuration, bit 62 keyframe, the rest the PTS in µs), a 32-bit size and that
+// many bytes, all big-endian. `seconds` is the time from the first picture to the last. A packet that the end of the
+// input cuts off does not count.
 
 #include <inttypes.h>
 #include <stdbool.h>

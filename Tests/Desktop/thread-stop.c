@@ -1,5 +1,5 @@
-// Stops one thread of a process while it runs code of a library; the process's other threads go on. What an encoder that
-// hangs looks like from outside.
+// Stops one thread of a process while it runs code of a library. The process's other threads go on. From outside, this
+// looks like an encoder that hangs.
 //
 //     thread-stop PID THREAD LIBRARY
 //
@@ -7,8 +7,8 @@
 // THREAD   the thread's name, as in /proc/PID/task/*/comm
 // LIBRARY  part of the library's file name, such as libx264: there the thread holds no lock that others wait for
 //
-// Waits until there is such a thread, prints "stopped" once it stands still, and lets it go on when standard input closes or
-// a signal ends this program. Ends with the thread. Needs the right to trace the process (ptrace(2)).
+// Waits until there is such a thread, and prints "stopped" once it stands still. Lets the thread go on when standard
+// input closes or a signal ends this program. Ends with the thread. Needs the right to trace the process (ptrace(2)).
 
 #define _GNU_SOURCE
 #include <dirent.h>

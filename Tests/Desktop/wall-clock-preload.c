@@ -1,9 +1,9 @@
-// A preload that moves a process's wall clock, and none of its other clocks: what a change of the
-// machine's own would do to it, without doing it to everyone.
+// A preload that moves a process's wall clock but none of its other clocks. It simulates a change of the machine's
+// clock for one process only.
 //
 // The file that HELIOGRAPH_WALL_CLOCK names holds how far, nanoseconds, as an int64_t of the
-// machine; it may change at any time. Waits until an instant of the wall clock are left as they
-// are, so that one who waits by this clock waits wrongly by as much, and is found.
+// machine; it may change at any time. Waits until an instant of the wall clock stay as they are.
+// So code that waits by this clock waits wrongly by that much, and a test finds it.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -37,11 +37,11 @@ struct FileTests {
         }
     }
 
-    @Test("are watched: a look tells of each change once, and again where reading failed")
+    @Test("a look reports each change once, and again if reading failed")
     func watch() throws {
         let paths = ["a", "b"].map { scratch.file($0).path }
         var files = WatchedFiles(paths)
-        /// What two looks in a row say.
+        /// Returns the results of two looks in a row.
         func looks() -> [Bool] { [files.look(), files.look()] }
         #expect(looks() == [false, false])
         for name in ["a", "b", "a"] {

@@ -1,10 +1,11 @@
 import Foundation
 import Fuzzing
 
-/// What Scripts/fuzz runs. `--list` names the targets, `--words TARGET` gives the words of one as libFuzzer's dictionary,
-/// `TARGET FILE…` checks inputs.
+/// The program that Scripts/fuzz runs.
 ///
-/// Compiled with FUZZING and the compiler's coverage, `TARGET` with libFuzzer's arguments makes inputs.
+/// `--list` prints the targets, `--words TARGET` prints a target's words as a libFuzzer dictionary, and `TARGET FILE…`
+/// checks inputs. Compiled with FUZZING and the compiler's coverage, `TARGET` with libFuzzer's arguments generates
+/// inputs.
 @main
 enum FuzzCommand {
     static func main() throws {
@@ -23,7 +24,7 @@ enum FuzzCommand {
 
     private static func target(named name: String) -> FuzzTarget? { FuzzTarget.all.first { $0.name == name } }
 
-    /// In quotes, each byte in hexadecimal.
+    /// Returns the word in quotes, each byte in hexadecimal.
     private static func quoted(_ word: String) -> String {
         let bytes = word.utf8.map { "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
         return "\"\(bytes.joined())\""
@@ -33,7 +34,7 @@ enum FuzzCommand {
     // Unsafe because it is written once, before the driver calls back on the same thread.
     private nonisolated(unsafe) static var check: ([UInt8]) throws -> Void = { _ in }
 
-    /// `int LLVMFuzzerRunDriver(int *, char ***, int (*)(const uint8_t *, size_t))`: calls back until it is to end.
+    /// `int LLVMFuzzerRunDriver(int *, char ***, int (*)(const uint8_t *, size_t))`: calls back until it has to stop.
     @_silgen_name("LLVMFuzzerRunDriver")
     private static func runDriver(
         _ count: UnsafeMutablePointer<CInt>,
@@ -52,7 +53,7 @@ enum FuzzCommand {
                 do {
                     try FuzzCommand.check(Array(UnsafeBufferPointer(start: bytes, count: count)))
                 } catch {
-                    // Which libFuzzer takes as it takes any crash: it keeps the input.
+                    // libFuzzer treats this like any crash: it keeps the input.
                     fatalError("\(error)")
                 }
                 return 0

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Whatever bytes come")
 struct FuzzTests {
-    @Test("what was kept does no harm", arguments: FuzzTarget.all)
+    @Test("stored inputs cause no failure", arguments: FuzzTarget.all)
     func corpus(_ target: FuzzTarget) throws {
         let inputs = try Corpus.inputs(of: target)
         #expect(!inputs.isEmpty)
@@ -13,7 +13,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("what is made of it does no harm", arguments: FuzzTarget.all)
+    @Test("mutated inputs cause no failure", arguments: FuzzTarget.all)
     func mutations(_ target: FuzzTarget) throws {
         let mutator = Mutator(corpus: try Corpus.inputs(of: target).map(\.bytes), words: target.words)
         for seed in 0..<2000 {

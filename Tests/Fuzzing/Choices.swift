@@ -1,4 +1,4 @@
-/// Takes an input apart: what the target decides by, and what it feeds to the code.
+/// Splits an input into the target's decisions and the data for the code.
 struct Choices {
     private var bytes: ArraySlice<UInt8>
 
@@ -6,13 +6,13 @@ struct Choices {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// 0 where nothing is left.
+    /// Returns 0 if nothing is left.
     mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
 
-    /// Big-endian.
+    /// Reads a big-endian number.
     mutating func short() -> Int { Int(byte()) << 8 | Int(byte()) }
 
-    /// A number at an end of its type, near `centre`, or any.
+    /// Returns a number near an end of its type's range, near `centre`, or an arbitrary one.
     mutating func number<Number: FixedWidthInteger>(near centre: Number = 0) -> Number {
         switch byte() & 7 {
         case 0: .min
@@ -26,23 +26,23 @@ struct Choices {
         }
     }
 
-    /// As many bytes as the next two say and are there.
+    /// Returns as many bytes as the next two say, if they exist.
     mutating func piece() -> [UInt8] {
         let count = min(short(), bytes.count)
         defer { bytes = bytes.dropFirst(count) }
         return Array(bytes.prefix(count))
     }
 
-    /// All that is left.
+    /// Everything that is left.
     mutating func rest() -> [UInt8] {
         defer { bytes = [] }
         return Array(bytes)
     }
 }
 
-/// The ways in which a stream of bytes arrives.
+/// The ways in which a stream of bytes can arrive.
 enum Arrival {
-    /// `bytes` in pieces of 1 to 64 bytes, by `seed`.
+    /// Splits `bytes` into pieces of 1 to 64 bytes, by `seed`.
     static func pieces(of bytes: [UInt8], seed: UInt8) -> [ArraySlice<UInt8>] {
         var (pieces, place, step) = ([ArraySlice<UInt8>](), 0, Int(seed))
         while place < bytes.count {

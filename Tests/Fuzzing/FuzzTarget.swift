@@ -1,10 +1,10 @@
-/// Code of ours that takes bytes from outside, and what must hold whatever they are. docs/testing.md lists them.
+/// Code that parses bytes from outside, and what must hold for any bytes. docs/design/testing.md lists the targets.
 package struct FuzzTarget: Sendable, CustomStringConvertible {
-    /// Also of its folder in Tests/Corpus.
+    /// The target's name, which is also its folder in Tests/Corpus.
     package let name: String
-    /// Words that inputs are made of, for those that make inputs.
+    /// Words that occur in inputs, for input generators.
     package let words: [String]
-    /// Feeds the code an input. What it throws does not hold; it may trap as well.
+    /// Feeds an input to the code. A thrown error or a trap is a failure.
     package let check: @Sendable ([UInt8]) throws -> Void
 
     package var description: String { name }
@@ -21,7 +21,7 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     ]
 }
 
-/// What did not hold.
+/// What failed.
 package struct Violation: Error, CustomStringConvertible {
     package let description: String
 }
@@ -30,7 +30,7 @@ func require(_ condition: Bool, _ statement: @autoclosure () -> String) throws(V
     guard condition else { throw Violation(description: statement()) }
 }
 
-/// Leaves the refusals of hostile input out, which are as they should be.
+/// Ignores the refusals of hostile input, which are correct.
 func refusable<Value>(_ body: () throws -> Value) throws(Violation) -> Value? {
     do {
         return try body()

@@ -1,6 +1,6 @@
-/// Makes inputs of those of a corpus by chance: the same for the same seed.
+/// Makes random inputs from a corpus, the same ones for the same seed.
 package struct Mutator {
-    /// Longest input, bytes.
+    /// The longest input, in bytes.
     private static let longest = 8 << 10
 
     private let corpus: [[UInt8]]

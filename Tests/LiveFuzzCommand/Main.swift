@@ -1,7 +1,7 @@
 import ArgumentParser
 import LiveFuzzing
 
-/// Fuzzes a live relay from its agents' or its callers' side: docs/testing.md.
+/// Fuzzes a live relay from its agents' or its callers' side: docs/design/testing.md.
 @main
 struct LiveFuzz: AsyncParsableCommand {
     enum Side: String, CaseIterable, ExpressibleByArgument {

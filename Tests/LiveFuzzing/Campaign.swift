@@ -1,37 +1,37 @@
 import Foundation
 import TestSupport
 
-/// What a run of a live fuzzer does, and for how long.
+/// The settings of a live fuzzer's run.
 package struct CampaignOptions: Sendable {
-    /// Makes all episodes' seeds.
+    /// The seed of all episodes' seeds.
     package var seed: UInt64
-    /// The first episode, and how many; nil for as many as the time allows.
+    /// The first episode, and the number of episodes; `nil` for as many as time allows.
     package var firstEpisode = 0
     package var episodes: Int?
-    /// s; nil for no limit.
+    /// The time limit, in seconds; `nil` for none.
     package var seconds: Double?
-    /// Whether it looks for the fewest steps that end a relay.
+    /// Whether to look for the fewest steps that end a relay.
     package var minimizes = true
 
     package init(seed: UInt64) { self.seed = seed }
 
-    /// An episode's own seed.
+    /// Returns an episode's own seed.
     func seed(of episode: Int) -> UInt64 {
         var random = SeededGenerator(seed: seed &+ UInt64(episode) &* 0x9E37_79B9_7F4A_7C15)
         return random.next()
     }
 }
 
-/// What a run of a live fuzzer has found: faults by their kind.
+/// The findings of a live fuzzer's run: faults by their kind.
 package struct CampaignReport: Sendable {
     package fileprivate(set) var findings: [String: Int] = [:]
-    /// Of what was done, for people.
+    /// A summary of the run, for people.
     package fileprivate(set) var figures = ""
 
     package init() {}
 }
 
-/// Counts what was found, and shows each kind once with all that repeats it.
+/// Counts a fault, and shows each kind once with everything needed to repeat it.
 struct CampaignLog {
     private static let lineInterval: Int64 = 60_000_000_000
 
@@ -56,7 +56,7 @@ struct CampaignLog {
         return options.seconds.map { seconds < $0 } ?? true
     }
 
-    /// - Parameter steps: What led to it, newest last.
+    /// - Parameter steps: The steps before the fault, newest last.
     mutating func note(_ fault: Fault, episode: Int, steps: [String]) {
         report.findings[fault.kind, default: 0] += 1
         guard report.findings[fault.kind] == 1 else { return }

@@ -1,5 +1,5 @@
 extension RandomNumberGenerator {
-    /// True in this share of all cases.
+    /// Returns `true` in this share of all cases.
     mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &self) < share }
 
     mutating func pick<Value>(_ values: [Value]) -> Value { values[int(in: 0...(values.count - 1))] }
@@ -10,7 +10,7 @@ extension RandomNumberGenerator {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }
 
-    /// A number of the kind that arithmetic stumbles over.
+    /// Returns a number at which arithmetic often fails.
     mutating func extreme() -> UInt64 {
         let near = UInt64(int(in: 0...3))
         return pick([

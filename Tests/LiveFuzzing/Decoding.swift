@@ -1,10 +1,10 @@
 import TestSupport
 
-/// What a real decoder says of a viewer's recording.
+/// A check of a viewer's recording with a real decoder.
 enum Decoding {
-    /// Throws if ffmpeg complains, or finds another number of pictures than the viewer got.
+    /// Throws if ffmpeg complains, or if it finds another number of pictures than the viewer got.
     ///
-    /// - Parameter warnings: Whether a warning is a fault. FFmpeg warns of times that do not fit the rate of pictures.
+    /// - Parameter warnings: Whether a warning is a fault. FFmpeg warns about times that do not fit the frame rate.
     static func check(_ watcher: Watcher, warnings: Bool) throws(Fault) {
         let recording = watcher.wholeRecording
         guard !recording.isEmpty else { return }

@@ -1,14 +1,14 @@
 import Media
 import TestSupport
 
-/// A live fuzzer that works in episodes beside a steady device.
+/// A live fuzzer that works in episodes while a steady device runs.
 protocol EpisodicCampaign {
     associatedtype Step
     associatedtype Figures: CampaignFigures
 
-    /// What its relays are started with.
+    /// The arguments of its relays.
     static var relayArguments: [String] { get }
-    /// The step for people.
+    /// Returns a description of the step for people.
     static func text(of step: Step) -> String
 
     var options: CampaignOptions { get }
@@ -19,7 +19,7 @@ protocol EpisodicCampaign {
     /// Performs one episode.
     ///
     /// - Parameters:
-    ///   - connections: Places that are taken on the relay between episodes.
+    ///   - connections: The number of places that are taken on the relay between episodes.
     ///   - performed: Called with each step before it is performed.
     mutating func perform(
         _ episode: Int,
@@ -34,19 +34,19 @@ protocol EpisodicCampaign {
 /// What a campaign has done so far.
 protocol CampaignFigures: CustomStringConvertible {
     var episodes: Int { get set }
-    /// The most memory that the relay was seen with, KiB.
+    /// The highest memory use of the relay, in KiB.
     var memory: Int { get set }
 }
 
 extension EpisodicCampaign {
-    /// How many episodes there are between two recordings of the steady device that are decoded.
+    /// After how many episodes the steady device's recording is decoded.
     private static var decodingInterval: Int { 4 }
-    /// How long the relay may take to give places back, s. A busy machine takes most of it.
+    /// How long the relay may take to free places, in seconds. A busy machine needs most of it.
     private static var patience: Double { 20 }
-    /// Steps that are shown of what led to a fault.
+    /// The number of steps before a fault that are shown.
     private static var shownSteps: Int { 25 }
 
-    /// Runs until the time is over; after a relay's death with another relay.
+    /// Runs until the time is over. After a relay's death it continues with another relay.
     mutating func runEpisodes() async throws -> CampaignReport {
         var episode = options.firstEpisode
         while log.goesOn(after: episode - options.firstEpisode) {
@@ -79,7 +79,7 @@ extension EpisodicCampaign {
         if episode % Self.decodingInterval == 0 { try steady.decode() }
     }
 
-    /// The relay has died, or cannot be used any more.
+    /// Handles a relay that has died or cannot be used any more.
     private mutating func ended(by error: any Error, _ steps: [Step], _ episode: Int) async throws {
         guard let death = error as? TestedRelay.Death else {
             let fault = error as? Fault ?? Fault("the fuzzer cannot go on", "\(error)")
@@ -92,12 +92,12 @@ extension EpisodicCampaign {
 
     mutating func relayDied(after steps: [Step]) {}
 
-    /// The last ones of `steps`, for people.
+    /// Returns the last ones of `steps`, for people.
     func shown(_ steps: [Step]) -> [String] { steps.suffix(Self.shownSteps).map(Self.text) }
 
-    /// Waits until no more than `count` places are taken.
+    /// Waits until at most `count` places are taken.
     ///
-    /// - Throws: What is wrong if that takes too long.
+    /// - Throws: A fault if that takes too long.
     func expectPlaces(_ count: Int, on relay: TestedRelay) throws {
         var taken = 0
         let deadline = monotonicNow() + Int64(Self.patience * 1e9)

@@ -1,6 +1,6 @@
-/// Something that must not happen while a relay is fuzzed.
+/// An event that must not happen while a relay is fuzzed.
 struct Fault: Error, CustomStringConvertible {
-    /// The same for all faults of one kind, so that each kind is shown once.
+    /// A text that is the same for all faults of one kind, so that each kind is shown once.
     let kind: String
     /// What happened this time.
     let detail: String

@@ -4,14 +4,14 @@ import Relay
 import RelayTestSupport
 import Wire
 
-/// A session of the relay that is fuzzed.
+/// A session of the fuzzed relay.
 struct FuzzSession {
     let id: SessionID
     let port: Int
     let codec: Codec
     let framing: Framing
 
-    /// From the answer to its start; nil where it is none.
+    /// Reads the answer to its start; returns `nil` if the answer is not a session.
     init?(_ json: JSONValue) {
         guard case .integer(let id)? = json["id"], case .integer(let port)? = json["port"],
             let codec = json["codec"]?.string.flatMap(Codec.init(rawValue:)),

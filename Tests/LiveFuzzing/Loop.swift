@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
 
-/// Moves the bytes of all of the fuzzer's connections, on one thread, so that a seed gives the same order of actions every time.
+/// Transfers the bytes of all of the fuzzer's connections on one thread, so that a seed always gives the same order of
+/// actions.
 final class Loop {
-    /// How long one turn waits at most, ms. Steady senders have their turn as often.
+    /// How long one turn waits at most, in ms. Steady senders get a turn this often.
     private static let patience: Int32 = 5
 
     private var peers: [Peer] = []
@@ -12,7 +13,7 @@ final class Loop {
 
     func add(_ peer: Peer) { peers.append(peer) }
 
-    /// Moves what can be moved, and waits for it for `milliseconds` at most.
+    /// Transfers what can be transferred, and waits for that for at most `milliseconds`.
     func turn(milliseconds: Int32 = Loop.patience) {
         everyTurn()
         peers.removeAll { !$0.isOpen }
@@ -22,13 +23,13 @@ final class Loop {
         for (peer, interest) in zip(waiting, interests) where interest.revents != 0 { peer.ready(interest.revents) }
     }
 
-    /// Goes on for this long.
+    /// Continues for this long.
     func run(milliseconds: Int) {
         let end = monotonicNow() + Int64(milliseconds) * 1_000_000
         repeat { turn(milliseconds: 1) } while monotonicNow() < end
     }
 
-    /// Goes on until `condition` holds or `seconds` have passed.
+    /// Continues until `condition` holds or `seconds` have passed.
     ///
     /// - Returns: Whether it holds.
     @discardableResult

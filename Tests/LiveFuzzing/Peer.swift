@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
 
-/// A connection to the relay that never blocks. A ``Loop`` moves its bytes.
+/// A connection to the relay that never blocks. A ``Loop`` transfers its bytes.
 final class Peer {
-    /// What the kernel keeps for a peer that does not read, bytes. It is little, so that the relay soon has to keep the rest.
+    /// How many bytes the kernel keeps for a peer that does not read. It is small, so that the relay soon has to keep
+    /// the rest.
     private static let receiveBuffer: CInt = 16 << 10
     /// How often a peer reads in one turn, so that none keeps the others waiting.
     private static let mostReads = 16
@@ -16,13 +17,13 @@ final class Peer {
 
     /// Whether the relay has ended it.
     private(set) var isEnded = false
-    /// Whether it takes what comes. The kernel keeps the bytes for a peer that does not.
+    /// Whether it reads what arrives. The kernel keeps the bytes for a peer that does not read.
     var reads = true
 
     /// - Parameters:
-    ///   - source: The loopback address that it connects from, as a number; 0 for the usual one.
+    ///   - source: The loopback address that it connects from, as a number; 0 for the default.
     ///   - isSmall: Whether the kernel keeps little for it.
-    ///   - received: Takes what has come.
+    ///   - received: Receives what has arrived.
     init(port: Int, from source: UInt32 = 0, isSmall: Bool = false, received: @escaping ([UInt8]) -> Void) throws {
         self.received = received
         let connection = try Connection(port: port, from: source)
@@ -39,7 +40,7 @@ final class Peer {
     /// Whether neither side has ended it.
     var isOpen: Bool { connection != nil && !isEnded }
 
-    /// Whether all that was sent has been handed to the kernel.
+    /// Whether everything that was sent has been passed to the kernel.
     var isFlushed: Bool { outgoing.isEmpty }
 
     func send(_ bytes: [UInt8]) {
@@ -48,35 +49,35 @@ final class Peer {
         flush()
     }
 
-    /// Closes it in good order.
+    /// Closes the connection cleanly.
     func close() {
         connection?.close()
         connection = nil
     }
 
-    /// Ends it by a TCP reset.
+    /// Ends the connection with a TCP reset.
     func reset() {
         connection?.reset()
         connection = nil
     }
 
-    /// Closes the sending side alone.
+    /// Closes only the sending side.
     func closeOutput() {
         guard let connection else { return }
         shutdown(connection.descriptor, CInt(SHUT_WR))
     }
 
-    /// What a ``Loop`` waits for; nil once it has ended.
+    /// The events that a ``Loop`` waits for; `nil` once the connection has ended.
     var interest: pollfd? {
         guard let connection, !isEnded else { return nil }
         let events = (reads ? POLLIN : 0) | (outgoing.isEmpty ? 0 : POLLOUT)
         return pollfd(fd: connection.descriptor, events: Int16(events), revents: 0)
     }
 
-    /// Moves bytes that can be moved now.
+    /// Transfers the bytes that can be transferred now.
     func ready(_ events: Int16) {
         if events & Int16(POLLOUT) != 0 { flush() }
-        // A peer that does not read still learns of the connection's end.
+        // A peer that does not read still learns that the connection has ended.
         if events & Int16(POLLIN | POLLERR | POLLHUP) != 0 { read() }
     }
 
@@ -92,7 +93,7 @@ final class Peer {
                 )
             }
             guard count > 0 else {
-                // What remains of a broken connection is for nobody.
+                // The rest of a broken connection is discarded.
                 if errno != EAGAIN, errno != EINTR { (outgoing, sent) = ([], 0) }
                 return
             }

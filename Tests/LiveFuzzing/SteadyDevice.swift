@@ -5,12 +5,13 @@ import Relay
 import TestSupport
 import Wire
 
-/// A device with a sound agent at a steady pace, and viewers of every format: each has to get every picture, whatever others do.
+/// A device with a correct agent at a steady pace and viewers of every format. Each viewer must get every picture,
+/// whatever others do.
 final class SteadyDevice {
-    /// Between two pictures, ns.
+    /// The time between two pictures, in ns.
     private static let interval: Int64 = 50_000_000
     private static let heartbeatInterval: Int64 = 1_000_000_000
-    /// How long the last pictures may be under way, s.
+    /// How long the last pictures may be under way, in seconds.
     private static let patience = 20.0
 
     private let relay: TestedRelay
@@ -74,10 +75,10 @@ final class SteadyDevice {
         }
     }
 
-    /// Pictures sent so far.
+    /// The number of pictures sent so far.
     var pictures: Int { agent.units }
 
-    /// Sends what is due.
+    /// Sends the pictures that are due.
     private func tick() {
         let now = monotonicNow()
         if now >= nextPicture {
@@ -105,7 +106,7 @@ final class SteadyDevice {
         }
     }
 
-    /// Throws if a viewer did not get every picture as it was sent, or if the relay says so.
+    /// Throws if a viewer did not get every picture as it was sent, or if the relay reports a loss.
     func verify() throws {
         if let fault = agent.fault { throw fault }
         try expect(
@@ -127,7 +128,7 @@ final class SteadyDevice {
                 "a viewer of the steady device that waits for pictures",
                 "\(name): \(last) of \(sent)"
             )
-            try expect(watcher.gapsTold == 0, "a viewer of the steady device that is told of a gap", name)
+            try expect(watcher.gapsTold == 0, "a viewer of the steady device that hears of a gap", name)
         }
         for session in sessions {
             let counters = try relay.call("GET", "/screencapture/\(session.id)").json["counters"]?["relay"]
@@ -140,7 +141,7 @@ final class SteadyDevice {
         try expect(link?["reconnects"] == 0, "the steady device's link was lost", link?.text ?? "")
     }
 
-    /// Records a viewer of one format for a moment, and has ffmpeg decode what it got.
+    /// Records a viewer of one format for a moment, and lets ffmpeg decode the recording.
     func decode() throws {
         let formats: [Viewing.Format] = [.bare, .transportStream, .movie]
         let session = sessions[decodings / formats.count % sessions.count]
@@ -156,7 +157,7 @@ final class SteadyDevice {
 }
 
 extension Hello {
-    /// Of one of the fuzzer's agents.
+    /// The figures of one of the fuzzer's agents.
     static func fuzz(of agent: FuzzAgent) -> Hello {
         Hello(
             token: TestedRelay.linkToken,

@@ -3,9 +3,9 @@ import HeliographAPI
 import Relay
 import TestSupport
 
-/// A relay in a process of its own, so that a trap is its death and not the fuzzer's.
+/// A relay in a separate process, so that a trap ends the relay and not the fuzzer.
 final class TestedRelay {
-    /// It ended though nobody asked it to.
+    /// The error for a relay that ended without being told to.
     struct Death: Error, CustomStringConvertible {
         let description: String
     }
@@ -18,9 +18,9 @@ final class TestedRelay {
         var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
     }
 
-    /// How long an answer may take, s. A healthy relay needs milliseconds.
+    /// How long an answer may take, in seconds. A healthy relay needs milliseconds.
     private static let patience = 20.0
-    /// Other callers' connections come from here, so that attackers' places are not theirs.
+    /// The source address of other callers, so that attackers do not take their places.
     static let caller: UInt32 = 0x7F00_00FA
 
     static let linkToken = "a-token-for-fuzzing"
@@ -34,7 +34,7 @@ final class TestedRelay {
     private let scratch: Scratch
     let loop: Loop
 
-    /// - Parameter arguments: Beside those that every relay has.
+    /// - Parameter arguments: Arguments besides those of every relay.
     init(on loop: Loop, arguments: [String] = []) async throws {
         self.loop = loop
         scratch = try Scratch()
@@ -64,10 +64,10 @@ final class TestedRelay {
         throw Death(description: "the relay ended with \(ending)\n\(lastLines())")
     }
 
-    /// Ends it, even if it hangs.
+    /// Ends the relay, even if it hangs.
     func end() { process.kill() }
 
-    /// What it said last, or what a sanitizer said.
+    /// The relay's last messages, or a sanitizer's.
     private func lastLines() -> String {
         let text = (try? String(contentsOf: logFile, encoding: .utf8)) ?? ""
         let lines = text.split(separator: "\n")
@@ -76,10 +76,10 @@ final class TestedRelay {
         return shown.map { "    \($0.prefix(400))" }.joined(separator: "\n")
     }
 
-    /// What it holds of the machine.
+    /// The relay's use of resources.
     func footprint() throws -> Footprint { try Footprint(of: process.pid) }
 
-    /// Calls the API from an address of its own, while the loop goes on.
+    /// Calls the API from a separate address while the loop continues.
     func call(_ method: String, _ path: String, _ body: String? = nil) throws -> Answer {
         var reader = AnswerReader(isHead: method == "HEAD")
         var (bytes, fault) = ([UInt8](), Fault?.none)
@@ -93,7 +93,7 @@ final class TestedRelay {
                 }
             }
         } catch {
-            // It refuses connections when it has just died.
+            // It refuses connections if it has just died.
             loop.run(atMost: 2) { process.ending != nil }
             try expectAlive()
             throw error
@@ -118,7 +118,7 @@ final class TestedRelay {
         return Answer(status: status, body: bytes)
     }
 
-    /// Connections that have a place now, this call's own left out.
+    /// The number of connections that have a place now, without this call's own.
     func connections() throws -> Int {
         let text = String(decoding: try call("GET", "/metrics").body, as: UTF8.self)
         let line = text.split(separator: "\n").first { $0.hasPrefix("heliograph_connections ") }

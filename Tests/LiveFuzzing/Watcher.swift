@@ -3,19 +3,20 @@ import Media
 import Relay
 import TestSupport
 
-/// A viewer of one session, which checks all that it gets.
+/// A viewer of one session that checks everything it gets.
 final class Watcher {
-    /// What an answer to a viewer may be beside its stream: the session has gone or is full, nothing feeds it, or it took too long.
+    /// The allowed statuses of a viewer's answer besides a stream: the session is gone or full, nothing feeds it, or it
+    /// took too long.
     private static let refusals: Set<Int> = [400, 404, 408, 409, 426, 503, 504]
 
     let viewing: Viewing
     let session: FuzzSession
     private var peer: Peer?
-    /// Nil on the session's port.
+    /// The format; `nil` on the session's port.
     private var answer: AnswerReader?
     private var reader: any StreamReader
     private(set) var order: PictureOrder
-    /// The first thing that was wrong with what it got.
+    /// The first fault in what it got.
     private(set) var fault: Fault?
     /// All bytes of the stream; empty unless they are kept.
     private(set) var recording: [UInt8] = []
@@ -59,15 +60,15 @@ final class Watcher {
         }
     }
 
-    /// Whether it is there still.
+    /// Whether it is still connected.
     var isOpen: Bool { peer?.isOpen ?? false }
 
-    /// Whether the relay has said whether it may watch; a session's port does not say so.
+    /// Whether the relay has said whether it may watch. A session's port does not say that.
     var isAnswered: Bool { answer.map { $0.status != nil } ?? true }
 
     var gapsTold: Int { reader.gapsTold }
 
-    /// The recording up to the end of the last picture that has come whole.
+    /// The recording up to the end of the last complete picture.
     var wholeRecording: ArraySlice<UInt8> { recording.prefix(reader.whole) }
 
     func read(_ reads: Bool) { peer?.reads = reads }
@@ -127,7 +128,7 @@ final class Watcher {
             if !pongs.isEmpty { peer?.send(pongs) }
         }
         guard answer?.isComplete == true else { return }
-        // What ends in good order is whole. A bare stream does not tell where its last picture ends.
+        // A stream that ends cleanly is complete. A bare stream does not show where its last picture ends.
         if viewing.format != .bare { try expect(reader.remainder == 0, "a stream that ends in a picture") }
     }
 }

@@ -60,10 +60,10 @@ struct AnnexBTests {
         for (unit, next) in zip(units, units.dropFirst()) {
             #expect(unit.range.upperBound == next.range.lowerBound)
         }
-        // The count is that of the plain definition: every 00 00 01.
+        // The expected count follows the plain definition: every 00 00 01.
         let plain = bytes.indices.dropLast(min(2, bytes.count)).count { Array(bytes[$0..<($0 + 3)]) == [0, 0, 1] }
         #expect(units.count == plain)
-        // Each is announced by its header.
+        // The position of each header is known beforehand.
         var walk = AnnexB.Units(bytes)
         for unit in units {
             #expect(walk.header == unit.header)

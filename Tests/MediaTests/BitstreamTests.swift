@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bitstreams")
 struct BitstreamTests {
-    @Test("what is written is read again, emulation prevention bytes included", arguments: 0..<200)
+    @Test("written elements are read back, including emulation prevention bytes", arguments: 0..<200)
     func roundTrip(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let elements = (0..<50).map { _ in

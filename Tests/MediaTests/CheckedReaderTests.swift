@@ -1,7 +1,7 @@
 import Media
 import Testing
 
-/// The places where outside bytes are read by place.
+/// Tests of all code that reads outside bytes by offset.
 @Suite("Checked readers")
 struct CheckedReaderTests {
     private func read<Value>(_ bytes: [UInt8], _ body: (inout ByteReader) -> Value) -> Value {
@@ -22,7 +22,7 @@ struct CheckedReaderTests {
         }
     }
 
-    @Test("what is not there is nil, and takes nothing away")
+    @Test("missing bytes are nil, and nothing is taken")
     func shortage() {
         read([1, 2, 3]) { reader in
             #expect(reader.u64() == nil && reader.u32() == nil)
@@ -52,7 +52,7 @@ struct CheckedReaderTests {
         }
     }
 
-    @Test("elements outside a collection are nil, and ranges are cut to it")
+    @Test("elements outside a collection are nil, and ranges are clipped to it")
     func elements() {
         var list = [1, 2, 3]
         #expect([-1, 0, 2, 3, .max, .min].map { list[at: $0] } == [nil, 1, 3, nil, nil, nil])
@@ -71,7 +71,7 @@ struct CheckedReaderTests {
         #expect(slice[at: 0] == nil && slice[at: 1] == 7 && slice[in: 0..<2] == [7])
     }
 
-    @Test("more than all is all, and beyond an end is the end")
+    @Test("a count beyond all means all, and a position beyond the end means the end")
     func ends() {
         for (count, left) in [
             (0, [1, 2, 3]), (2, [3]), (3, []), (4, []), (.max, []), (-1, [1, 2, 3]), (.min, [1, 2, 3]),

@@ -9,7 +9,7 @@ struct FFmpegTests {
     func unread() throws {
         let scratch = try Scratch()
         let file = scratch.file("noise.h264")
-        // A picture of noise takes more than a pipe holds, and ffprobe knows enough after some twenty.
+        // A picture of noise exceeds a pipe's buffer, and ffprobe needs only about twenty pictures.
         _ = try Tool.run(
             "/usr/bin/ffmpeg",
             [

@@ -197,7 +197,7 @@ struct H265Sample {
         return writer.annexBUnit()
     }
 
-    /// A dependent segment that begins at tree block `address`, 1 to 15.
+    /// Returns a dependent segment that begins at tree block `address`, 1 to 15.
     func dependent(address: Int) -> [UInt8] {
         var writer = BitWriter()
         writer.u(16, header)

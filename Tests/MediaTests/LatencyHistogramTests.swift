@@ -30,7 +30,7 @@ struct LatencyHistogramTests {
         #expect(full.sum == .max)
     }
 
-    @Test("another number of buckets is no histogram")
+    @Test("another number of buckets is refused")
     func decoding() throws {
         var histogram = LatencyHistogram()
         histogram.add(7)

@@ -1,16 +1,17 @@
 import Media
 import Testing
 
-/// What admits streams, by hand-written headers with what the real encoders of the stream tests do not write.
+/// Tests of stream admission with hand-written headers, for cases that the real encoders of the stream tests do not
+/// produce.
 @Suite("Admission of free repeats")
 struct RepeatAdmissionTests {
-    @Test("of the map of slice groups nothing is read")
+    @Test("the map of slice groups is not read")
     func sliceGroupMap() throws {
         var writer = BitWriter()
         writer.u(8, 0x68)
         for value in [0, 0] { writer.ue(value) }
         for value in [false, false] { writer.flag(value) }
-        // Two groups, by a map of which there is no more than its size.
+        // Two groups, given by a map of which only the size is written.
         for value in [1, 6, 1 << 20] { writer.ue(value) }
         writer.trailingBits()
         let unit = writer.annexBUnit().drop { $0 == 0 }.dropFirst()
@@ -152,7 +153,7 @@ struct RepeatAdmissionTests {
         #expect(stream.admission == .admitted)
     }
 
-    @Test("behind inserted pictures the number is raised in the first segment, and dependent segments stay as they are")
+    @Test("after inserted pictures the number is raised in the first segment, and dependent segments stay as they are")
     func dependentSegments() throws {
         let sample = H265Sample()
         var stream = RepeatableStream(codec: .h265)

@@ -1,12 +1,12 @@
 package import TestSupport
 
-/// When a source's frames arrive, ns, in order.
+/// The arrival times of a source's frames, in ns, in order.
 package enum Arrivals {
-    /// Frames at a steady rate, each early or late by up to `jitter` ns.
+    /// Returns frames at a steady rate, each early or late by up to `jitter` ns.
     ///
     /// - Parameters:
-    ///   - rate: Frames a second.
-    ///   - start: When the first frame arrives if it is as early as may be, ns.
+    ///   - rate: Frames per second.
+    ///   - start: The earliest possible arrival of the first frame, in ns.
     package static func steady(
         rate: UInt64,
         jitter: UInt64,
@@ -19,7 +19,7 @@ package enum Arrivals {
         }.sorted()
     }
 
-    /// Everything a screen may do: steady frames of any rate, pauses, bursts, single frames.
+    /// Returns every kind of activity: steady frames of any rate, pauses, bursts and single frames.
     package static func mixed(duration: UInt64, using generator: inout SeededGenerator) -> [UInt64] {
         var arrivals: [UInt64] = []
         var time: UInt64 = 0

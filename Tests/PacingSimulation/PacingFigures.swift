@@ -1,16 +1,16 @@
-/// What a viewer sees of sessions: how many pictures, how evenly, how fresh.
+/// What viewers of sessions see: how many pictures, how evenly spaced, how fresh.
 package struct PacingFigures {
-    /// Between slots, ns.
+    /// The interval between slots, in ns.
     private let interval: Double
     private var seconds = 0.0
     private var pictures = 0
     private var live = 0
-    /// Live pictures a second of the session that had the fewest.
+    /// Live pictures per second of the session with the fewest.
     package private(set) var lowestLiveRate = Double.infinity
     private var uneven = 0
-    /// Sum of ages, ns.
+    /// The sum of ages, in ns.
     private var age: UInt64 = 0
-    /// Between live pictures, ns.
+    /// The gaps between live pictures, in ns.
     private var gaps: [UInt64] = []
 
     package init(interval: Double) {
@@ -38,14 +38,14 @@ package struct PacingFigures {
         }
     }
 
-    /// Live pictures a second.
+    /// Live pictures per second.
     package var liveRate: Double { Double(live) / seconds }
-    /// Pictures a second, live and repeats.
+    /// Pictures per second, live and repeats.
     package var rate: Double { Double(pictures) / seconds }
-    /// The part of the gaps between live pictures that differ from the interval by more than a quarter of it.
+    /// The share of gaps between live pictures that differ from the interval by more than a quarter of it.
     package var unevenShare: Double { Double(uneven) / Double(gaps.count) }
-    /// Of a live picture when it leaves for the encoder, ms.
+    /// The mean age of a live picture when it leaves for the encoder, in ms.
     package var meanAge: Double { Double(age) / Double(live) / 1e6 }
-    /// The gap between live pictures that 1 in 100 exceed, ms.
+    /// The gap between live pictures that 1 in 100 gaps exceed, in ms.
     package var longGap: Double { Double(gaps.sorted()[gaps.count * 99 / 100]) / 1e6 }
 }

@@ -1,17 +1,17 @@
 import Pacing
 import TestSupport
 
-/// The table of docs/pacing.md: what becomes of a minute's frames under different rules, 20 times.
+/// The table of docs/design/reports/pacing.md: the result of one minute's frames under different rules, 20 times.
 package enum PacingTable {
     /// A source and a session.
     private struct Row {
-        /// Refreshes of the screen a second.
+        /// Refreshes of the screen per second.
         let refreshes: UInt64
-        /// Of how many refreshes how many bring a frame.
+        /// How many of how many refreshes bring a frame.
         var frames = (count: 1, of: 1)
-        /// Slots a second.
+        /// Slots per second.
         let slots: Int
-        /// By how much a frame is early or late at most, ms.
+        /// How early or late a frame is at most, in ms.
         let jitter: UInt64
 
         var title: String {
@@ -33,7 +33,7 @@ package enum PacingTable {
     private static let seeds: UInt64 = 20
     private static let duration: UInt64 = 60_000_000_000
 
-    /// The table in Markdown, a line break at its end.
+    /// Returns the table in Markdown, with a line break at its end.
     package static func markdown() -> String {
         var lines = [
             "| source → slots, jitter | rules | live | with repeats | uneven gaps | mean age | p99 gap |",
@@ -41,7 +41,7 @@ package enum PacingTable {
         ]
         for row in rows {
             lines.append(line(row, "plain", repeats: false) { PlainPacer(fps: row.slots) })
-            // A source whose frames never follow in time, and one whose frames may follow at any moment.
+            // One source whose frames never follow in time, and one whose frames may follow at any moment.
             lines.append(line(row, "never waits") { pacer(row, DueTimeGate(pace: 1_000_000_000)) })
             lines.append(line(row, "always waits") { pacer(row, DueTimeGate(pace: 0)) })
             lines.append(line(row, "**Heliograph**") { pacer(row, DueTimeGate()) })
@@ -91,7 +91,7 @@ package enum PacingTable {
         return refreshes.enumerated().filter { $0.offset % row.frames.of < row.frames.count }.map(\.element)
     }
 
-    /// A number with one decimal.
+    /// Returns a number with one decimal.
     private static func tenths(_ number: Double) -> String {
         let tenths = Int((number * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"

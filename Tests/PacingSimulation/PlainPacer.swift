@@ -1,8 +1,8 @@
 package import Pacing
 
-/// The pacing that comes to mind first, to compare with: a due time in whole milliseconds, and frames before it are dropped.
+/// The simplest pacing, for comparison: a due time in whole milliseconds, and frames before it are dropped.
 package struct PlainPacer: SimulatedPacer {
-    /// ms.
+    /// The due time, in ms.
     private let interval: UInt64
     private var due: UInt64 = 0
     package let missed: UInt64 = 0

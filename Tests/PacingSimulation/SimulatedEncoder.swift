@@ -1,9 +1,9 @@
 package import Pacing
 import TestSupport
 
-/// How long encodes take and what becomes of them, at random.
+/// A random encoder: how long encodes take, and whether they succeed.
 package struct SimulatedEncoder {
-    /// ns.
+    /// How long the encode takes, in ns.
     private let time: ClosedRange<UInt64>
     private let hiccup: ClosedRange<UInt64>
     private let hiccups: Double
@@ -11,10 +11,10 @@ package struct SimulatedEncoder {
     private var generator: SeededGenerator
 
     /// - Parameters:
-    ///   - time: How long an encode takes, ns.
-    ///   - hiccup: How long one takes now and then, ns.
-    ///   - hiccups: Part of the encodes that take as long as `hiccup`, 0 to 1.
-    ///   - failures: Part of the encodes that make no picture, 0 to 1.
+    ///   - time: How long an encode takes, in ns.
+    ///   - hiccup: How long an occasional slow encode takes, in ns.
+    ///   - hiccups: The share of encodes that take as long as `hiccup`, 0 to 1.
+    ///   - failures: The share of encodes that fail, 0 to 1.
     package init(
         time: ClosedRange<UInt64>,
         hiccup: ClosedRange<UInt64> = 0...0,
@@ -40,7 +40,7 @@ package struct SimulatedEncoder {
 }
 
 extension ClosedRange<UInt64> {
-    /// Any number of the range; draws none where there is only one.
+    /// Returns a random number in the range, without drawing one if there is only one.
     func randomElement(using generator: inout SeededGenerator) -> UInt64 {
         lowerBound == upperBound ? lowerBound : .random(in: self, using: &generator)
     }

@@ -1,21 +1,21 @@
 import Pacing
 import TestSupport
 
-/// Drives a pacer as an encoder thread does, on a clock of its own. Times are ns.
+/// Drives a pacer like an encoder thread, on a simulated clock. Times are in ns.
 package struct SimulatedSession<Pacer: SimulatedPacer> {
     /// A picture that went to the encoder.
     package struct Output {
-        /// The frame's number, nil for a repeat.
+        /// The frame's number; `nil` for a repeat.
         package var frame: Int?
         /// When it left for the encoder.
         package var time: UInt64
         /// Its slot.
         package var slot: UInt64
-        /// Slots that had been missed by then.
+        /// The number of slots missed by then.
         package var missed: UInt64
-        /// Whether somebody waited for it.
+        /// Whether a viewer waited for it.
         package var isDemanded: Bool
-        /// Whether the encoder made a picture of it.
+        /// Whether encoding it succeeded.
         package var isPicture: Bool
     }
 
@@ -32,7 +32,7 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
     private var generator: SeededGenerator
     package private(set) var now: UInt64 = 0
     package private(set) var outputs: [Output] = []
-    /// From when on somebody waits for a keyframe, nil when nobody does.
+    /// The time from which a keyframe is wanted; `nil` if none is wanted.
     private var demandTime: UInt64?
     private var encode: Encode?
     private var wakeTime: UInt64?
@@ -49,10 +49,10 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// When the encode that runs ends, nil when none does.
+    /// When the running encode ends; `nil` if none is running.
     package var encodeEnd: UInt64? { encode?.ended }
 
-    /// Begins at `time` with a frame that arrived at `arrival`, no later.
+    /// Begins at `time` with a frame that arrived at `arrival` or earlier.
     package mutating func begin(_ frame: Int, arrival: UInt64, at time: UInt64) {
         run(until: time)
         _ = pacer.offer(frame, at: arrival)
@@ -60,7 +60,7 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
         run(until: now)
     }
 
-    /// Offers a frame at `time`, or now if that is past.
+    /// Offers a frame at `time`, or now if that is in the past.
     package mutating func offer(_ frame: Int, at time: UInt64) {
         run(until: time)
         _ = pacer.offer(frame, at: now)
@@ -68,7 +68,7 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
         run(until: now)
     }
 
-    /// Somebody waits for a keyframe from `time` on, or from now on if that is past.
+    /// Asks for a keyframe from `time` on, or from now on if that is in the past.
     package mutating func demandKeyframe(at time: UInt64) {
         run(until: time)
         demandTime = demandTime ?? now
@@ -90,7 +90,7 @@ package struct SimulatedSession<Pacer: SimulatedPacer> {
         now = max(now, end)
     }
 
-    /// Notes that something changed that the encoder's thread wakes for, if it is not busy.
+    /// Records a change that wakes the encoder's thread, unless it is busy.
     package mutating func wake(at time: UInt64) {
         guard encode == nil else { return }
         wakeTime = min(wakeTime ?? .max, time + delay.randomElement(using: &generator))

@@ -2,7 +2,7 @@ import Media
 import Pacing
 import PacingSimulation
 
-/// What was output by a session that has had one rate of slots all along, to be held against the rules of docs/pacing.md. Times are ns.
+/// The output of a session whose slot rate never changed, for checks against docs/design/pacing.md. Times are in ns.
 struct Cadence {
     typealias Output = SimulatedSession<SessionPacer<Int>>.Output
 
@@ -14,20 +14,23 @@ struct Cadence {
         interval = 1e9 / Double(fps)
     }
 
-    /// Slots are times in whole ns.
+    /// Slot times are rounded to whole ns.
     private static let rounding = 2.0
 
     var slotsIncrease: Bool { zip(outputs, outputs.dropFirst()).allSatisfy { $0.slot < $1.slot } }
 
-    /// By how much, in intervals, pictures run ahead of the rate at most: any `n` of them leave over at least `n - 1` intervals less this.
+    /// How far pictures run ahead of the rate at most, in intervals: any `n` of them leave over at least `n - 1`
+    /// intervals minus this.
     ///
-    /// A window of any length `W` then holds at most `W · fps` pictures, rounded up, and this many.
+    /// So a window of any length `W` holds at most `W · fps` pictures, rounded up, plus this many.
     var lead: Double { greatestRise { Double($0) * interval - Double($1) } }
 
-    /// By how much, in intervals, pictures fall behind the rate at most: any `n` of them leave over at most `n - 1` intervals and this.
+    /// The most that pictures lag behind the rate, in intervals: any `n` of them leave over at most `n - 1`
+    /// intervals plus this.
     var lag: Double { greatestRise { Double($1) - Double($0) * interval } }
 
-    /// The greatest rise of a quantity of an output's number and time from one output to a later one, in intervals.
+    /// Returns the greatest rise of a value between an output and a later one, in intervals. The value is computed from
+    /// an output's number and time.
     private func greatestRise(of quantity: (Int, UInt64) -> Double) -> Double {
         var (lowest, rise) = (Double.infinity, 0.0)
         for (number, output) in outputs.enumerated() {
@@ -38,7 +41,7 @@ struct Cadence {
         return max(0, rise - Self.rounding) / interval
     }
 
-    /// Whether every picture left at most an interval before its slot and three quarters of one after it.
+    /// Whether every picture left at most one interval before its slot and three quarters of an interval after it.
     var keepsSlots: Bool {
         outputs.allSatisfy {
             let lateness = Double($0.time) - Double($0.slot)
@@ -46,7 +49,7 @@ struct Cadence {
         }
     }
 
-    /// Whether each slot since the first picture's had one or was missed. True only of sessions that repeat.
+    /// Whether each slot since the first picture had a picture or was missed. Holds only for sessions that repeat.
     var countsEverySlot: Bool {
         guard let first = outputs.firstIndex(where: \.isPicture) else { return true }
         return zip(outputs[first...], outputs[(first + 1)...]).allSatisfy { output, next in
@@ -56,7 +59,8 @@ struct Cadence {
         }
     }
 
-    /// The most and the fewest pictures in any window of `length` ns that begins with a picture and ends before the last.
+    /// Returns the most and the fewest pictures in any window of `length` ns that starts with a picture and ends before
+    /// the last.
     func range(inWindowsOf length: UInt64) -> ClosedRange<Int>? {
         var counts: [Int] = []
         var end = 0
@@ -71,6 +75,6 @@ struct Cadence {
 }
 
 extension SessionCounters {
-    /// Every frame is accounted for.
+    /// Whether every frame is accounted for.
     var addsUp: Bool { received == encodedLive + gated + latchedOver + poolDrops + errors + held && held <= 2 }
 }

@@ -11,7 +11,7 @@ struct DueTimeGateTests {
         return clock
     }
 
-    /// A gate that knows a source by the gaps between its frames, ms.
+    /// Returns a gate that has learnt a source from the gaps between its frames, in ms.
     private static func gate(gaps: [UInt64]) -> DueTimeGate {
         var gate = DueTimeGate()
         var arrival: UInt64 = 0
@@ -45,13 +45,13 @@ struct DueTimeGateTests {
         #expect(Self.readyTime(gate, arrival: 70) == 1_000)
     }
 
-    @Test("it waits for its slot only where the source is slower, but faster than the slots")
+    @Test("it waits for its slot only if the source is slower than that, but faster than the slots")
     func waitsForItsSlot() {
         let gate = Self.gate(gaps: Array(repeating: 80, count: 100))
         #expect(Self.readyTime(gate, arrival: 50) == 1_000)
     }
 
-    @Test("one of a source that is no faster than the slots is ready at once, as far as the slots can move")
+    @Test("a frame of a source at most as fast as the slots is ready at once, if the slots can move that far")
     func movesSlots() {
         let gate = Self.gate(gaps: Array(repeating: 100, count: 100))
         #expect(Self.readyTime(gate, arrival: 50) == 500)
@@ -59,16 +59,17 @@ struct DueTimeGateTests {
         #expect(Self.readyTime(gate, arrival: 20) == 250)
     }
 
-    @Test("one that would wait for half an interval makes room for the next")
+    @Test("a frame that would wait for half an interval makes room for the next one")
     func makesRoom() {
         var clock = SlotClock(fps: 10)
         clock.begin(at: 2_000_000_000)
-        // Pictures leave as soon as they may, until the slots cannot move ahead any more.
+        // Pictures leave as soon as they may, until the slots cannot move ahead further.
         while clock.headroom > 0, let due = clock.due {
             _ = clock.takeSlot(at: due - clock.earliness - clock.headroom)
         }
         let due = clock.due ?? 0
-        /// How long a frame waits that arrives so long before its slot, as eight others have before theirs, 0.1 ms.
+        /// Returns how long a frame waits, in 0.1 ms, that arrives this long before its slot, after eight others did
+        /// the same.
         func wait(_ early: UInt64) -> UInt64 {
             let arrival = due - early * 1_000_000
             var gate = DueTimeGate()
@@ -91,7 +92,7 @@ struct DueTimeGateTests {
         #expect(Self.readyTime(waking, arrival: 50) == 1_125)
     }
 
-    @Test("a frame is ready within 9/8 of an interval even where its slot is further away")
+    @Test("a frame is ready within 9/8 of an interval even if its slot is further away")
     func farSlot() {
         var clock = Self.clock
         // The picture of the slot at 100 ms left at 75 ms.

@@ -107,7 +107,7 @@ struct KeyframePolicyTests {
     func staticScreen() {
         var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second)
-        // It has its keyframe when it has been static for the shorter interval.
+        // The keyframe comes when the screen has been static for the shorter interval.
         for slot in 101...102 {
             #expect(!policy.wantsKeyframe(at: UInt64(slot) * Self.second))
             policy.pictureRepeated(at: UInt64(slot) * Self.second)
@@ -151,14 +151,14 @@ struct KeyframePolicyTests {
         #expect(policy.wantsKeyframe(at: 125 * Self.second))
     }
 
-    @Test("motion has its keyframes by time, however much the last one cost")
+    @Test("motion gets its keyframes by time, however much the last one cost")
     func costlyKeyframeAndMotion() {
         var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second, worth: 15 * Self.second)
         #expect(policy.wantsKeyframe(at: 102 * Self.second))
     }
 
-    @Test("what somebody else has repeated counts as if it had been repeated here")
+    @Test("pictures that the relay has repeated count as if they had been repeated here")
     func repeatedElsewhere() {
         var policy = KeyframePolicy(interval: 2 * Self.second, staticInterval: 10 * Self.second, slotInterval: 1)
         _ = policy.keyframeMade(at: 100 * Self.second)

@@ -4,7 +4,7 @@ import PacingSimulation
 import TestSupport
 import Testing
 
-/// The properties of docs/pacing.md, each held against thousands of random sources, encoders and threads.
+/// The properties of docs/design/pacing.md, each tested with thousands of random sources, encoders and threads.
 @Suite("A session's pace, at random")
 struct PacingPropertyTests {
     private typealias Session = SimulatedSession<SessionPacer<Int>>
@@ -14,7 +14,7 @@ struct PacingPropertyTests {
 
     private static func interval(_ fps: Int) -> UInt64 { seconds / UInt64(fps) }
 
-    /// One that repeats, whose encodes take an eighth of an interval.
+    /// A repeating session whose encodes take an eighth of an interval.
     private static func session(fps: Int) -> Session {
         let time = interval(fps) / 8
         return Session(pacer: SessionPacer(fps: fps, repeats: true), encoder: SimulatedEncoder(time: time...time))
@@ -25,7 +25,7 @@ struct PacingPropertyTests {
         for (frame, arrival) in arrivals.enumerated() { session.offer(frame, at: arrival) }
     }
 
-    /// An encoder that has a free day, a busy one, or one on which it fails.
+    /// A random encoder: idle, busy or failing.
     private static func encoder(fps: Int, using generator: inout SeededGenerator) -> SimulatedEncoder {
         let interval = interval(fps)
         return SimulatedEncoder(
@@ -88,7 +88,7 @@ struct PacingPropertyTests {
             let cadence = Cadence(session.outputs, fps: fps)
             #expect(session.pacer.counters.missed == 0)
             #expect(cadence.lag <= 1.25)
-            // Less than one in a hundred at 10 fps and above.
+            // Fewer than one in a hundred at 10 fps and above.
             let range = cadence.range(inWindowsOf: 10 * Self.seconds)
             #expect(range.map { $0.lowerBound >= 10 * fps - 1 && $0.upperBound <= 10 * fps + 1 } ?? false)
         }
@@ -182,7 +182,7 @@ struct PacingPropertyTests {
             }
             let times = session.outputs.map(\.time)
             let stalled = 10
-            // What is lost is not made up for.
+            // Lost pictures are not made up for.
             #expect(times[stalled + 1] >= times[stalled] + 10 * interval)
             #expect(times[stalled + 3] >= times[stalled + 1] + interval)
             #expect(Cadence(session.outputs, fps: fps).lead <= 1)
@@ -212,7 +212,7 @@ struct PacingPropertyTests {
             for (frame, arrival) in arrivals.enumerated() {
                 session.offer(frame, at: arrival)
                 guard frame == 0 || Int.random(in: 0..<50, using: &generator) == 0 else { continue }
-                // A picture may have left ahead of its slot, which is not given twice.
+                // A picture may have left ahead of its slot, which then gets no second one.
                 let change = max(session.now, session.outputs.last?.slot ?? 0)
                 if frame > 0 { slots += Double(change - time) * Double(fps) / 1e9 }
                 time = change
@@ -227,7 +227,7 @@ struct PacingPropertyTests {
             let counters = session.pacer.counters
             #expect(counters.addsUp)
             #expect(Cadence(session.outputs, fps: fps).slotsIncrease)
-            // Each change may begin its slots anywhere between two of the former rate.
+            // Each change may place its slots anywhere between two slots of the former rate.
             #expect(abs(Double(counters.pictures + counters.missed) - slots) <= Double(changes) + 2)
         }
     }
@@ -254,7 +254,7 @@ struct PacingPropertyTests {
             session.begin(0, arrival: arrivals[0], at: arrivals[0] + interval / framesPerSlot * phase / 42)
             for (frame, arrival) in arrivals.enumerated().dropFirst() {
                 session.offer(frame, at: arrival)
-                // At least half a second from each other, and after the slots have found the frames.
+                // They are at least half a second apart, and come after the slots have aligned with the frames.
                 guard frame % fps == fps / 2, frame > fps else { continue }
                 let time = arrival + .random(in: 0...interval * 3 / 4 / framesPerSlot, using: &generator)
                 session.demandKeyframe(at: time)
@@ -262,7 +262,7 @@ struct PacingPropertyTests {
             }
             let answers = session.outputs.filter(\.isDemanded)
             #expect(answers.count == demands.count)
-            // The first picture, and frames that came early, may have taken a part of the slack.
+            // The first picture and early frames may have used a part of the slack.
             #expect(zip(demands, answers).allSatisfy { $1.time <= $0 + encode + interval * 3 / 8 })
             let late = session.outputs.filter { $0.time > 2 * Self.seconds }
             // One frame makes room for each keyframe.
@@ -285,7 +285,7 @@ struct PacingPropertyTests {
             for phase in 0..<40 {
                 var generator = SeededGenerator(seed: UInt64(fps * 100 + phase))
                 var session = Self.session(fps: fps)
-                // The session begins with a frame that came before; how long before is chance.
+                // The session begins with a frame that arrived earlier by a random time.
                 let start = Self.seconds + interval * UInt64(phase) / 40
                 let arrivals =
                     [Self.seconds]
@@ -321,7 +321,7 @@ struct PacingPropertyTests {
                 let late = session.outputs.filter { $0.time > start + 20 * interval && $0.time < arrivals.last! }
                 let ages = late.map { output in output.frame.map { output.time - arrivals[$0] } }
                 #expect(ages.allSatisfy { $0.map { $0 <= interval / 2 } ?? false }, "\(fps), phase \(phase)")
-                // Half of the time the slots are behind the frames.
+                // In half of the cases the slots are later than the frames.
                 #expect(ages.count { $0 == 0 } * 10 > ages.count * 3, "\(fps), phase \(phase)")
             }
         }
@@ -377,7 +377,7 @@ struct PacingPropertyTests {
         }
     }
 
-    @Test("where frames make room again and again, the rate is 1 % less at most")
+    @Test("if frames make room repeatedly, the rate is at most 1 % lower")
     func makingRoom() {
         for fps in [30, 60] {
             let interval = Self.interval(fps)
@@ -390,7 +390,7 @@ struct PacingPropertyTests {
             }
             var session = Self.session(fps: fps)
             Self.play(arrivals, in: &session)
-            // Otherwise nothing is tried here.
+            // Otherwise this case tests nothing.
             #expect(session.pacer.counters.gated >= 40)
             let range = Cadence(session.outputs, fps: fps).range(inWindowsOf: 10 * Self.seconds)
             #expect(range.map { $0.lowerBound * 100 >= 10 * fps * 99 } ?? false)

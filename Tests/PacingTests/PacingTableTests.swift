@@ -2,13 +2,13 @@ import Foundation
 import PacingSimulation
 import Testing
 
-@Suite("The table of docs/pacing.md")
+@Suite("The table of docs/design/reports/pacing.md")
 struct PacingTableTests {
     private static let page = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("docs/pacing.md")
+        .appendingPathComponent("docs/design/reports/pacing.md")
 
-    /// With HELIOGRAPH_PACING_TABLE set, as Scripts/pacing-table has it, the table is written instead.
+    /// If HELIOGRAPH_PACING_TABLE is set, as in Scripts/pacing-table, the table is written instead of compared.
     @Test("is what the rules make today; Scripts/pacing-table writes it")
     func isCurrent() throws {
         var page = try String(contentsOf: Self.page, encoding: .utf8)

@@ -4,13 +4,13 @@ import PacingSimulation
 import TestSupport
 import Testing
 
-/// A program draws at the session's rate, and its frames come with the next refresh of a screen whose rate is not quite twice that: each comes a little later than
-/// the one before, until one is half an interval sooner.
+/// A program that draws at the session's rate on a screen that refreshes not quite twice as often. Each frame appears
+/// with the next refresh, so it comes a little later than the one before, until one comes half an interval earlier.
 @Suite("Frames that come with a screen's refreshes")
 struct RefreshTests {
     private static let seconds: UInt64 = 1_000_000_000
 
-    /// - Parameter part: How much longer two refreshes are than an interval, as its part.
+    /// - Parameter part: How much longer than an interval two refreshes are, as a part of the interval.
     @Test(
         "hardly any waits for its slot and next to none is left out, also after the program has stumbled",
         arguments: [30, 60, 144],
@@ -27,7 +27,7 @@ struct RefreshTests {
                 encoder: SimulatedEncoder(time: interval / 8...interval / 8)
             )
             let start = Self.seconds + interval * phase / 40
-            // From that frame on it draws sooner by so much than it would have.
+            // From that frame on, it draws earlier by this time.
             let stumbles = (0..<4).map { _ in
                 (
                     frame: UInt64.random(in: 1..<10 * UInt64(fps), using: &generator),

@@ -68,7 +68,8 @@ struct SessionPacerTests {
         session.run(until: 100_000_000)
         session.encoder = Self.encoder(360)
         session.run(until: 700_000_000)
-        // The repeat at 150 ms keeps the encoder busy until 510 ms: those at 250, 350 and 450 ms cannot leave, and no slot is made up for.
+        // The repeat at 150 ms keeps the encoder busy until 510 ms. Those at 250, 350 and 450 ms cannot leave, and no
+        // slot is made up for.
         #expect(session.outputs.map(\.time) == [0, 150_000_000, 550_000_000])
         #expect(session.pacer.counters.missed == 3)
     }
@@ -81,7 +82,7 @@ struct SessionPacerTests {
         session.offer(1, at: 0)
         session.offer(2, at: 150_000_000)
         session.run(until: 360_000_000)
-        // Those at 100 and 200 ms are more than 75 ms past.
+        // Those at 100 and 200 ms are more than 75 ms in the past.
         #expect(session.outputs.map(\.time) == [0, 360_000_000])
         #expect(session.outputs.map(\.slot) == [0, 300_000_000])
         #expect(session.pacer.counters.missed == 2)
@@ -93,7 +94,7 @@ struct SessionPacerTests {
         _ = pacer.offer(1, at: 0)
         _ = pacer.next(at: 0)
         pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 5_000_000)
-        // Slots at 100 to 900 ms are over at 980 ms, that at 1000 ms has its repeat at 1050.
+        // At 980 ms the slots at 100 to 900 ms are over. The slot at 1000 ms has its repeat at 1050 ms.
         guard case .wait(until: 1_050_000_000) = pacer.next(at: 980_000_000) else {
             Issue.record("a repeat leaves half an interval after its slot is due")
             return
@@ -127,15 +128,15 @@ struct SessionPacerTests {
         session.run(until: 1_010_000_000)
         #expect(session.outputs.map(\.slot) == [0])
         session.encoder = Self.encoder(2_000)
-        // The slot at 1000 ms is repeated at 1050 ms, and the encoder then busy until 3050 ms.
+        // The slot at 1000 ms is repeated at 1050 ms. The encoder is then busy until 3050 ms.
         session.run(until: 2_010_000_000)
         #expect(session.pacer.counters.missed == 9)
         session.pacer.changeRate(fps: 100, at: 2_010_000_000)
-        // Slots at 1100 to 1900 ms are over; that at 2000 ms is due at once.
+        // The slots at 1100 to 1900 ms are over; the one at 2000 ms is due at once.
         #expect(session.pacer.counters.missed == 18)
         session.encoder = Self.encoder(1)
         session.run(until: 3_050_000_000)
-        // Slots of 10 ms from 2002.5 ms on, the latest lateness that the new rate takes, to 3032.5 ms.
+        // Slots every 10 ms, from 2002.5 ms (the greatest lateness that the new rate allows) to 3032.5 ms.
         #expect(session.pacer.counters.missed == 18 + 104)
     }
 
@@ -147,13 +148,13 @@ struct SessionPacerTests {
         session.offer(3, at: 450_000_001)
         session.offer(4, at: 550_000_000)
         session.run(until: 2_000_000_000)
-        // 175 ms is just within the slot at 100 ms; 450 ms is too late for that at 200 ms.
+        // 175 ms is just within the slot at 100 ms; 450 ms is too late for the slot at 200 ms.
         #expect(session.outputs.map(\.slot) == [0, 100_000_000, 450_000_001, 550_000_001])
         #expect(session.outputs.map(\.time) == [0, 175_000_000, 450_000_001, 550_000_000])
         #expect(session.pacer.counters.missed == 0)
     }
 
-    @Test("a picture that somebody waits for comes once more even where repeats are off, ahead of its slot")
+    @Test("a picture that a viewer waits for is repeated ahead of its slot, even if repeats are off")
     func demanded() {
         var pacer = SessionPacer<Int>(fps: 10, repeats: false)
         _ = pacer.offer(1, at: 0)
@@ -168,7 +169,7 @@ struct SessionPacerTests {
             return
         }
         pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 7_000_000, at: 9_000_000)
-        // Two have left at once; the third has to wait an interval.
+        // Two have left at once; the third has to wait for one interval.
         guard case .wait(until: 100_000_002) = pacer.next(at: 10_000_000, demandTime: 0) else {
             Issue.record("the rate has to be kept")
             return
@@ -176,7 +177,7 @@ struct SessionPacerTests {
     }
 
     @Test(
-        "a frame that waits for its slot leaves for somebody who waits for a keyframe, and the next one has the next slot"
+        "a waiting frame leaves at once for a viewer that wants a keyframe, and the next one has the next slot"
     )
     func demandedFrame() {
         var pacer = SessionPacer<Int>(fps: 10, repeats: true)
@@ -194,7 +195,7 @@ struct SessionPacerTests {
         }
         pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 60_000_000, at: 65_000_000)
         _ = pacer.offer(3, at: 100_000_000)
-        // Its slot is taken: it makes room for a frame that comes by the next one.
+        // Its slot is taken, so it makes room for a frame that comes by the next one.
         guard case .wait(until: 212_500_000) = pacer.next(at: 100_000_000) else {
             Issue.record("the slot at 200 ms is for the next frame")
             return
@@ -207,7 +208,7 @@ struct SessionPacerTests {
         #expect(pacer.counters.gated == 1)
     }
 
-    @Test("slots that somebody else fills are given away as they come next, and taken back where they are left")
+    @Test("the relay gets slots from the next one on, and they are taken back from where it left off")
     func slotsFilledElsewhere() {
         var pacer = SessionPacer<Int>(fps: 10, repeats: true)
         #expect(pacer.slotsToFill == nil, "there is no picture to fill them with")
@@ -228,18 +229,18 @@ struct SessionPacerTests {
         }
     }
 
-    @Test("of the slots that somebody else says to have filled no more are over than there were")
+    @Test("a report of more filled slots than there were counts only those there were")
     func slotsThatNeverWere() {
         var pacer = SessionPacer<Int>(fps: 10, repeats: true)
         _ = pacer.offer(1, at: 0)
         _ = pacer.next(at: 0)
         pacer.finish(.encoded(byteCount: 1, isKeyframe: true), started: 0, at: 1_000_000)
-        // The one that is due within an interval may have been taken.
+        // The slot that is due within an interval may have been taken.
         let last = pacer.resume(slots: .max, at: 650_000_000)
         #expect(last == 700_000_000)
     }
 
-    @Test("without repeats there are no slots for somebody else to fill")
+    @Test("without repeats there are no slots for the relay to fill")
     func noSlotsToFill() {
         var pacer = SessionPacer<Int>(fps: 10, repeats: false)
         _ = pacer.offer(1, at: 0)

@@ -20,7 +20,7 @@ struct SettlingPolicyTests {
         #expect(policy.isSettled)
     }
 
-    @Test("under the cap it is refined until it is as good as it gets, or has been for long enough")
+    @Test("under the cap it is refined until it no longer improves, or long enough")
     func capped() {
         var policy = SettlingPolicy()
         for _ in 0..<10 { policy.repeatEncoded(isCapped: true) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Slots")
 struct SlotClockTests {
-    /// A clock whose first slot, at `time`, has been taken.
+    /// Returns a clock whose first slot, at `time`, has been taken.
     private static func clock(fps: Int, from time: UInt64) -> SlotClock {
         var clock = SlotClock(fps: fps)
         clock.begin(at: time)
@@ -31,7 +31,7 @@ struct SlotClockTests {
             (arrival: 930_000_000, start: 0, first: 1_030_000_000),
             (arrival: 880_000_000, start: 0, first: 980_000_000),
             (arrival: 990_000_000, start: 995_000_000, first: 1_090_000_000),
-            // None of a source that fast.
+            // The source is not that fast, so nothing moves.
             (arrival: 800_000_000, start: 0, first: 1_000_000_000),
         ] as [(arrival: UInt64, start: UInt64, first: UInt64)]
     )
@@ -58,11 +58,11 @@ struct SlotClockTests {
         var clock = Self.clock(fps: 1, from: 0)
         clock.changeRate(fps: 100, at: 500_000_000)
         #expect(clock.due == 500_000_000)
-        // A slot that was due stays due,
+        // A slot that was due stays due.
         _ = clock.takeSlot(at: clock.due ?? 0)
         clock.changeRate(fps: 50, at: 535_000_000)
         #expect(clock.due == 520_000_000)
-        // as far as the new rate admits a picture that late.
+        // That holds only if the new rate admits a picture that late.
         clock.changeRate(fps: 100, at: 535_000_000)
         #expect(clock.due == 527_500_000)
     }
@@ -94,11 +94,12 @@ struct SlotClockTests {
     )
     func movesAhead() {
         var clock = Self.clock(fps: 10, from: 1_000_000_000)
-        // The picture at 1 s left on time: half of what is left of the interval beyond the quarters.
+        // The picture at 1 s left on time, so half of the interval beyond the quarters remains.
         #expect(clock.headroom == 50_000_000)
         var slot = clock.takeSlot(at: 1_040_000_000)
         #expect(slot == 1_065_000_000)
-        // The next one leaves at 1.165 s less a quarter at the earliest; two pictures have left within 40 ms, so there is no more to give.
+        // The next one leaves a quarter before 1.165 s at the earliest. Two pictures have left within 40 ms, so no
+        // slack remains.
         #expect(clock.due == 1_165_000_000)
         // Nanoseconds are rounded to the safe side.
         #expect(clock.headroom == 39_999_998)

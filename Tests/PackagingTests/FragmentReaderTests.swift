@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A reader of fragments")
 struct FragmentReaderTests {
-    /// A stream with a second initialization segment, and its access units.
+    /// Returns a stream with a second initialization segment, and its access units.
     private static func stream(seed: UInt64) throws -> (bytes: [UInt8], units: [AccessUnit]) {
         var generator = SeededGenerator(seed: seed)
         var units: [AccessUnit] = []
@@ -14,7 +14,7 @@ struct FragmentReaderTests {
             let header: [UInt8] = [isKey ? 0x65 : 0x41]
             let size = Int.random(in: 1...3000, using: &generator)
             let slice = Sample.slice(header: header, size: size, &generator)
-            // The second keyframe brings one set less.
+            // The second keyframe has one set less.
             let sets = number == 15 ? Array(Sample.setsH264.dropLast()) : Sample.setsH264
             units.append(Sample.accessUnit(pts: Int64(number) * 33_333 + 7, key: isKey, (isKey ? sets : []) + [slice]))
         }
@@ -41,7 +41,7 @@ struct FragmentReaderTests {
         #expect(units.map(\.flags) == stream.units.map(\.flags))
     }
 
-    @Test("refuses what is no such stream")
+    @Test("refuses any other stream")
     func malformed() throws {
         var reader = FragmentReader()
         #expect(throws: FragmentReader.Failure.malformed) { _ = try reader.append([0, 0, 0, 7, 0, 0, 0, 0]) }
@@ -53,7 +53,7 @@ struct FragmentReaderTests {
         #expect(throws: FragmentReader.Failure.tooLong) {
             _ = try reader.append(Array([0x7F, 0, 0, 0]) + Array("mdat".utf8))
         }
-        // Whatever is damaged, it throws or goes on.
+        // Damaged bytes must either throw or be skipped.
         var generator = SeededGenerator(seed: 5)
         let stream = try Self.stream(seed: 4).bytes
         for _ in 0..<300 {
@@ -71,10 +71,10 @@ struct FragmentReaderTests {
 
 @Suite("A recording's clock")
 struct RecordingClockTests {
-    @Test("goes by the picture that came quickest")
+    @Test("uses the picture with the shortest delay")
     func offset() {
         var clock = RecordingClock()
-        // 50 ms on the way, then 10, then late by a second.
+        // Delays of 50 ms, then 10 ms, then more than a second.
         clock.take(pts: 1_000_000, now: 5_050_000)
         #expect(clock.end(now: 5_050_001) == 1_000_001)
         clock.take(pts: 1_033_333, now: 5_043_333)

@@ -75,11 +75,11 @@ struct FragmentTests {
         #expect(parsed.duration == 16_667)
     }
 
-    @Test("has none of them where the sample entry has them all")
+    @Test("has none of them if the sample entry has them all")
     func outOfBand() throws {
         var packager = FragmentedMP4(codec: .h264, fps: 60, place: .sampleEntry)
         #expect(try ParsedFragment(packager.fragment(Sample.keyframe()).bytes).units == [[0x65, 0x88, 0x84, 0x21]])
-        // A known set again is left out; another one cannot be told.
+        // A known set is left out; another one cannot be stored.
         let repeated = Sample.accessUnit(pts: 1, key: false, [Sample.pictureH264, [0x41, 1]])
         #expect(try ParsedFragment(packager.fragment(repeated).bytes).units == [[0x41, 1]])
         let late = Sample.accessUnit(pts: 2, key: false, [[0x68, 0xEE, 0x3C, 0x80], [0x41, 1]])
@@ -132,7 +132,7 @@ struct FragmentTests {
         #expect(throws: Never.self) { try packager.fragment(Sample.keyframe()) }
     }
 
-    @Test("has every NAL unit behind its length, whatever start codes, sizes and bytes", arguments: 0..<100)
+    @Test("has every NAL unit after its length, whatever start codes, sizes and bytes", arguments: 0..<100)
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let codec: Codec = Bool.random(using: &generator) ? .h264 : .h265
@@ -196,7 +196,7 @@ struct FragmentTests {
         var packager = FragmentedMP4(codec: .h264, fps: 30)
         _ = try packager.fragment(Sample.keyframe())
         let before = packager.initialization
-        // What has no picture costs nothing.
+        // Bytes without a picture must not be slow.
         #expect(throws: PackagingError.noPicture) { try packager.fragment(Sample.accessUnit(pts: 1, key: false, [])) }
         #expect(throws: Never.self) { try packager.fragment(Sample.predicted(pts: 2)) }
         let damaged = Sample.accessUnit(pts: 3, [[0x67, 0x42], Sample.pictureH264, [0x65, 0x88]])
@@ -238,7 +238,7 @@ struct ParsedFragment {
         guard let boxes = Box.boxes(bytes), boxes.map(\.outline) == ["moof(mfhd traf(tfhd tfdt trun))", "mdat"],
             let track = boxes[0]["traf"], let run = track["trun"], run.number(4..<8) == 1
         else { throw Malformed() }
-        // The data offset leads to the picture, which the sample's size ends.
+        // The data offset leads to the picture, whose end is at the sample's size.
         guard Int(run.number(8..<12)) + boxes[1].payload.count == bytes.count,
             Int(run.number(16..<20)) == boxes[1].payload.count
         else { throw Malformed() }
@@ -259,7 +259,7 @@ struct ParsedFragment {
     }
 }
 
-/// A keyframe of x265's, encoded once.
+/// A keyframe of x265, encoded once.
 enum RealKeyframe {
     private static let stream = Result {
         try SourceStream(SourceSettings(name: "x265", encoder: .x265, keyframes: [0], pictures: 1))

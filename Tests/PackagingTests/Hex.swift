@@ -6,7 +6,7 @@ extension Sequence<UInt8> {
 }
 
 extension [UInt8] {
-    /// Bytes written as hexadecimal digits; white space is passed over, and what follows `//` in a line.
+    /// Parses bytes written as hexadecimal digits. White space, and `//` up to the end of a line, are ignored.
     init(hex: String) {
         let lines = hex.split(separator: "\n").map {
             $0.prefix(upTo: $0.firstRange(of: "//")?.lowerBound ?? $0.endIndex)

@@ -80,7 +80,7 @@ struct InitializationSegmentTests {
     func h265(_ inBand: Bool) throws {
         let source = try SourceStream(SourceSettings(name: "x265", encoder: .x265, keyframes: [0], pictures: 2))
         var stream = RepeatableStream(codec: .h265)
-        // The repeats' own PPS is with the keyframe.
+        // The PPS of repeats comes with the keyframe.
         let keyframe = try stream.live(source.accessUnits[0])
         let units = AnnexB.units(in: keyframe)
         let bare = units.map { Array(keyframe[$0.header..<$0.range.upperBound]) }
@@ -90,13 +90,13 @@ struct InitializationSegmentTests {
         #expect(segment.size == PictureSize(width: 320, height: 180))
         let record = try Self.configuration(segment, "hvcC").payload
         #expect(record[0] == 1)
-        // General profile to level, as they stand in the SPS behind its header and first byte.
+        // General profile to level, as they are in the SPS after its header and first byte.
         let sequence = try #require(bare.first { NALUnitKind(header: $0[0], codec: .h265) == .sequenceParameterSet })
         let plain = sequence.indices.filter { $0 < 2 || Array(sequence[($0 - 2)...$0]) != [0, 0, 3] }.map {
             sequence[$0]
         }
         #expect(Array(record[1..<13]) == Array(plain[3..<15]))
-        // No segmentation or parallelism known; 4:2:0 in 8 bits; no frame rate; one nested layer, lengths of 4 bytes.
+        // Unknown segmentation and parallelism; 4:2:0 in 8 bits; no frame rate; one nested layer, lengths of 4 bytes.
         #expect(Array(record[13..<22]) == [0xF0, 0, 0xFC, 0xFD, 0xF8, 0xF8, 0, 0, 0x0F])
         var expected: [UInt8] = [3]
         for (type, count) in [(32, 1), (33, 1), (34, 2)] {

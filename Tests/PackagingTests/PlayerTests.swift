@@ -4,7 +4,7 @@ import Packaging
 import TestSupport
 import Testing
 
-/// Real encoders' streams with repeats, packaged here, read by programs of others.
+/// Tests that other programs can read packaged streams of real encoders, with repeats.
 @Suite("Players")
 struct PlayerTests {
     struct Source: Sendable, CustomTestStringConvertible {
@@ -13,7 +13,7 @@ struct PlayerTests {
         var testDescription: String { name }
         var codec: Codec { parts[0].encoder.codec }
 
-        /// The access units of all parts, one after the other, with repeats, at uneven times.
+        /// Returns the access units of all parts in order, with repeats, at irregular times.
         func accessUnits() throws -> [AccessUnit] {
             var units: [AccessUnit] = []
             var pts: Int64 = 40
@@ -77,7 +77,7 @@ struct PlayerTests {
         ),
     ]
 
-    /// What players decode of the bare stream.
+    /// Returns what players decode from the bare stream.
     private func expected(_ units: some Sequence<AccessUnit>, _ codec: Codec, _ scratch: Scratch) throws -> [String] {
         try Players.hashes(of: scratch.write(units.flatMap(\.bytes), to: "bare"), format: codec.demuxer)
     }
@@ -98,7 +98,7 @@ struct PlayerTests {
         #expect(found.count == packets.count)
         for (one, other) in zip(found, packets) {
             #expect(one.pts == other.pts && one.isKey == other.isKey)
-            // libavcodec's parser of H.265 counts the first zero before a picture to the one before it.
+            // libavcodec's H.265 parser counts the first zero before a picture as part of the previous one.
             #expect(one.size == other.size || source.codec == .h265 && abs(one.size - other.size) == 1)
         }
         #expect(try Players.hashes(of: file) == expected(units, source.codec, scratch))
@@ -107,7 +107,7 @@ struct PlayerTests {
         let played = try Players.samplesByGStreamer(of: file, codec: source.codec, isMP4: false, scratch: scratch)
         #expect(played == samples)
 
-        // A player that begins at a later keyframe, and one that missed what was before it.
+        // One player starts at a later keyframe, and one has missed what came before it.
         let join = try #require(units.indices.last { units[$0].flags.contains(.key) })
         let joined = try scratch.write(chunks[join...].flatMap(\.self), to: "joined.ts")
         #expect(try Players.hashes(of: joined) == expected(units[join...], source.codec, scratch))
@@ -148,7 +148,7 @@ struct PlayerTests {
         let properties = try Players.properties(of: joined)
         let size = try #require(source.parts.last).size
         #expect(properties["width"] == "\(size.width)" && properties["height"] == "\(size.height)")
-        // ffmpeg has x265 say that nothing is known of colours.
+        // ffmpeg makes x265 declare colours as unspecified.
         let saysColours = source.codec == .h264 || source.parts.count == 1
         #expect(properties["color_primaries"] == (saysColours ? "bt709" : "unknown"))
         #expect(properties["color_range"] == "tv")

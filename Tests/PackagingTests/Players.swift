@@ -2,7 +2,7 @@ import Foundation
 import Media
 import TestSupport
 
-/// Programs that read what is packaged. The least complaint of one is an error.
+/// Programs that read packaged streams. Any complaint of theirs is an error.
 enum Players {
     struct Packet: Equatable {
         var pts: Int64
@@ -10,7 +10,7 @@ enum Players {
         var size: Int
     }
 
-    /// The packets that ffprobe finds.
+    /// Returns the packets that ffprobe finds.
     static func packets(of file: URL) throws -> [Packet] {
         let entries = ["-show_entries", "packet=pts,size,flags", "-of", "csv=p=0"]
         let lines = try Tool.run("/usr/bin/ffprobe", ["-v", "warning"] + entries + [file.path])
@@ -23,7 +23,7 @@ enum Players {
         }
     }
 
-    /// A hash of each picture that libavcodec decodes, in its own size.
+    /// Returns a hash of each picture that libavcodec decodes, in its own size.
     static func hashes(of file: URL, format: String? = nil) throws -> [String] {
         let lines = try Tool.run(
             "/usr/bin/ffmpeg",
@@ -39,7 +39,7 @@ enum Players {
         }
     }
 
-    /// What ffprobe says of the stream, by its own names.
+    /// Returns what ffprobe reports about the stream, by its own names.
     static func properties(of file: URL) throws -> [String: String] {
         let lines = try Tool.run(
             "/usr/bin/ffprobe",
@@ -49,7 +49,7 @@ enum Players {
         return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
     }
 
-    /// All samples that GStreamer decodes, 4:2:0.
+    /// Returns all samples that GStreamer decodes, 4:2:0.
     static func samplesByGStreamer(of file: URL, codec: Codec, isMP4: Bool, scratch: Scratch) throws -> [UInt8] {
         let output = scratch.file("\(UUID().uuidString).raw")
         _ = try Tool.run(
@@ -61,7 +61,7 @@ enum Players {
         return try [UInt8](Data(contentsOf: output))
     }
 
-    /// All samples that libavcodec decodes of a bare stream, 4:2:0, each picture in its own size.
+    /// Returns all samples that libavcodec decodes from a bare stream, 4:2:0, each picture in its own size.
     static func samples(of file: URL, codec: Codec, scratch: Scratch) throws -> [UInt8] {
         let output = scratch.file("\(UUID().uuidString).raw")
         _ = try Tool.run(
@@ -74,7 +74,7 @@ enum Players {
 }
 
 extension Codec {
-    /// ffmpeg's name of the byte stream format.
+    /// ffmpeg's name for the byte stream format.
     var demuxer: String {
         switch self {
         case .h264: "h264"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A recording")
 struct RecordingTests {
-    /// A recording of a real stream from late in a session, as its file is when it breaks off, and its ending.
+    /// Returns a recording of a real stream from late in a session, as a file that broke off, and its ending.
     private static func record(
         end: Int64
     ) throws -> (file: [UInt8], complete: [UInt8], units: [AccessUnit]) {
@@ -41,7 +41,7 @@ struct RecordingTests {
         let movie = try #require(Box.boxes(recorded.complete)?.first { $0.type == "moov" })
         #expect(movie["mvex"]?.outline == "mvex(mehd trex)")
         #expect(movie["mvex"]?["mehd"]?.number(4..<8) == 7500)
-        // It is all there, and in one that broke off too.
+        // Everything is there, also in a file that broke off.
         let bare = try scratch.write(recorded.units.flatMap(\.bytes), to: "bare")
         let expected = try Players.hashes(of: bare, format: "h264")
         #expect(try Players.hashes(of: complete) == expected)
@@ -71,7 +71,7 @@ struct RecordingTests {
         }
     }
 
-    @Test("begins at a keyframe, and without one it is nothing")
+    @Test("begins at a keyframe, and is empty without one")
     func beginning() throws {
         var recording = MP4Recording(codec: .h264, fps: 30)
         #expect(throws: PackagingError.noKeyframe) { try recording.append(Sample.predicted(pts: 5)) }

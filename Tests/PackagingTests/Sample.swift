@@ -1,9 +1,10 @@
 import Media
 import TestSupport
 
-/// Access units with real parameter sets and slices of no content.
+/// Access units with real parameter sets and slices without content.
 enum Sample {
-    /// 1920x1080: 120x68 macroblocks of which eight rows are cropped; square samples, BT.709 in limited range. Constrained baseline, level 4.
+    /// 1920x1080: 120x68 macroblocks of which eight rows are cropped; square samples, BT.709 in limited range.
+    /// Constrained baseline, level 4.
     static let sequenceH264: [UInt8] = {
         var writer = BitWriter()
         writer.u(32, 0x6742_C028)
@@ -29,7 +30,7 @@ enum Sample {
         return Array(writer.annexBUnit().dropFirst(4))
     }()
     static let pictureH264: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
-    /// Like the one that repeats bring.
+    /// A parameter set like the one that repeats need.
     static let secondPictureH264: [UInt8] = [0x68, 0x5B, 0x8F, 0x20]
 
     static let setsH264 = [sequenceH264, pictureH264, secondPictureH264]
@@ -51,7 +52,7 @@ enum Sample {
         )
     }
 
-    /// A keyframe of H.264 with all it needs.
+    /// A complete keyframe of H.264.
     static func keyframe(pts: Int64 = 0) -> AccessUnit {
         accessUnit(pts: pts, setsH264 + [[0x65, 0x88, 0x84, 0x21]])
     }
@@ -60,7 +61,7 @@ enum Sample {
         accessUnit(pts: pts, key: false, [[0x41, 0x9A, 0x02]])
     }
 
-    /// Bytes as slices have them: any, with emulation prevention; the first is the NAL unit's header.
+    /// Random bytes with emulation prevention, like a slice; the first is the NAL unit's header.
     static func slice(header: [UInt8], size: Int, _ generator: inout SeededGenerator) -> [UInt8] {
         // Few values, so that emulation prevention is needed often.
         let values: [UInt8] = [0, 0, 0, 1, 2, 3, 0xFF, 0x80]

@@ -23,12 +23,12 @@ struct SoundTests {
 
         var tracks: [MediaTrack] { [.video(.h264), sound.track] }
 
-        /// All units in the order of their times.
+        /// All units, ordered by their times.
         var units: [AccessUnit] {
             (pictures + sound.units(from: 0)).sorted { ($0.pts, $0.header.track) < ($1.pts, $1.header.track) }
         }
 
-        /// What ffprobe finds of one kind of stream: codec, channels, and each packet's time in ms.
+        /// Returns what ffprobe finds about one kind of stream: codec, channels, and each packet's time in ms.
         func probed(_ file: URL, _ kind: String) throws -> (codec: String, times: [Int]) {
             let arguments = ["-v", "warning", "-select_streams", kind, "-of", "csv=p=0"]
             let codec = try Tool.run(
@@ -44,7 +44,8 @@ struct SoundTests {
             )
         }
 
-        /// Samples of one channel that ffmpeg decodes without a word, and whether they are a tone and no noise.
+        /// Returns the samples of one channel that ffmpeg decodes without a message, and checks that they are a tone
+        /// and not noise.
         func decoded(_ file: URL) throws -> (samples: Int, loudest: Int) {
             let output = scratch.file("\(UUID().uuidString).raw")
             let said = try Tool.run(
@@ -62,7 +63,7 @@ struct SoundTests {
             #expect(video.times == pictures.map { Int((Double($0.pts) / 1000).rounded()) + delay })
             #expect(audio.times == sound.packets.indices.map { $0 * 20 + delay })
             let (samples, loudest) = try decoded(file)
-            // A decoder leaves out what comes before the sound.
+            // A decoder discards the samples before the sound.
             #expect((960 * (sound.packets.count - 1)...960 * sound.packets.count).contains(samples), "\(samples)")
             #expect((2000...4000).contains(loudest), "\(loudest)")
         }
@@ -78,7 +79,7 @@ struct SoundTests {
             if bytes.isEmpty { bytes = try #require(packager.initialization).bytes }
             bytes += fragment.bytes
             guard unit.header.track == MediaTrack.videoID else { continue }
-            // All but the number of the fragment.
+            // Everything except the fragment's number.
             let same = try alone.fragment(unit).bytes
             #expect(fragment.bytes.count == same.count && fragment.bytes[24...] == same[24...])
         }
@@ -110,7 +111,7 @@ struct SoundTests {
         try clip.expect(clip.scratch.write(bytes, to: "both.ts"), delay: 100)
     }
 
-    @Test("of a track that the container has not, or that is no packet, is refused, and the container goes on")
+    @Test("a unit of an unknown track, or that is not a packet, is refused, and the container continues")
     func refused() throws {
         let clip = try Clip()
         var (packager, stream) = (FragmentedMP4(tracks: clip.tracks, fps: 30), TransportStream(tracks: clip.tracks))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A transport stream")
 struct TransportStreamTests {
-    /// Written by hand from ISO/IEC 13818-1; the checksums were computed by other means.
+    /// Written by hand from ISO/IEC 13818-1; the checksums were computed independently.
     @Test("is what the standard says, byte for byte")
     func frozen() throws {
         let expected = [UInt8](
@@ -57,7 +57,7 @@ struct TransportStreamTests {
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var stream = TransportStream(codec: .h264)
-        // Half of them about the turn of the 33 bits, also the ninth and one far off.
+        // Half of them around the wraparound of the 33 bits, including the ninth and one far away.
         let nineTurns = Int64(1 << 33) * 100
         let elsewhere = Int64.random(in: 0...(1 << 45), using: &generator)
         let starts = [0, nineTurns / 9, nineTurns, Int64(1) << 61, elsewhere]
@@ -65,7 +65,7 @@ struct TransportStreamTests {
         var bytes: [UInt8] = []
         var sent: [AccessUnit] = []
         for _ in 0..<80 {
-            // Sizes around one packet, several, and around the largest that a PES packet tells.
+            // Sizes around one packet, several packets, and the largest size that a PES packet can state.
             let sizes = [0...8, 100...400, 65_490...65_540, 0...4000]
             let size = Int.random(in: sizes[Int.random(in: sizes.indices, using: &generator)], using: &generator)
             let isKey = sent.isEmpty || Int.random(in: 0..<10, using: &generator) == 0
@@ -85,7 +85,7 @@ struct TransportStreamTests {
             let areDue = tables.map { unit.pts - $0 >= 100_000 } ?? true
             #expect(picture.hasTables == (isKey || areDue))
             if picture.hasTables { tables = unit.pts }
-            // Exact, with numbers that are wide enough.
+            // Computed exactly, with sufficiently wide numbers.
             let ticks = UInt64(unit.pts).multipliedFullWidth(by: 27)
             #expect(picture.clock == (UInt64(1 << 33) * 300).dividingFullWidth(ticks).remainder)
             let presentation = (Double(unit.pts % nineTurns) * 9 / 100).rounded() + 9000
@@ -101,7 +101,7 @@ struct TransportStreamTests {
         let unit = Sample.accessUnit(pts: 0, [[0x65] + [UInt8](repeating: 0xAB, count: size)])
         let bytes = try stream.packets(unit)
         #expect(ParsedPicture.pictures(bytes)?.first?.bytes.suffix(unit.bytes.count) == unit.bytes[...])
-        // The tables, the clock's field and headers, the delimiter and the picture, in as few packets as they can be.
+        // The tables, the clock's field and headers, the delimiter and the picture, in as few packets as possible.
         #expect(bytes.count / 188 == 2 + (8 + 14 + 6 + unit.bytes.count + 183) / 184)
     }
 
@@ -120,7 +120,7 @@ struct TransportStreamTests {
         #expect(packets.allSatisfy { $0.isDiscontinuity && $0.payload == nil })
     }
 
-    @Test("tells of the counters that the next packets have, however few these are")
+    @Test("announces the counters of the next packets, however few these are")
     func discontinuityOfFew() throws {
         var stream = TransportStream(codec: .h264)
         let keyframe = try stream.packets(Sample.keyframe(pts: 0))
@@ -132,7 +132,7 @@ struct TransportStreamTests {
         for count in 0..<188 { #expect(TransportStream.discontinuity(before: predicted.prefix(count)).isEmpty) }
     }
 
-    @Test("is refused what is no Annex B stream, and goes on")
+    @Test("refuses bytes that are not an Annex B stream, and continues")
     func refused() throws {
         var stream = TransportStream(codec: .h264)
         for bytes: [UInt8] in [[], [0], [0, 0, 1], [0, 0, 0, 1], [0, 1, 0x65], [1, 2, 3], [0, 0, 2, 0x65]] {

@@ -1,14 +1,15 @@
 import Foundation
 
-/// Codecs that share no code with libavcodec, libx264 and libx265, as a program: a fault in one ends this process and no other.
+/// Codecs that share no code with libavcodec, libx264 and libx265, as a program: a fault in one ends this process and
+/// no other.
 ///
 ///     ReferenceCodecs decode-h264 FILE        openh264 decodes FILE; a line with a hash for each picture
 ///     ReferenceCodecs decode-h265 FILE        libde265 does
 ///     ReferenceCodecs encode-h264 WIDTH HEIGHT INTERVAL INPUT OUTPUT
 ///                                             openh264 encodes raw 4:2:0 pictures to Annex B, with an IDR picture each INTERVAL
 ///
-/// FILE holds access units, each behind its length in four bytes, least significant first. A decoder's first complaint, warnings
-/// included, ends the program with status 1.
+/// FILE holds access units, each after its length in four bytes, least significant first. A decoder's first complaint,
+/// warnings included, ends the program with status 1.
 @main
 enum Main {
     static func main() {

@@ -1,4 +1,5 @@
-/// A hash of a picture's planes: MurmurHash3 with 128 bits as libavutil has it, so that the line is that of ffmpeg's `-f framehash -hash murmur3`.
+/// A hash of a picture's planes: MurmurHash3 with 128 bits, as in libavutil, so that the line equals that of ffmpeg's
+/// `-f framehash -hash murmur3`.
 struct PictureHash {
     private static let (seed, first, second): (UInt64, UInt64, UInt64) =
         (0x725A_CC55_DADD_CA55, 0x87C3_7B91_1142_53D5, 0x4CF5_AD43_2745_937F)

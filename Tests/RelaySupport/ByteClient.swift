@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// A TCP client that keeps what it is sent until a test asks for it.
+/// A TCP client that keeps what it receives until a test asks for it.
 package final class ByteClient: Sendable {
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
@@ -23,8 +23,8 @@ package final class ByteClient: Sendable {
     private let chunks: AsyncStream<[UInt8]>
 
     /// - Parameters:
-    ///   - source: The address that it connects from, such as 127.0.0.2; nil for the usual one.
-    ///   - autoRead: false for a client that takes nothing until ``startReading()``.
+    ///   - source: The address that it connects from, such as 127.0.0.2; `nil` for the default.
+    ///   - autoRead: `false` for a client that reads nothing until ``startReading()``.
     package init(host: String = "127.0.0.1", port: Int, from source: String? = nil, autoRead: Bool = true) async throws
     {
         let (chunks, continuation) = AsyncStream<[UInt8]>.makeStream()
@@ -48,15 +48,15 @@ package final class ByteClient: Sendable {
 
     package func startReading() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
-    /// Takes nothing until ``startReading()``.
+    /// Reads nothing until ``startReading()``.
     package func pause() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
     package func close() async throws { try await channel.close() }
 
-    /// Closes the sending side alone.
+    /// Closes only the sending side.
     package func closeOutput() async throws { try await channel.close(mode: .output) }
 
-    /// The next bytes, nil when the peer has closed.
+    /// Returns the next bytes, or `nil` if the peer has closed.
     package func next() async throws -> [UInt8]? {
         try await within("bytes from the peer") { [chunks] in
             var iterator = chunks.makeAsyncIterator()
@@ -64,7 +64,7 @@ package final class ByteClient: Sendable {
         }
     }
 
-    /// Reads until `count` bytes are there; fewer when the peer closes before.
+    /// Reads until `count` bytes have come, or fewer if the peer closes first.
     package func read(_ count: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count, let more = try await next() { bytes += more }

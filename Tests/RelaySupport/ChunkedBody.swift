@@ -1,14 +1,14 @@
-/// An HTTP response whose body is in chunks, as it comes.
+/// An HTTP response with a chunked body, read as it arrives.
 package struct ChunkedBody {
     private var rest: [UInt8]
 
-    /// - Returns: `nil` unless the response's head is whole.
+    /// - Returns: `nil` unless the response's head is complete.
     package init?(_ response: [UInt8]) {
         guard let end = response.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         rest = Array(response[end.upperBound...])
     }
 
-    /// The body as far as it has come and was not read before.
+    /// Returns the bytes of the body that have arrived since the last call.
     package mutating func read() -> [UInt8] {
         var body: [UInt8] = []
         while let line = rest.firstRange(of: Array("\r\n".utf8)),

@@ -2,9 +2,9 @@ package import Media
 package import Wire
 
 extension Heartbeat {
-    /// Of an agent that encodes one session.
+    /// Creates the heartbeat of an agent that encodes one session.
     ///
-    /// - Parameter clock: Monotonic ns.
+    /// - Parameter clock: In monotonic ns.
     package init(
         session: SessionID,
         clock: UInt64 = 1,

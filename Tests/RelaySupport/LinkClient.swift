@@ -8,15 +8,17 @@ package import Wire
 package final class LinkClient: Sendable {
     private struct Inbox {
         var decoder = PacketDecoder(accepting: .relayToAgent)
-        /// Packets that were read while another was waited for.
+        /// Packets that were read while waiting for another one.
         var kept: [Packet] = []
-        /// The request that each session's first keyframe answers.
+        /// The request that each session's first keyframe must answer.
         var firstRequests: [SessionID: UInt32] = [:]
         /// Sessions whose first keyframe was sent since they became active.
         var begun: Set<SessionID> = []
         var active: Set<SessionID> = []
 
-        /// Takes note of a packet about the beginning or the end of a session's pictures. Returns whether it is one.
+        /// Records a packet about the start or end of a session's pictures.
+        ///
+        /// - Returns: Whether it is one.
         mutating func note(_ packet: Packet) -> Bool {
             switch packet {
             case .keyframeRequest(let id, let request)
@@ -41,7 +43,7 @@ package final class LinkClient: Sendable {
 
     package init(port: Int) async throws { connection = try await ByteClient(port: port) }
 
-    /// Connects and says HELLO; the relay's WELCOME is taken.
+    /// Connects, sends HELLO and reads the relay's WELCOME.
     package convenience init(
         greeting relay: RunningRelay,
         device: String = "default",
@@ -55,7 +57,7 @@ package final class LinkClient: Sendable {
         if streaming { try await send(.status(.streaming)) }
     }
 
-    /// Sends a packet. A session's first keyframe waits for the request for it, and answers it.
+    /// Sends a packet. A session's first keyframe waits for its request and answers it.
     package func send(_ packet: Packet) async throws {
         guard case .accessUnit(let id, var unit) = packet, unit.flags.contains(.key), unit.keyframeRequest == 0,
             inbox.withLock({ !$0.begun.contains(id) })
@@ -70,7 +72,7 @@ package final class LinkClient: Sendable {
         try await wait("a request for pictures of session \(id)") { $0.firstRequests[id] }
     }
 
-    /// Waits until the session is active, or is not any more.
+    /// Waits until the session is active, or is not active any more.
     package func wait(for id: SessionID, isActive: Bool) async throws {
         try await wait("session \(id) active: \(isActive)") { $0.active.contains(id) == isActive ? () : nil }
     }
@@ -92,8 +94,8 @@ package final class LinkClient: Sendable {
         for accessUnit in accessUnits { try await send(.accessUnit(session, accessUnit)) }
     }
 
-    /// The relay's next packet, nil when it has closed the link. Requests for a session's first keyframe, and what starts and ends the
-    /// session, are left out.
+    /// Returns the relay's next packet, or `nil` if it has closed the link. Skips requests for a session's first
+    /// keyframe, and what starts and ends the session.
     package func next() async throws -> Packet? {
         let kept = inbox.withLock { $0.kept.isEmpty ? nil : $0.kept.removeFirst() }
         if let kept { return kept }
@@ -108,7 +110,7 @@ package final class LinkClient: Sendable {
 
     private enum Taken {
         case packet(Packet)
-        /// What belongs to the beginning or the end of a session's pictures.
+        /// Returns the packets about the start or end of a session's pictures.
         case order
         case end
     }
@@ -123,7 +125,7 @@ package final class LinkClient: Sendable {
         }
     }
 
-    /// The relay's next packet that `select` makes something of.
+    /// Returns the first result of `select` for the relay's next packets.
     package func first<Value>(_ select: (Packet) -> Value?) async throws -> Value {
         while let packet = try await next() {
             if let value = select(packet) { return value }

@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// Keeps what is logged.
+/// A log handler that keeps what is logged.
 package final class LogRecorder: Sendable {
     package struct Line: Sendable {
         package let level: Logger.Level

@@ -1,7 +1,7 @@
 import HeliographAPI
 import Relay
 
-/// Requests as bytes, and what comes back, for what no HTTP client would send.
+/// Requests as bytes, and their answers, for requests that no HTTP client would send.
 package struct RawRequest: Sendable {
     /// An answer's status, head and body.
     package struct Answer: Sendable {
@@ -22,7 +22,8 @@ package struct RawRequest: Sendable {
         bytes = Array((lines + ["Host: localhost", "", body]).joined(separator: "\r\n").utf8)
     }
 
-    /// Sends it and reads the answer, whose length has to be told; nil where the connection ends without a whole one.
+    /// Sends it and reads the answer, which must state its length; returns `nil` if the connection ends before a
+    /// complete one.
     package func ask(_ client: ByteClient) async throws -> Answer? {
         try await client.send(bytes)
         return try await Self.answer(from: client)

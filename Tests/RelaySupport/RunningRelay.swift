@@ -10,7 +10,7 @@ import ServiceLifecycle
 import TestSupport
 package import Wire
 
-/// A real relay in this process, on ports of its own.
+/// A real relay in this process, on separate ports.
 package struct RunningRelay: Sendable {
     /// An answer of its HTTP API.
     package struct Answer: Sendable {
@@ -20,14 +20,15 @@ package struct RunningRelay: Sendable {
 
         package var text: String { String(decoding: body, as: UTF8.self) }
 
-        /// The body as JSON, null when it is none.
+        /// The body as JSON; null if it is not JSON.
         package var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
 
         /// A problem's code.
         package var code: String? { json["code"]?.text.trimmingQuotes }
     }
 
-    /// All tests are begun at once. Were all their relays run at once as well, each would get too little of the machine for times to mean anything.
+    /// All tests start at the same time. If all their relays also ran at once, each would get too little of the machine
+    /// for its times to mean anything.
     private static let places = Turnstile(places: 16)
 
     /// How long a graceful shutdown may take.
@@ -61,11 +62,11 @@ package struct RunningRelay: Sendable {
         configuration.sessionPortBase = 0
         configuration.devices[0].source = SourceRequest(kind: .testPattern)
         configuration.devices[0].agentExecutable = "/nonexistent/capture-agent"
-        // The tests' agents send no heartbeats, and a busy machine takes its time.
+        // The tests' agents send no heartbeats, and a busy machine is slow.
         configuration.watchdog = .seconds(60)
         configure(&configuration)
         let token = configuration.linkToken
-        // An address for all is reached by the loopback one.
+        // A relay that listens on all addresses is reached by the loopback one.
         let host = configuration.http.host == "0.0.0.0" ? "127.0.0.1" : configuration.http.host
         let isSecure = configuration.tls != .none
         let (ready, announce) = AsyncStream<RelayPorts>.makeStream()
@@ -78,7 +79,7 @@ package struct RunningRelay: Sendable {
             services: [.init(service: relay, successTerminationBehavior: .gracefullyShutdownGroup)],
             logger: logger
         )
-        // One that does not end by itself fails its test and holds up no other.
+        // A relay that does not end fails its own test and delays no other.
         services.maximumGracefulShutdownDuration = shutdownLimit * 2
         let group = ServiceGroup(configuration: services)
         try await withThrowingTaskGroup { tasks in
@@ -114,7 +115,7 @@ package struct RunningRelay: Sendable {
         Hello(token: token.value, device: device, source: "test-pattern", pid: pid, release: "test", role: role)
     }
 
-    /// The bytes of a HELLO with the right token.
+    /// The bytes of a HELLO with the correct token.
     package func helloPacket() -> [UInt8] { Packet.hello(hello()).encoded() }
 
     // MARK: HTTP
@@ -129,7 +130,7 @@ package struct RunningRelay: Sendable {
         try await call(.PATCH, path, body: Array(body.text.utf8))
     }
 
-    /// - Throws: ``ContractFault`` where the answer is not as openapi.json has it.
+    /// - Throws: ``ContractFault`` if the answer does not follow openapi.json.
     package func call(
         _ method: HTTPMethod,
         _ path: String,
@@ -159,7 +160,7 @@ package struct RunningRelay: Sendable {
 
     package func url(_ path: String) -> String { "\(isSecure ? "https" : "http")://\(host):\(ports.http)\(path)" }
 
-    /// Tests of certificates look at them by other means.
+    /// Tests of certificates check them in other ways.
     private static let trusting: HTTPClient = {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.certificateVerification = .none

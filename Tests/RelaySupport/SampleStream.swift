@@ -1,6 +1,6 @@
 package import Media
 
-/// Access units that are well formed as far as a relay looks, and tell apart by their content.
+/// Access units that a relay accepts as well formed, and that their content tells apart.
 package enum SampleStream {
     /// SPS and PPS of H.264.
     package static let parameterSets: [UInt8] = [
@@ -12,14 +12,15 @@ package enum SampleStream {
         0, 0, 0, 1, 0x40, 0x01, 0x0C, 0, 0, 0, 1, 0x42, 0x01, 0x01, 0, 0, 0, 1, 0x44, 0x01, 0xC1,
     ]
 
-    /// A picture of H.265: a keyframe has its parameter sets, supplemental information as x265 writes it, and an IDR slice.
+    /// A picture of H.265: a keyframe has its parameter sets, supplemental information as x265 writes it, and an IDR
+    /// slice.
     package static func h265AccessUnit(_ number: Int, key: Bool) -> AccessUnit {
         var unit = accessUnit(number, key: key)
         unit.bytes = (key ? h265ParameterSets : []) + h265Slice(number, key: key)
         return unit
     }
 
-    /// What follows the parameter sets in ``h265AccessUnit(_:key:)``.
+    /// The NAL units after the parameter sets in ``h265AccessUnit(_:key:)``.
     package static func h265Slice(_ number: Int, key: Bool) -> [UInt8] {
         let information: [UInt8] = key ? [0, 0, 1, 0x4E, 0x01, 0x05] : []
         return information + [0, 0, 0, 1, key ? 0x26 : 0x02, 0x01, UInt8(number & 0x7F | 0x80), 0xAA]

@@ -1,6 +1,7 @@
 package import Media
 
-/// A picture of 32x32 by x264 (build 164) that is static: a keyframe that a session can rest on, and pictures that go on from it.
+/// A picture of 32x32 by x264 (build 164) that is static: a keyframe that a session can rest on, and pictures that go
+/// on from it.
 package struct StaticStream {
     package static let size = PictureSize(width: 32, height: 32)
 

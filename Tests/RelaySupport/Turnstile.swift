@@ -1,4 +1,4 @@
-/// Lets so many through at once, in the order in which they come.
+/// Lets a limited number of callers through at once, first come, first served.
 actor Turnstile {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

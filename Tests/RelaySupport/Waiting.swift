@@ -1,9 +1,9 @@
 import TestSupport
 
-/// The time within which everything that tests wait for happens, even on a busy machine.
+/// The time within which everything that tests wait for must happen, even on a busy machine.
 package let patience = Duration.seconds(20)
 
-/// Runs `body`, and throws when it takes longer than `limit`.
+/// Runs `body`, and throws if it takes longer than `limit`.
 package func within<Value: Sendable>(
     _ what: String,
     limit: Duration = patience,

@@ -4,7 +4,8 @@ import Relay
 import Synchronization
 import TestSupport
 
-/// A WebSocket client that a test drives byte by byte: it sends what no browser would, and answers nothing by itself.
+/// A WebSocket client that a test drives byte by byte. It can send what no browser would, and answers nothing on its
+/// own.
 package final class WebSocketClient: Sendable {
     package struct Frame: Sendable, Equatable {
         package var opcode: UInt8
@@ -12,7 +13,7 @@ package final class WebSocketClient: Sendable {
 
         package var text: String { String(decoding: payload, as: UTF8.self) }
         package var json: JSONValue { (try? JSONValue(parsing: payload)) ?? .null }
-        /// Of a Close; nil when it has none.
+        /// The code of a Close; `nil` if it has none.
         package var closeCode: Int? { payload.count >= 2 ? Int(payload[0]) << 8 | Int(payload[1]) : nil }
     }
 
@@ -29,7 +30,7 @@ package final class WebSocketClient: Sendable {
     private let connection: ByteClient
     private let received: Mutex<[UInt8]>
 
-    /// Connects and asks for the upgrade; whether it is granted stands in ``answer``.
+    /// Connects and asks for the upgrade. ``answer`` shows whether it is granted.
     package init(
         port: Int,
         path: String,
@@ -85,7 +86,7 @@ package final class WebSocketClient: Sendable {
         return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
     }
 
-    /// The next frame; nil when the relay has closed the connection.
+    /// Returns the next frame, or `nil` if the relay has closed the connection.
     package func next() async throws -> Frame? {
         while true {
             if let frame = received.withLock({ Self.take(&$0) }) { return frame }
@@ -94,7 +95,8 @@ package final class WebSocketClient: Sendable {
         }
     }
 
-    /// The next frame that `select` makes something of. A frame of a server that is masked or a fragment matches nothing.
+    /// Returns the first result of `select` for the next frames. A server's frame that is masked or a fragment never
+    /// matches.
     package func first<Value>(_ what: String, _ select: (Frame) -> Value?) async throws -> Value {
         while let frame = try await next() {
             if let value = select(frame) { return value }
@@ -102,15 +104,16 @@ package final class WebSocketClient: Sendable {
         throw NeverCame(description: "\(what) before the connection's end")
     }
 
-    /// The next event of that type.
+    /// Returns the next event of that type.
     package func event(_ type: String) async throws -> JSONValue {
         try await first("the event \(type)") { frame in
-            // JSONValue has a nil of its own.
+            // JSONValue has a `nil` of its own.
             frame.opcode == Opcode.text && frame.json["type"] == .string(type) ? .some(frame.json) : .none
         }
     }
 
-    /// The code of the relay's Close, which is answered, and behind which it sends nothing and closes the connection.
+    /// Returns the code of the relay's Close, and answers it. Afterwards the relay must send nothing and close the
+    /// connection.
     package func closeCode() async throws -> Int? {
         let code = try await first("Close") { $0.opcode == Opcode.close ? .some($0.closeCode) : nil }
         try? await send(Opcode.close, [0x03, 0xE8])
@@ -127,7 +130,7 @@ package final class WebSocketClient: Sendable {
         return last
     }
 
-    /// Bytes up to the first `end` among them.
+    /// Returns the bytes up to and including the first `end`.
     package func read(until end: Character) async throws -> String {
         while true {
             let text = received.withLock { String(decoding: $0, as: UTF8.self) }
@@ -139,15 +142,15 @@ package final class WebSocketClient: Sendable {
 
     package func close() async throws { try await connection.close() }
 
-    /// Closes the sending side alone.
+    /// Closes only the sending side.
     package func closeOutput() async throws { try await connection.closeOutput() }
 
-    /// Takes nothing until ``startReading()``.
+    /// Reads nothing until ``startReading()``.
     package func pause() async throws { try await connection.pause() }
 
     package func startReading() async throws { try await connection.startReading() }
 
-    /// Takes the first frame of a server's bytes off them; nil while it is not whole.
+    /// Removes and returns the first frame of a server's bytes; returns `nil` if it is incomplete.
     package static func take(_ bytes: inout [UInt8]) -> Frame? {
         guard bytes.count >= 2 else { return nil }
         var (length, head) = (Int(bytes[1]), 2)

@@ -1,4 +1,4 @@
-// Tells the thread sanitizer what Swift's runtime orders. Preloaded by Scripts/verify-sanitizers.
+// Tells the thread sanitizer about the order that Swift's runtime ensures. Preloaded by Scripts/verify-sanitizers.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,8 +8,8 @@
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
-// The runtime tells the sanitizer of tasks and continuations by itself, once it knows of it. In a program that the sanitizer is linked into
-// it is not told: the program's own, empty function of that name is called in place of this one.
+// Swift's runtime reports tasks and continuations to the sanitizer by itself, once it knows of the sanitizer. In a
+// program that links the sanitizer, it does not: the program's own, empty function of this name runs instead.
 __attribute__((constructor)) static void tell_runtime(void)
 {
     void (*tell)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "__tsan_on_initialize");
@@ -17,9 +17,10 @@ __attribute__((constructor)) static void tell_runtime(void)
         tell();
 }
 
-// Mutex: the fast paths of lock and unlock are compiled into whoever uses them, and so instrumented. The slow ones, taken where threads
-// contend, are in libswiftSynchronization, which is not: the sanitizer would see no order between the two threads, and take what the
-// mutex protects for a data race. These take their place, call them, and say what they order.
+// Mutex: the compiler puts the fast paths of lock and unlock into their callers, and so instruments them. The slow
+// paths, for contending threads, are in libswiftSynchronization, which is not instrumented. Without an order between
+// the two threads, the sanitizer would report a data race on what the mutex protects. These functions replace the slow
+// paths, call them, and report the order.
 
 // _MutexHandle._lockSlow(_: UInt32) and _unlockSlow(), as they are mangled.
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"

@@ -16,8 +16,8 @@ package enum ByteStream {
 
     /// The access units of a stream, byte by byte.
     ///
-    /// An access unit begins at the first slice of a picture, or at the parameter sets, messages and delimiters before that slice
-    /// (H.264 7.4.1.2.3, H.265 7.4.2.4.4).
+    /// An access unit begins at the first slice of a picture, or at the parameter sets, messages and delimiters before
+    /// that slice (H.264 7.4.1.2.3, H.265 7.4.2.4.4).
     package static func accessUnits(in stream: [UInt8], codec: Codec) -> [[UInt8]] {
         var starts: [Int] = []
         var pending: Int?

@@ -19,7 +19,7 @@ package struct RecordedPicture: Sendable, Equatable {
     }
 }
 
-/// All that a viewer got, from its first byte to its last.
+/// Everything that a viewer got, from its first byte to its last.
 package struct Recording: Sendable {
     package var pictures: [RecordedPicture] = []
     /// What is wrong with the format around the pictures, for people.
@@ -54,14 +54,14 @@ struct Bytes {
 
     var isAtEnd: Bool { place == bytes.count }
 
-    /// The next bytes; nil, and nothing is taken, if there are fewer.
+    /// Takes and returns the next bytes. If there are fewer, takes nothing and returns `nil`.
     mutating func take(_ count: Int) -> [UInt8]? {
         guard count >= 0, bytes.count - place >= count else { return nil }
         defer { place += count }
         return Array(bytes[place..<(place + count)])
     }
 
-    /// The next bytes as one number, highest first.
+    /// Takes the next bytes and returns them as one number, highest first.
     mutating func number(_ count: Int) -> Int? { take(count).map { $0.reduce(0) { $0 << 8 | Int($1) } } }
 
     /// The rest.

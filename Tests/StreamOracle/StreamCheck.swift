@@ -22,10 +22,10 @@ package struct StreamCheck {
         rules = codec == .h264 ? H264Rules() : H265Rules()
     }
 
-    /// What is wrong with the stream's next access unit.
+    /// Returns what is wrong with the stream's next access unit.
     package mutating func take(_ accessUnit: [UInt8]) -> [Violation] { rules.take(ByteStream.units(in: accessUnit)) }
 
-    /// All that is wrong with a stream from its first access unit on.
+    /// Returns everything that is wrong with a stream from its first access unit on.
     package static func faults(in accessUnits: [[UInt8]], codec: Codec) -> [StreamFault] {
         var check = StreamCheck(codec: codec)
         return accessUnits.enumerated().flatMap { index, unit in
@@ -34,7 +34,8 @@ package struct StreamCheck {
     }
 }
 
-/// The rules of one codec. After a violation it goes on from what the stream says, so that one fault is told once.
+/// The rules of one codec. After a violation, checking continues from what the stream says, so that a fault is reported
+/// once.
 protocol CodecRules {
     /// - Parameter units: The NAL units of the next access unit.
     mutating func take(_ units: [[UInt8]]) -> [Violation]

@@ -1,4 +1,4 @@
-/// Reads the syntax elements of one NAL unit, as ITU-T H.264 7.2 and H.265 7.2 define them.
+/// A reader of the syntax elements of one NAL unit, as in ITU-T H.264 7.2 and H.265 7.2.
 ///
 /// It shares no code with the product's readers, so that their faults cannot hide here.
 struct SyntaxReader {
@@ -49,9 +49,9 @@ struct SyntaxReader {
         return number % 2 == 1 ? (number + 1) / 2 : -number / 2
     }
 
-    /// Passes over elements of type ue(v).
+    /// Skips elements of type ue(v).
     mutating func skipUE(_ count: Int) throws(Malformed) { for _ in 0..<count { _ = try ue() } }
 
-    /// Passes over elements of type se(v).
+    /// Skips elements of type se(v).
     mutating func skipSE(_ count: Int) throws(Malformed) { for _ in 0..<count { _ = try se() } }
 }

@@ -1,14 +1,14 @@
 package import Media
 
-/// Holds the recordings of one session's viewers against each other.
+/// Compares the recordings of one session's viewers with each other.
 package struct Timeline {
     private let codec: Codec
-    /// The NAL units of each picture by its timestamp, and who had it first.
+    /// The NAL units of each picture by its timestamp, and the first viewer that had it.
     private var pictures: [Int64: (units: [[UInt8]], viewer: String)] = [:]
 
     package init(codec: Codec) { self.codec = codec }
 
-    /// Takes in a viewer whose timestamps are the session's. A picture that another viewer had otherwise is a fault.
+    /// Adds a viewer with the session's timestamps. A picture that differs from another viewer's is a fault.
     package mutating func add(_ recording: Recording, of viewer: String) -> [String] {
         var faults: [String] = []
         for (index, picture) in recording.pictures.enumerated() {
@@ -26,9 +26,9 @@ package struct Timeline {
         return faults
     }
 
-    /// The pictures that some viewer had, and this one did not between its first and its last.
+    /// Returns the pictures that some viewer had, but this one lacked between its first and its last.
     ///
-    /// - Parameter recording: Of a viewer whose timestamps are the session's.
+    /// - Parameter recording: The recording of a viewer whose timestamps are the session's.
     package func gaps(in recording: Recording) -> [String] {
         let times = Set(recording.pictures.compactMap(\.pts))
         guard let first = times.min(), let last = times.max() else { return [] }
@@ -40,7 +40,7 @@ package struct Timeline {
 
     /// Whether the recording is a part of the session's pictures without a gap.
     ///
-    /// - Parameter recording: Of a viewer without the session's timestamps.
+    /// - Parameter recording: The recording of a viewer without the session's timestamps.
     package func contains(_ recording: Recording) -> Bool {
         let all = pictures.sorted { $0.key < $1.key }.map(\.value.units)
         let part = recording.pictures.map(essence)
@@ -50,7 +50,7 @@ package struct Timeline {
         }
     }
 
-    /// What formats leave as it is: the NAL units but for delimiters.
+    /// Returns what formats leave unchanged: the NAL units except delimiters.
     private func essence(of picture: RecordedPicture) -> [[UInt8]] {
         ByteStream.units(in: picture.bytes).filter { !codec.isDelimiter($0[0]) }
     }

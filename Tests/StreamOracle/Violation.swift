@@ -11,9 +11,9 @@ package enum Violation: Sendable, Equatable, CustomStringConvertible {
     case startsWithoutKeyframe
     /// A slice names a parameter set that has not come.
     case missingParameterSet
-    /// A keyframe does not bring the parameter sets that it uses, so that nobody can begin there.
+    /// A keyframe does not bring the parameter sets that it uses, so that no viewer can start there.
     case keyframeWithoutParameterSets
-    /// The sequence parameter set is another one, though no keyframe begins a new sequence.
+    /// The sequence parameter set changes although no keyframe starts a new sequence.
     case sequenceChanges
     case keyframeNumber(Int)
     /// `frame_num` does not follow that of the picture before.

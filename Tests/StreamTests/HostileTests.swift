@@ -20,11 +20,12 @@ struct HostileTests {
             }
             if stream.admission == .admitted { admitted += 1 }
         }
-        // Damage behind the headers is the decoder's affair; both kinds of outcome must have come up.
+        // Damage after the headers is the decoder's concern; both kinds of outcome must have occurred.
         #expect(admitted > 0 && admitted < 3000)
     }
 
-    /// `unit` with some bits flipped, bytes lost, doubled or cut off, mostly near its head, where parameter sets and headers are.
+    /// `unit` with some bits flipped, bytes lost, doubled or cut off, mostly near its head, where parameter sets and
+    /// headers are.
     private func damage(_ unit: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
         var unit = unit
         for _ in 0..<Int.random(in: 1...4, using: &generator) where unit.count > 8 {

@@ -67,7 +67,7 @@ struct KeyframeIDTests {
         #expect(changed == keyframe(newID.value))
     }
 
-    @Test("what is no readable keyframe has no number, and the largest number stays")
+    @Test("an unreadable keyframe has no number, and the largest number stays")
     func unreadable() throws {
         let keyframe = HandWritten.H264.keyframe(id: 65_535, numberWidth: 4, data: [1])
         #expect(try #require(H264KeyframeID(of: keyframe)).changed(in: keyframe) == keyframe)

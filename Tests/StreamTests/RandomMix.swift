@@ -31,7 +31,8 @@ struct RandomMix {
                 try sendRepeats(of: picture, &generator)
                 picture += 1
             }
-            // Runs may meet at two keyframes that are the same in the source: a skip picture between them keeps idr_pic_id legal.
+            // Runs may meet at two keyframes that are the same in the source: a skip picture between them keeps
+            // idr_pic_id legal.
             sendSkip(of: picture - 1)
         }
     }
@@ -63,7 +64,8 @@ struct RandomMix {
     }
 
     private mutating func sendRepeats(of picture: Int, _ generator: inout SeededGenerator) throws {
-        // Most pictures are followed by none or few; some by more than a frame number or a picture order count can tell apart.
+        // Most pictures are followed by none or few; some by more than a frame number or a picture order count can tell
+        // apart.
         let most = [0, 0, 0, 1, 1, 2, 3, 3, 20].randomElement(using: &generator) ?? 0
         let count = Int.random(in: 0..<400, using: &generator) == 0 ? 300 : Int.random(in: 0...most, using: &generator)
         if stream.isResumable, Bool.random(using: &generator), let keyframe = sent.last {

@@ -66,7 +66,7 @@ struct RefusalTests {
         #expect(stream.admission == .admitted)
     }
 
-    @Test("without repeats live pictures stay as they are, but for a parameter set in keyframes", arguments: admitted)
+    @Test("without repeats live pictures stay unchanged, except for a parameter set in keyframes", arguments: admitted)
     func unchanged(_ settings: SourceSettings) throws {
         let source = try SourceStream(settings)
         var stream = RepeatableStream(codec: source.codec)
@@ -82,7 +82,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a keyframe is sent again only behind a skip picture, and not once a live picture followed it",
+        "a keyframe is sent again only after a skip picture, and not once a live picture has followed it",
         arguments: admitted
     )
     func resending(_ settings: SourceSettings) throws {

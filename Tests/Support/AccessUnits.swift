@@ -2,8 +2,10 @@ package import Media
 
 /// Streams of access units.
 package enum AccessUnits {
-    /// The access units of a byte stream of one picture each: a new one begins before the first slice of a picture, with the units
-    /// that stand between it and the last slice before (H.264 7.4.1.2.3, H.265 7.4.2.4.4).
+    /// Splits a byte stream into access units of one picture each.
+    ///
+    /// A new one begins before the first slice of a picture, with the units between it and the previous slice (H.264
+    /// 7.4.1.2.3, H.265 7.4.2.4.4).
     package static func split(_ stream: [UInt8], codec: Codec) -> [[UInt8]] {
         var starts: [Int] = []
         var pending: Int?
@@ -12,7 +14,7 @@ package enum AccessUnits {
                 if isSuffix(stream[unit.header], codec) == false { pending = pending ?? unit.range.lowerBound }
                 continue
             }
-            // first_mb_in_slice 0, or first_slice_segment_in_pic_flag: the first bit behind the unit's header.
+            // first_mb_in_slice 0, or first_slice_segment_in_pic_flag: the first bit after the unit's header.
             let first = stream[unit.header + (codec == .h264 ? 1 : 2)] & 0x80 != 0
             if first { starts.append(pending ?? unit.range.lowerBound) }
             pending = nil

@@ -1,19 +1,20 @@
 package import Foundation
 
-/// A capture agent in a process of its own, which the system can be told to refuse descriptors and threads.
+/// A capture agent in a separate process, for which the system can be made to refuse descriptors and threads.
 package final class AgentProcess {
-    /// What the process may have no more of (getrlimit(2)).
+    /// A resource that can be limited (getrlimit(2)).
     package enum Limit: String {
-        /// Open files: the number that every descriptor is below.
+        /// Open files: every descriptor is below this number.
         case descriptors = "nofile"
         /// The threads of the process's user.
         case threads = "nproc"
 
-        /// As /proc names it.
+        /// The name in /proc.
         fileprivate var name: String { self == .descriptors ? "Max open files" : "Max processes" }
     }
 
-    /// Whether a limit of threads holds: the system exempts root, and the tests run as root can have another user instead.
+    /// Whether thread limits take effect. The system exempts root, but tests that run as root may use another user
+    /// instead.
     package static let canLimitThreads = getuid() != 0 || FileManager.default.isExecutableFile(atPath: setpriv)
 
     private static let setpriv = "/usr/bin/setpriv"
@@ -27,11 +28,11 @@ package final class AgentProcess {
     package var pid: Int32 { process.processIdentifier }
     package var isRunning: Bool { process.isRunning }
 
-    /// Starts an agent for the relay at `port` of loopback.
+    /// Starts an agent for the relay at `port` on loopback.
     ///
     /// - Parameters:
-    ///   - limits: What it may have from its start on.
-    ///   - desktop: Where it runs; nil for none.
+    ///   - limits: The limits from its start on.
+    ///   - desktop: The desktop to run in; `nil` for none.
     package init(
         relay port: UInt16,
         _ arguments: [String],
@@ -51,7 +52,7 @@ package final class AgentProcess {
         messages = Collector(errors.fileHandleForReading)
     }
 
-    /// Makes processes of a user that has no others.
+    /// Creates processes of a user that has no others.
     private static func withoutDesktop() -> ([String]) -> Process {
         let user = String(Int.random(in: 61_184...65_519))
         let asUser = getuid() == 0 ? [setpriv, "--reuid", user, "--regid", user, "--clear-groups", "--"] : []
@@ -72,7 +73,7 @@ package final class AgentProcess {
         }
     }
 
-    /// Has the system refuse what is above a limit while `body` runs.
+    /// Makes the system refuse what is above a limit while `body` runs.
     package func limiting<Value>(_ limit: Limit, to value: Int, _ body: () async throws -> Value) async throws -> Value
     {
         let before = try limitNow(limit)
@@ -113,7 +114,7 @@ package final class AgentProcess {
         return (process.terminationReason == .exit ? .status(status) : .signal(status), said)
     }
 
-    /// Tells it to end, waits for that, and returns how it ended and what it said. Called once.
+    /// Tells it to end and waits. Returns how it ended and its output. Must be called once.
     package func end() -> (end: End, said: String) {
         process.terminate()
         return waitForEnd()

@@ -7,7 +7,7 @@ package final class Chromium {
         package let description: String
     }
 
-    /// How long an answer may take beyond what the page itself was asked to wait.
+    /// How long an answer may take beyond the time that the page itself may wait.
     private static let patience = 60.0
 
     private let directory: URL
@@ -17,13 +17,14 @@ package final class Chromium {
     private var received = Data()
     private var lastID = 0
     private var session: String?
-    /// What the page has complained of: exceptions, and errors of its console.
+    /// The page's complaints: exceptions and console errors.
     package private(set) var complaints: [String] = []
 
     /// Whether there is one on this machine.
     package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium") }
 
-    /// - Parameter trusted: The SHA-256 of a certificate's public key, base64, that it takes whoever vouches for it.
+    /// - Parameter trusted: The SHA-256 of a public key, in base64. The browser accepts this key's certificate
+    ///   from any issuer.
     package init(trusted: String? = nil) throws {
         directory = URL(fileURLWithPath: "/tmp/heliograph-chromium-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -43,7 +44,7 @@ package final class Chromium {
         ]
         if let trusted { process.arguments?.append("--ignore-certificate-errors-spki-list=\(trusted)") }
         process.arguments?.append("about:blank")
-        // Its sandbox refuses to work for root, as whom tests in containers run.
+        // Its sandbox refuses to work for root, as which tests in containers run.
         if geteuid() == 0 { process.arguments?.insert("--no-sandbox", at: 3) }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
@@ -56,12 +57,12 @@ package final class Chromium {
 
     package func open(_ address: String) throws { _ = try call("Page.navigate", ["url": address]) }
 
-    /// Runs a script in each page that is opened from now on, before those of its own.
+    /// Runs a script in each page that is opened from now on, before the page's own scripts.
     package func beforePages(run script: String) throws {
         _ = try call("Page.addScriptToEvaluateOnNewDocument", ["source": script])
     }
 
-    /// The value of a JavaScript expression; a promise's when it is kept, within `seconds`.
+    /// Returns the value of a JavaScript expression. Waits for a promise for up to `seconds`.
     package func evaluate(_ expression: String, seconds: Double = 0) throws -> Any? {
         let parameters: [String: Any] = ["expression": expression, "awaitPromise": true, "returnByValue": true]
         let answer = try call("Runtime.evaluate", parameters, seconds: seconds)
@@ -120,7 +121,7 @@ package final class Chromium {
         }
     }
 
-    /// The next message; each ends in a NUL.
+    /// Returns the next message; each ends in a NUL.
     private func next(before deadline: Date) throws -> [String: Any] {
         while true {
             if let end = received.firstIndex(of: 0) {

@@ -20,7 +20,8 @@ package final class Connection: Sendable {
 
     /// A socket that listens on a free port of loopback, and that port.
     ///
-    /// - Parameter receiveBuffer: How many bytes of a connection the system takes in before they are read; nil for its own choice.
+    /// - Parameter receiveBuffer: How many bytes of a connection the system takes in before they are read; nil for its
+    ///   own choice.
     package static func listen(receiveBuffer: Int32? = nil) throws -> (descriptor: Int32, port: Int) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if var receiveBuffer {
@@ -54,7 +55,7 @@ package final class Connection: Sendable {
 
     package func close() { Glibc.close(descriptor) }
 
-    /// Ends it by a TCP reset instead of in good order.
+    /// Closes it by a TCP reset.
     package func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -70,7 +71,7 @@ package final class Connection: Sendable {
         return count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR)
     }
 
-    /// Exactly that many bytes; nil at the end.
+    /// Returns exactly that many bytes, or `nil` at the end.
     package func read(exactly count: Int) -> [UInt8]? {
         var filled = 0
         var isWhole = true
@@ -88,7 +89,7 @@ package final class Connection: Sendable {
         return isWhole ? bytes : nil
     }
 
-    /// What is there, waiting for at most `milliseconds`; empty at the end and when nothing came.
+    /// Returns the available bytes, waiting at most `milliseconds`. Empty at the end and if nothing came.
     package func read(upTo count: Int, milliseconds: Int32) -> [UInt8] {
         var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&interest, 1, milliseconds) > 0 else { return [] }

@@ -1,15 +1,15 @@
 import Foundation
 
 extension Desktop {
-    /// What a process may have no more of than its soft limit (getrlimit(2)).
+    /// A resource whose soft limit can be lowered (getrlimit(2)).
     package enum Limit {
-        /// Open files: the number that every descriptor is below.
+        /// Open files: every descriptor is below this number.
         case descriptors
-        /// The length of a file that it writes, bytes.
+        /// The length of a file that the process writes, in bytes.
         case fileLength
 
         fileprivate var option: String { self == .descriptors ? "nofile" : "fsize" }
-        /// As /proc names it.
+        /// The name in /proc.
         fileprivate var name: String { self == .descriptors ? "Max open files" : "Max file size" }
     }
 
@@ -29,7 +29,7 @@ extension Desktop {
     }
 
     private func set(_ limit: Limit, _ value: String, of pid: Int32) throws {
-        // As the process's own user, who may.
+        // As the process's own user, who may do this.
         let process = process("prlimit", ["--pid", "\(pid)", "--\(limit.option)=\(value):"])
         try Programs.start(process)
         process.waitUntilExit()

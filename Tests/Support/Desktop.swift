@@ -10,25 +10,25 @@ package final class Desktop: @unchecked Sendable {
 
     package let directory: URL
     private let process = Process()
-    /// The desktop ends when this closes, so also when the test run dies.
+    /// The desktop ends when this closes, and therefore also when the test run dies.
     private let lifeline = Pipe()
 
-    /// What shows the screen, and to whom.
+    /// The kind of desktop.
     package enum Compositor: String {
-        /// With the portal.
+        /// sway with the portal.
         case sway
-        /// Which records itself.
+        /// GNOME's compositor, which records itself.
         case mutter
         /// An X server.
         case xvfb
-        /// PipeWire alone, for producers.
+        /// Only PipeWire, for producers.
         case none
     }
 
-    /// Brings a desktop up.
+    /// Starts a desktop.
     ///
     /// - Parameters:
-    ///   - asks: Whether its portal wants an answer to each screencast: ``answer(_:)``.
+    ///   - asks: Whether its portal asks for each screencast: ``answer(_:)``.
     ///   - client: Whether the counter is on its screen.
     package init(
         _ compositor: Compositor = .sway,
@@ -54,7 +54,7 @@ package final class Desktop: @unchecked Sendable {
         try command("stage", Programs.product("capture-agent").path, Programs.product("heliograph-relay").path)
     }
 
-    /// What a program needs to find this desktop, by name.
+    /// The environment by which a program finds this desktop.
     package func environment() throws -> [String: String] {
         let lines = try String(contentsOf: directory.appendingPathComponent("env"), encoding: .utf8)
         let pairs = lines.split(separator: "\n").compactMap { line in
@@ -74,7 +74,7 @@ package final class Desktop: @unchecked Sendable {
     package func pause() throws { try command("client", "pause") }
     package func resume() throws { try command("client", "resume") }
     package func resize(_ size: String) throws { try command("resize", size) }
-    /// Turns sway's screen clockwise, by sway's name of the transform.
+    /// Turns sway's screen clockwise; the transform has sway's name.
     package func turn(_ transform: String) throws { try command("turn", transform) }
 
     /// Kills parts of the desktop and starts them again, one after the other.
@@ -82,23 +82,23 @@ package final class Desktop: @unchecked Sendable {
         for part in parts { try command("restart", part) }
     }
 
-    /// Starts the counter client again, which a compositor takes along when it dies.
+    /// Restarts the counter client, which ends together with a compositor.
     package func startClient() throws { try command("client", "start") }
 
-    /// Starts the counter client anew with options of Tests/Desktop/counter-client.c. It begins again at 0.
+    /// Restarts the counter client with options of Tests/Desktop/counter-client.c. It begins again at 0.
     package func restartClient(_ options: [String]) throws {
         try command("client", "stop")
         try command("client", ["start"] + options)
     }
 
-    /// The process of a part, by its name in Tests/Desktop/desktop; nil when there is none.
+    /// Returns the process of a part, by its name in Tests/Desktop/desktop, or `nil` if there is none.
     package func process(ofPart name: String) -> Int32? {
         let file = directory.appendingPathComponent("run/pids/\(name)")
         let text = try? String(contentsOf: file, encoding: .utf8)
         return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
-    /// From now on the counter moves for a second and is static for a second, in turns. It begins again at 0.
+    /// Makes the counter move and be static in turns, one second each. It begins again at 0.
     package func moveInTurns() throws {
         try restartClient(["--turns", "1000"])
     }
@@ -122,17 +122,17 @@ package final class Desktop: @unchecked Sendable {
         case grant, cancel
     }
 
-    /// Answers the portal's question, which must have been asked.
+    /// Answers the portal's question, which must be open.
     package func answer(_ answer: Answer) throws { try command("consent", answer.rawValue) }
 
-    /// Puts the mouse pointer there; a desktop has none before.
+    /// Moves the mouse pointer there. A desktop has none before.
     package func movePointer(x: Int, y: Int) throws { try command("pointer", String(x), String(y)) }
 
     package func stopProducer(_ name: String) throws {
         try command("producer", "stop", name)
     }
 
-    /// The counter value that the static screen shows.
+    /// Returns the counter value on the static screen.
     package func shownValue() throws -> Int {
         let text = try command("client", "value")
         guard let value = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
@@ -148,7 +148,8 @@ package final class Desktop: @unchecked Sendable {
         return path
     }
 
-    /// Identifies the file that the agent keeps the portal's restore token in, and checks that it is its owner's alone.
+    /// Returns an identification of the file with the portal's restore token, and checks that only its owner can access
+    /// it.
     package func restoreTokenFile() throws -> Int {
         let path = directory.appendingPathComponent("home/.local/state/heliograph/default/restore-token").path
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -168,7 +169,7 @@ package final class Desktop: @unchecked Sendable {
         return process
     }
 
-    /// The pids of the live processes in this desktop that run `program`.
+    /// Returns the pids of the live processes in this desktop that run `program`.
     package func processes(running program: String) -> [Int32] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { Int32($0) }.filter { pid in

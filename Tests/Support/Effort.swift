@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much a test that can be long does: little by default, all of it in Scripts/verify.
+/// How much a test does that can be long: little by default, everything in Scripts/verify.
 package enum Effort {
     /// Whether the machine is given to this run, and time with it.
     package static let isWhole = ProcessInfo.processInfo.environment["HELIOGRAPH_VERIFY"] == "1"

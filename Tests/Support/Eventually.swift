@@ -7,9 +7,9 @@ package struct NeverCame: Error, CustomStringConvertible {
     }
 }
 
-/// Waits until `condition` gives a value, asking again every few milliseconds, at most for `limit`.
+/// Waits until `condition` returns a value. It is called every few milliseconds, at most for `limit`.
 ///
-/// For what another process or thread does and no event tells. The limit only bounds a failing test.
+/// For events in other processes or threads that nothing announces. The limit only bounds a failing test.
 package func eventually<Value>(
     _ what: String,
     limit: Duration = .seconds(30),

@@ -13,9 +13,10 @@ package enum FFmpeg {
         try decodeLuma(stream, codec: .h264, size: size)
     }
 
-    /// The luma planes of every picture of a stream, in full range and not turned; pictures of another size than `size` are scaled to it.
+    /// Returns the luma planes of every picture of a stream, in full range and not turned. Pictures of another size
+    /// than `size` are scaled to it.
     ///
-    /// Throws when the decoder finds the least fault.
+    /// - Throws: If the decoder finds any fault.
     package static func decodeLuma(
         _ stream: some Collection<UInt8>,
         codec: Codec,
@@ -37,7 +38,7 @@ package enum FFmpeg {
         }
     }
 
-    /// The luma of a picture file.
+    /// Returns the luma of an image file.
     package static func luma(ofPictureAt path: String, size: PictureSize) throws -> [UInt8] {
         [UInt8](
             try run(
@@ -51,7 +52,7 @@ package enum FFmpeg {
         )
     }
 
-    /// What ffprobe says of a stream, by its own names.
+    /// Returns what ffprobe reports about the stream, by its own names.
     package static func streamProperties(
         _ stream: some Collection<UInt8>,
         codec: Codec
@@ -68,11 +69,12 @@ package enum FFmpeg {
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// How many pictures a stream decodes to. Throws when the decoder finds the least fault or utters a warning.
+    /// Returns the number of pictures in a stream.
     ///
     /// - Parameters:
-    ///   - format: The container by ffmpeg's name; nil for a bare stream.
+    ///   - format: The container by ffmpeg's name; `nil` for a bare stream.
     ///   - warnings: Whether warnings count.
+    /// - Throws: If the decoder finds any fault or prints a warning.
     package static func pictureCount(
         _ stream: some Collection<UInt8>,
         codec: Codec,
@@ -89,7 +91,7 @@ package enum FFmpeg {
         return String(decoding: lines, as: UTF8.self).split(separator: "\n").count { !$0.hasPrefix("#") }
     }
 
-    /// The clockwise quarter turns that ffprobe reads from each picture of a stream.
+    /// Returns the clockwise quarter turns that ffprobe reads from each picture of a stream.
     package static func orientations(_ stream: some Collection<UInt8>, codec: Codec) throws -> [Int] {
         let frames = try run(
             ["-v", "error", "-f", demuxer(codec), "-show_frames", "-of", "json", "pipe:0"],
@@ -124,7 +126,7 @@ package enum FFmpeg {
         try process.run()
         // Each pipe has its own thread, or a full one would block the others.
         let feeding = Thread {
-            // ffprobe ends when it knows enough. What it leaves is no failure, and must not be a signal that ends the tests.
+            // ffprobe may end before it has read everything. That must not end the tests by SIGPIPE.
             var signals = sigset_t()
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a process holds of the machine.
+/// The resources that a process uses.
 package struct Footprint: Sendable, Equatable {
     package var descriptors: Int
     package var threads: Int

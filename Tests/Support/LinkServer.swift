@@ -1,7 +1,7 @@
 import Glibc
 package import Wire
 
-/// The relay's end of an agent's link, on a loopback port of its own. Used in one thread.
+/// The relay's end of an agent's link, on a separate loopback port. Used in one thread.
 package final class LinkServer {
     private let listener: Int32
     private var connection: Int32 = -1
@@ -26,7 +26,9 @@ package final class LinkServer {
         close(listener)
     }
 
-    /// Waits until an agent waits to be accepted, for as long as `condition` holds. Returns whether one does.
+    /// Waits until an agent is ready to be accepted, while `condition` holds.
+    ///
+    /// - Returns: Whether there is one.
     package func waitForCaller(while condition: () -> Bool) -> Bool {
         var interest = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
         while poll(&interest, 1, 20) == 0 {
@@ -50,7 +52,7 @@ package final class LinkServer {
         decoder = PacketDecoder(accepting: .agentToRelay)
     }
 
-    /// Bounds a failing test.
+    /// The limit of a failing test.
     private static func limitWaiting(on descriptor: Int32) {
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -58,11 +60,11 @@ package final class LinkServer {
 
     package func send(_ packet: Packet) {
         let bytes = packet.encoded()
-        // What cannot be sent is missed by the test.
+        // If this fails, the test notices the missing packet.
         _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// The first value that `find` sees in a packet from now on; passes over the others.
+    /// Returns the first result of `find` for the packets from now on; skips the others.
     package func next<Value>(_ what: String, _ find: (Packet) -> Value?) throws -> Value {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {

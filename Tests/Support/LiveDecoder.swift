@@ -2,13 +2,13 @@ import Foundation
 package import Media
 import Synchronization
 
-/// ffmpeg as the decoder of a stream that goes on: says what counter the newest decoded picture shows.
+/// ffmpeg as the decoder of a live stream. It reports the counter on the newest decoded picture.
 ///
-/// ffmpeg gives a picture out when the next one begins.
+/// ffmpeg outputs a picture when the next one begins.
 package final class LiveDecoder: @unchecked Sendable {
     // Unchecked because `fed` is touched by the one thread that feeds, and the process by nobody after the initialiser.
 
-    /// Pictures are scaled down to this: the counter stays readable.
+    /// The size to which pictures are scaled down. The counter stays readable.
     private static let size = PictureSize(width: 320, height: 180)
 
     private let process = Process()
@@ -33,14 +33,14 @@ package final class LiveDecoder: @unchecked Sendable {
         thread.start()
     }
 
-    /// Takes in those of a viewer's pictures that it does not know yet.
+    /// Accepts those of a viewer's pictures that are new.
     package func feed(_ pictures: [ScrcpyViewer.Picture]) throws {
         let bytes = pictures[fed...].flatMap(\.bytes)
         fed = pictures.count
         try input.fileHandleForWriting.write(contentsOf: Data(bytes))
     }
 
-    /// The counter of the newest decoded picture; nil when there is none, or it shows none.
+    /// The counter of the newest decoded picture; `nil` if there is none or it shows none.
     package var value: Int? { newest.withLock { $0 } }
 
     package func end() {

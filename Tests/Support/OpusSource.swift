@@ -4,7 +4,7 @@ package import Media
 /// A tone in Opus, as ffmpeg and libopus encode it.
 package struct OpusSource: Sendable {
     package let track: MediaTrack
-    /// Of 20 ms each.
+    /// Packets of 20 ms each.
     package let packets: [[UInt8]]
 
     package init(seconds: Double, track id: MediaTrack.ID, scratch: Scratch) throws {

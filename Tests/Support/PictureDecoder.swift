@@ -7,8 +7,8 @@ package enum PictureDecoder: String, CaseIterable, Sendable {
     /// openh264 for H.264, libde265 for H.265.
     case second
 
-    /// A hash of each picture that `accessUnits` decode to, at its own size: both decoders' pictures have the same if they are the same.
-    /// The least complaint of the decoder is an error.
+    /// A hash of each picture that `accessUnits` decode to, at its own size: both decoders' pictures have the same if
+    /// they are the same. The least complaint of the decoder is an error.
     package func hashes(of accessUnits: some Collection<[UInt8]>, codec: Codec) throws -> [String] {
         let scratch = try Scratch()
         switch self {

@@ -4,9 +4,9 @@ package import Media
 
 /// Reads what decoded pictures show.
 package enum Pictures {
-    /// The counter value that a luma plane without row padding shows, nil when it shows none.
+    /// Returns the counter value on a luma plane without row padding, or `nil` if it shows none.
     ///
-    /// - Parameter content: Where the picture lies in the plane; nil for all of it.
+    /// - Parameter content: The picture's rectangle in the plane; `nil` for the whole plane.
     package static func counter(luma: [UInt8], size: PictureSize, content: PictureFit? = nil) -> Int? {
         let value = luma.withUnsafeBufferPointer { plane in
             counter_pattern_read(
@@ -21,7 +21,7 @@ package enum Pictures {
         return value < 0 ? nil : Int(value)
     }
 
-    /// The counter pattern that shows `value`: rows without gaps of blue, green, red and a byte that counts for nothing.
+    /// Returns the counter pattern that shows `value`: rows without gaps of blue, green, red and an ignored byte.
     package static func pattern(value: Int, size: PictureSize) -> [UInt8] {
         let stride = size.width * 4
         var pixels = [UInt8](repeating: 0, count: stride * size.height)
@@ -32,7 +32,8 @@ package enum Pictures {
         return pixels
     }
 
-    /// The luma in full range, BT.709, of the counter pattern that shows `value`: what a producer of that size sent.
+    /// Returns the luma, in full range BT.709, of the counter pattern that shows `value`, as a producer of that size
+    /// sent it.
     package static func patternLuma(value: Int, size: PictureSize) -> [UInt8] {
         let pixels = pattern(value: value, size: size)
         return Swift.stride(from: 0, to: pixels.count, by: 4).map { pixel in
@@ -41,12 +42,13 @@ package enum Pictures {
         }
     }
 
-    /// The plane's top left corner of size `part`.
+    /// Returns the top left corner of the plane, with size `part`.
     package static func cropped(_ plane: [UInt8], size: PictureSize, to part: PictureSize) -> [UInt8] {
         (0..<part.height).flatMap { row in plane[(row * size.width)...].prefix(part.width) }
     }
 
-    /// A plane of size `size` after `quarterTurns` clockwise turns. An odd number of them makes width and height change places.
+    /// A plane of size `size` after `quarterTurns` clockwise turns. An odd number of them makes width and height change
+    /// places.
     package static func turned(_ plane: [UInt8], size: PictureSize, quarterTurns: Int) -> [UInt8] {
         var (plane, size) = (plane, size)
         for _ in 0..<quarterTurns {
@@ -59,7 +61,8 @@ package enum Pictures {
         return plane
     }
 
-    /// The middle of the pixels in which two planes of one size differ by more than `threshold`; nil when there are none.
+    /// Returns the centre of the pixels in which two planes of one size differ by more than `threshold`, or `nil` if
+    /// there are none.
     package static func middleOfDifference(
         _ one: [UInt8],
         _ other: [UInt8],
@@ -75,7 +78,7 @@ package enum Pictures {
         return (Double(sum.x) / Double(places.count), Double(sum.y) / Double(places.count))
     }
 
-    /// Peak signal-to-noise ratio of two planes in dB, infinite when they are equal.
+    /// Returns the peak signal-to-noise ratio of two planes in dB; infinite if they are equal.
     package static func psnr(_ one: [UInt8], _ other: [UInt8]) -> Double {
         precondition(one.count == other.count && !one.isEmpty)
         var sum = 0

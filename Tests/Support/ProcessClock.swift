@@ -1,6 +1,6 @@
 import Glibc
 
-/// The CPU time that a process has used: all its threads, those that ended included, in user and kernel mode.
+/// The CPU time that a process has used in user and kernel mode, including threads that have ended.
 package struct ProcessClock {
     private let clock: clockid_t
 
@@ -13,7 +13,7 @@ package struct ProcessClock {
         self.clock = clock
     }
 
-    /// ns
+    /// In ns.
     package var used: Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -5,7 +5,7 @@ package enum Programs {
     package static let repository = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The folder of the built products, which the running test bundle lies in as well.
+    /// The folder of the built products, which also contains the running test bundle.
     package static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
@@ -19,7 +19,7 @@ package enum Programs {
         products.appendingPathComponent(name)
     }
 
-    /// Starts `process` with no signal blocked: the threads that tests run on block them all, and a child would inherit that.
+    /// Starts `process` with no blocked signals. The threads of tests block them all, and a child would inherit that.
     package static func start(_ process: Process) throws {
         var (none, before) = (sigset_t(), sigset_t())
         sigemptyset(&none)
@@ -28,7 +28,7 @@ package enum Programs {
         try process.run()
     }
 
-    /// What a program that ran to its end left behind.
+    /// The result of a program that ran to its end.
     package struct Outcome {
         package var status: Int32
         package var output: String
@@ -77,7 +77,7 @@ package final class Collector: @unchecked Sendable {
         thread.start()
     }
 
-    /// What was read, once the handle is at its end. Called once.
+    /// Returns what was read, once the handle is at its end. Must be called once.
     package func wait() -> Data {
         done.wait()
         return data

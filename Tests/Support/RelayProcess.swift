@@ -22,8 +22,8 @@ package final class RelayProcess: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - linkToken: The token for agents that are started by hand.
-    ///   - fallback: What its standbys capture; nil for its own choice. Most tests are about one agent.
-    ///   - environment: What it and its agents have beside the desktop's.
+    ///   - fallback: What its standbys capture; `nil` for the relay's choice. Most tests are about one agent.
+    ///   - environment: Variables for it and its agents besides the desktop's.
     package convenience init(
         in desktop: Desktop,
         arguments: [String] = [],
@@ -45,8 +45,8 @@ package final class RelayProcess: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - linkToken: The token for agents that are started by hand.
-    ///   - environment: What it and its agents have beside this process's.
-    ///   - log: Where its standard error goes; nil for this process's.
+    ///   - environment: Variables for it and its agents besides this process's.
+    ///   - log: The destination of its standard error; `nil` for this process's.
     package convenience init(
         arguments: [String],
         linkToken: String? = nil,
@@ -68,7 +68,7 @@ package final class RelayProcess: @unchecked Sendable {
     private static func portArguments(_ portsFile: URL) -> [String] {
         [
             "--http", "127.0.0.1:0", "--agent-link", "127.0.0.1:0", "--ports-file", portsFile.path,
-            // Not those of whoever runs the tests. A later one counts.
+            // Not the keys of the user who runs the tests. The last --keys-file counts.
             "--keys-file", "none",
         ]
     }
@@ -89,17 +89,17 @@ package final class RelayProcess: @unchecked Sendable {
         pid = Int32(ports.integer("pid"))
     }
 
-    /// How it ended: its exit status, or the signal's number; nil while it runs.
+    /// How it ended: its exit status, or the signal's number; `nil` while it runs.
     package var status: Int32? { process.isRunning ? nil : process.terminationStatus }
 
-    /// How it ended, in words; nil while it runs.
+    /// How it ended, in words; `nil` while it runs.
     package var ending: String? {
         if process.isRunning { return nil }
         let isSignal = process.terminationReason == .uncaughtSignal
         return "\(isSignal ? "signal" : "exit status") \(process.terminationStatus)"
     }
 
-    /// Asks the relay to end, as a service manager does, and returns its exit status.
+    /// Asks the relay to end, like a service manager, and returns its exit status.
     @discardableResult
     package func terminate() -> Int32 {
         process.terminate()
@@ -127,7 +127,17 @@ package final class RelayProcess: @unchecked Sendable {
         try await call("PATCH", path, body)
     }
 
-    /// An answer that is no JSON.
+    @discardableResult
+    package func put(_ path: String, _ body: Object) async throws -> Object {
+        try await call("PUT", path, body)
+    }
+
+    @discardableResult
+    package func delete(_ path: String) async throws -> Object {
+        try await call("DELETE", path, nil)
+    }
+
+    /// Returns the body of an answer that is not JSON.
     package func text(_ path: String) async throws -> String {
         let url = URL(string: "http://127.0.0.1:\(httpPort)\(path)")!
         return String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)

@@ -22,7 +22,7 @@ package final class Scratch {
     }
 }
 
-/// Programs that read and write files and are ended when they take too long.
+/// Runs programs that read and write files, and ends them if they take too long.
 package enum Tool {
     package struct Failure: Error {
         package var program: String
@@ -30,7 +30,8 @@ package enum Tool {
         package var messages: String
     }
 
-    /// The standard output of `program`, which must succeed without a word on standard error within `deadline` seconds.
+    /// Returns the standard output of `program`, which must succeed within `deadline` seconds without output on
+    /// standard error.
     package static func run(_ program: String, _ arguments: [String], deadline: Int = 300) throws -> String {
         let outcome = try Programs.run(
             URL(fileURLWithPath: "/usr/bin/timeout"),

@@ -4,9 +4,9 @@ import Synchronization
 /// A viewer of a session's TCP port in scrcpy framing: a thread that reads until the end.
 package final class ScrcpyViewer: Sendable {
     package struct Picture: Sendable {
-        /// µs
+        /// The PTS, in µs.
         package var pts: Int64
-        /// When its last byte was read, monotonic ns.
+        /// When its last byte was read, in monotonic ns.
         package var arrived: Int64
         package var isKeyframe: Bool
         package var bytes: [UInt8]
@@ -66,7 +66,7 @@ package final class ScrcpyViewer: Sendable {
     }
 }
 
-/// The machine's monotonic clock, ns.
+/// The machine's monotonic clock, in ns.
 package func monotonicNow() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

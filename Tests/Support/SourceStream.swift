@@ -1,7 +1,7 @@
 import Foundation
 package import Media
 
-/// What a test stream is encoded from, and how.
+/// The source and settings of a test stream.
 package struct SourceSettings: Sendable, CustomStringConvertible {
     package enum Encoder: Sendable {
         case x264, x265, openh264
@@ -16,9 +16,9 @@ package struct SourceSettings: Sendable, CustomStringConvertible {
     package var size: PictureSize
     package var pixelFormat: String
     package var preset: String
-    /// For `-x264-params` or `-x265-params`, behind those that every stream of this encoder has.
+    /// For `-x264-params` or `-x265-params`, after those that every stream of this encoder has.
     package var parameters: String
-    /// The numbers of the keyframes: next to one another, and far apart.
+    /// The numbers of the keyframes: some adjacent, some far apart.
     package var keyframes: Set<Int>
     package var pictures: Int
 

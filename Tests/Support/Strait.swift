@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// A port of loopback in front of another one that lets only so many bytes of each connection's answers through: the rest never comes, and nothing
-/// ends.
+/// A loopback port that forwards to another one and lets only a limited number of bytes of each answer through. The
+/// rest never comes, and nothing ends.
 package final class Strait: Sendable {
     package let port: Int
     private let listener: Int32
     private let connections = Mutex<[Connection]>([])
 
-    /// - Parameter limit: Bytes of a connection's answers.
+    /// - Parameter limit: The number of bytes of each connection's answers to forward.
     package init(to target: Int, limit: Int) throws {
         (listener, port) = try Connection.listen()
         Thread.detachNewThread { [self] in

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Many connections of one process to one port of loopback, from several of its addresses.
+/// Many connections of one process to one loopback port, from several source addresses.
 package final class Swarm {
-    /// What became of one.
+    /// The result of one connection.
     package struct Member {
         fileprivate let connection: Connection
-        /// All that it was sent.
+        /// Everything that it received.
         package fileprivate(set) var received: [UInt8] = []
         /// Whether the other side has ended it.
         package fileprivate(set) var hasEnded = false
 
-        /// The answer's status; nil where there was none.
+        /// The answer's status; `nil` if there was none.
         package var status: Int? {
             let words = String(decoding: received.prefix(16), as: UTF8.self).split(separator: " ")
             return words.count > 1 ? Int(words[1]) : nil
@@ -23,7 +23,7 @@ package final class Swarm {
 
     deinit { for member in members { member.connection.close() } }
 
-    /// Opens connections, in turn from so many addresses from 127.0.0.2 on.
+    /// Opens connections from a number of addresses in turn, starting at 127.0.0.2.
     package func connect(_ count: Int, port: Int, addresses: Int) throws {
         for number in 0..<count {
             let source = 0x7F00_0002 + UInt32(number % addresses)
@@ -31,14 +31,14 @@ package final class Swarm {
         }
     }
 
-    /// Sends the same to all that have not ended, as far as their connections take it at once.
+    /// Sends the same bytes to all that have not ended. Drops what a connection does not take at once.
     package func send(_ bytes: [UInt8]) {
         for member in members where !member.hasEnded {
             _ = Glibc.send(member.connection.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
         }
     }
 
-    /// Takes what has come.
+    /// Reads what has come.
     package func read() {
         let places = members.indices.filter { !members[$0].hasEnded }
         var ready = places.map { pollfd(fd: members[$0].connection.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -58,10 +58,10 @@ package final class Swarm {
     /// Whether all were ended by the other side.
     package var hasEnded: Bool { members.allSatisfy(\.hasEnded) }
 
-    /// How many got an answer of each status; 0 for none.
+    /// Returns how many connections got each status; 0 for no answer.
     package var statuses: [Int: Int] { members.reduce(into: [:]) { $0[$1.status ?? 0, default: 0] += 1 } }
 
-    /// Lets this process open as many files as the system gives it.
+    /// Raises this process's limit of open files to the system's maximum.
     package static func allowManyFiles() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

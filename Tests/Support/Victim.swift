@@ -1,19 +1,21 @@
 import Foundation
 
-/// What is done to other processes.
+/// Actions against other processes.
 package enum Victim {
     /// Signals a process.
     ///
-    /// - Throws: If `pid` names no process. An agent that is not linked has the pid 0, which stands for this process's own group: the signal
-    ///   would end the run without a word.
+    /// - Throws: If `pid` names no process. An agent that is not linked has the pid 0, which stands for this process's
+    ///   own group: the signal would end the test run silently.
     package static func signal(_ pid: Int32, _ signal: Int32) throws {
         guard pid > 1 else { throw NeverCame(description: "no process to signal") }
         kill(pid, signal)
     }
 
-    /// Resets a TCP connection of `pid` to `port` behind its back: the kernel answers with a reset, as after a broken path.
+    /// Resets a TCP connection of `pid` to `port` without its knowledge: the kernel answers with a reset, as after a
+    /// broken path.
     ///
-    /// Connecting a socket to no address resets it (connect(2), AF_UNSPEC); a copy of the process's descriptor is the same socket (pidfd_getfd(2)).
+    /// Connecting a socket to no address resets it (connect(2), AF_UNSPEC); a copy of the process's descriptor is the
+    /// same socket (pidfd_getfd(2)).
     package static func resetConnection(of pid: Int32, toPort port: Int) -> Bool {
         typealias Open = @convention(c) (pid_t, UInt32) -> Int32
         typealias Get = @convention(c) (Int32, Int32, UInt32) -> Int32
@@ -46,12 +48,12 @@ package enum Victim {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// The greatest number of a descriptor that a process has open.
+    /// Returns the greatest descriptor number that a process has open.
     package static func highestDescriptor(of pid: Int32) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }.max() ?? 0
     }
 
-    /// The CPU time that a process has used, s.
+    /// Returns the CPU time that a process has used, in seconds.
     package static func processorTime(of pid: Int32) -> Double {
         var clock = clockid_t()
         guard clock_getcpuclockid(pid, &clock) == 0 else { return 0 }

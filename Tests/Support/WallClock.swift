@@ -1,10 +1,10 @@
 import Foundation
 
-/// The wall clock of processes in a desktop, which can be moved: Tests/Desktop/wall-clock-preload.c.
+/// A movable wall clock for processes in a desktop: Tests/Desktop/wall-clock-preload.c.
 package final class WallClock: Sendable {
-    /// What a process has to have in its environment to go by it.
+    /// The environment of a process that uses it.
     package let environment: [String: String]
-    /// How far it is off, as the preload reads it.
+    /// The file with the difference, which the preload reads.
     private let file: URL
 
     package init(in desktop: Desktop) throws {
@@ -14,7 +14,7 @@ package final class WallClock: Sendable {
         environment = ["LD_PRELOAD": preload.path, "HELIOGRAPH_WALL_CLOCK": file.path]
     }
 
-    /// Moves it to `seconds` ahead of the machine's.
+    /// Sets it to `seconds` ahead of the machine's clock.
     package func move(to seconds: Int) throws {
         // In place: the processes have the file mapped.
         let handle = try FileHandle(forWritingTo: file)
@@ -25,14 +25,15 @@ package final class WallClock: Sendable {
 
     /// Whether that process goes by it.
     package func isFollowed(by pid: Int32) -> Bool {
-        // In parts, as the kernel gives it, and as a file whose length is said to be 0.
+        // In pieces, as the kernel returns it; the file's length is reported as 0.
         guard let maps = try? FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(pid)/maps")).readToEnd() else {
             return false
         }
         return String(decoding: maps, as: UTF8.self).contains(file.path)
     }
 
-    /// How far ahead of the machine's clock a relay's is, s: by the instant at which it says that it made a session.
+    /// Returns how far a relay's clock is ahead of the machine's, in seconds, by the time at which it reports a
+    /// session's start.
     package static func offset(of relay: RelayProcess) async throws -> Int {
         let session = try await relay.startSession(["width": 16, "height": 16])
         let id = session.integer("id")

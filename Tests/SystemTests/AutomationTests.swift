@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// What scripts use, on a real desktop.
+    /// Tests of what scripts use, on a real desktop.
     @Suite("Automation")
     struct AutomationTests {
         private static let size = PictureSize(width: 1280, height: 720)
@@ -34,7 +34,8 @@ extension SystemTests {
             return process
         }
 
-        /// ffprobe's figures of a movie: how long it is, and how long its last picture ends after its first one begins, in s.
+        /// Returns ffprobe's figures of a movie, in seconds: its length, and from the start of its first picture to the
+        /// end of its last.
         private static func lengths(of movie: URL) throws -> (format: Double, packets: Double) {
             let format = try Tool.run(
                 "/usr/bin/ffprobe",
@@ -49,7 +50,8 @@ extension SystemTests {
             return (length, last[0] + last[1] - first[0])
         }
 
-        /// The counters of all pictures of a movie; -1 for one that shows none. Throws when a decoder complains.
+        /// Returns the counters of all pictures of a movie; -1 for a picture without one. Throws if a decoder
+        /// complains.
         private static func counters(of movie: URL) throws -> [Int] {
             let bare = movie.deletingPathExtension().appendingPathExtension("copy")
             _ = try Tool.run(
@@ -79,7 +81,10 @@ extension SystemTests {
                         "--timeout",
                         "1"
                     )
-                    #expect(moving.status == 75 && moving.errors.contains("wait_timeout"), "\(moving.errors)")
+                    #expect(
+                        moving.status == 75 && moving.errors.contains("was not static for 3 s within 1 s"),
+                        "\(moving.errors)"
+                    )
                     let changing = try Self.run(relay, in: desktop.directory, "wait", session, "--until", "changed")
                     #expect(changing.status == 0 && changing.output.contains("changed"), "\(changing.errors)")
                     try desktop.pause()
@@ -107,6 +112,163 @@ extension SystemTests {
                 #expect(wrong.status == 64)
                 #expect(try Self.run(relay, in: desktop.directory, "wait", "9", "--until", "static").status == 1)
             }
+        }
+
+        /// Calls the relay as a script does; an error of the relay's is one of the test.
+        private static func curl(_ relay: RelayProcess, in directory: URL, _ path: String, arguments: [String]) throws
+            -> String
+        {
+            let url = "http://127.0.0.1:\(relay.httpPort)/v1/devices/default/\(path)"
+            let outcome = try Programs.run(
+                URL(fileURLWithPath: "/usr/bin/curl"),
+                ["--silent", "--show-error", "--fail-with-body"] + arguments + [url],
+                environment: [:],
+                directory: directory
+            )
+            guard outcome.status == 0 else { throw NeverCame(description: "\(path): \(outcome.output)") }
+            return outcome.output
+        }
+
+        @Test("waits for a part of a snapshot to be on the screen, and to be gone, in its own pixels")
+        func template() async throws {
+            try await SystemTests.withBroadcast { desktop, relay in
+                // The counter's lowest bits are there: they change all the time.
+                for (name, size, x, y, width, height) in [
+                    ("whole", "{}", 940, 10, 300, 100), ("half", #"{"width": 640}"#, 470, 5, 150, 50),
+                ] {
+                    let region = "\(x),\(y),\(width),\(height)"
+                    func curl(_ path: String, _ arguments: String...) throws -> String {
+                        try Self.curl(relay, in: desktop.directory, path, arguments: arguments)
+                    }
+                    _ = try curl("sessions/\(name)", "-X", "PUT", "-d", size)
+                    try desktop.pause()
+                    let settled = try curl("sessions/\(name)/wait?until=static&for=0.5&region=\(region)")
+                    #expect(settled.contains(#""outcome":"happened""#), "\(settled)")
+                    _ = try curl("sessions/\(name)/snapshot.png?fresh=true", "--output", "\(name).png")
+                    _ = try Tool.run(
+                        "/usr/bin/ffmpeg",
+                        [
+                            "-v", "error", "-nostdin", "-y", "-i", desktop.directory.path + "/\(name).png",
+                            "-vf", "crop=\(width):\(height):\(x):\(y)", "-pix_fmt", "rgba", "-update", "1",
+                            desktop.directory.path + "/\(name)-part.png",
+                        ]
+                    )
+                    _ = try curl("templates/\(name)", "-X", "PUT", "--data-binary", "@\(name)-part.png")
+                    let place = "template=\(name)&at=\(x),\(y)"
+                    let found = try curl("sessions/\(name)/wait?until=matches&\(place)&timeout=10")
+                    #expect(found.contains(#""outcome":"happened""#), "\(found)")
+                    let box = #""box":{"x":\#(x),"y":\#(y),"width":\#(width),"height":\#(height)}"#
+                    #expect(found.contains(box), "\(found)")
+                    let still = try curl("sessions/\(name)/wait?until=gone&\(place)&timeout=1")
+                    #expect(still.contains(#""outcome":"timeout""#), "\(still)")
+                    try desktop.resume()
+                    let gone = try curl("sessions/\(name)/wait?until=gone&\(place)&timeout=20")
+                    #expect(gone.contains(#""outcome":"happened""#), "\(gone)")
+                    let moving = try curl("sessions/\(name)/wait?until=changed&region=\(region)&timeout=20")
+                    #expect(moving.contains(#""outcome":"happened""#), "\(moving)")
+                }
+            }
+        }
+
+        /// A script of Examples that waits until the screen shows picture.png at 940,10 after a command.
+        private enum Example: String, CaseIterable {
+            case shell = "test-in-a-shell"
+            case python = "test_in_python.py"
+
+            /// The status with which it ends if that does not come.
+            var failure: Int32 { self == .shell ? 75 : 1 }
+            /// What it says then.
+            var complaint: String { self == .shell ? "did not show picture.png" : "was not matches picture" }
+            /// The movie that it keeps then.
+            var movie: String {
+                self == .shell
+                    ? "failure.mp4"
+                    : "heliograph-artifacts/test_the_command_brings_the_picture_to_the_screen.mp4"
+            }
+
+            func run(_ command: String, _ relay: RelayProcess, in directory: URL) throws -> Programs.Outcome {
+                let file = Programs.repository.appendingPathComponent("Examples/\(rawValue)")
+                let environment = [
+                    "HELIOGRAPH_RELAY": "http://127.0.0.1:\(relay.httpPort)",
+                    "PATH": "\(Programs.products.path):/usr/bin:/bin",
+                    // The script in Python needs these two.
+                    "PYTHONPATH": Programs.repository.appendingPathComponent("Clients/python").path,
+                    "PYTHONDONTWRITEBYTECODE": "1", "COMMAND": command, "PICTURE": "picture.png", "PLACE": "940,10",
+                ]
+                return switch self {
+                case .shell:
+                    try Programs.run(
+                        file,
+                        ["picture.png", "940,10", "bash", "-c", command],
+                        environment: environment,
+                        directory: directory
+                    )
+                case .python:
+                    try Programs.run(
+                        URL(fileURLWithPath: "/usr/bin/python3"),
+                        [
+                            "-m", "pytest", "-p", "no:cacheprovider", "-p", "heliograph.pytest_plugin", "--rootdir",
+                            directory.path, file.path,
+                        ],
+                        environment: environment,
+                        directory: directory
+                    )
+                }
+            }
+        }
+
+        @Test("the examples wait for what a command brings to the screen, and keep a movie only if that does not come")
+        func examples() async throws {
+            let desktop = try Desktop()
+            defer { desktop.end() }
+            let relay = try await RelayProcess(in: desktop)
+            defer { relay.terminate() }
+            let directory = desktop.directory
+            /// Has the counter stop there.
+            func show(_ value: Int) async throws {
+                try desktop.restartClient(["--stop-at", "\(value)"])
+                _ = try await eventually("the value \(value)") { (try? desktop.shownValue()) == value ? true : nil }
+            }
+            try await show(30)
+            #expect(try Self.run(relay, in: directory, "start", "--timeout", "60").status == 0)
+            #expect(try Self.run(relay, in: directory, "session", "start", "look").status == 0)
+            let seen = try Self.run(relay, in: directory, "snapshot", "look", "--fresh", "--output", "screen.png")
+            #expect(seen.status == 0, "\(seen.errors)")
+            _ = try Tool.run(
+                "/usr/bin/ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-y", "-i", directory.path + "/screen.png",
+                    "-vf", "crop=300:100:940:10", "-pix_fmt", "rgba", "-update", "1", directory.path + "/picture.png",
+                ]
+            )
+            let press = "\(Programs.desktop.path) client \(directory.path)"
+            let runs = Example.allCases.flatMap {
+                [($0, "\(press) stop && \(press) start --stop-at 30"), ($0, "true")]
+            }
+            for (example, command) in runs {
+                let succeeds = command != "true"
+                try await show(10)
+                let outcome = try example.run(command, relay, in: directory)
+                #expect(outcome.status == (succeeds ? 0 : example.failure), "\(example) \(command): \(outcome)")
+                let movie = directory.appendingPathComponent(example.movie)
+                #expect(FileManager.default.fileExists(atPath: movie.path) == !succeeds, "\(example) \(command)")
+                for picture in ["before.png"] + (succeeds ? ["after.png"] : []) {
+                    let luma = try FFmpeg.luma(ofPictureAt: directory.path + "/\(picture)", size: Self.size)
+                    let value = picture == "after.png" ? 30 : 10
+                    #expect(Pictures.counter(luma: luma, size: Self.size) == value, "\(picture)")
+                }
+                guard !succeeds else { continue }
+                let counters = try Self.counters(of: movie)
+                #expect(Set(counters) == [10], "\(example)")
+                #expect((outcome.errors + outcome.output).contains(example.complaint), "\(example): \(outcome)")
+                guard example == .shell else { continue }
+                // Its length is in its head only when it is complete. The client in Python writes fragments as they
+                // come.
+                let lengths = try Self.lengths(of: movie)
+                #expect(lengths.format > 15 && abs(lengths.format - lengths.packets) < 0.05, "\(lengths)")
+            }
+            let left = try Self.run(relay, in: directory, "session", "list").output
+            #expect(left.split(separator: "\n").count == 1, "\(left)")
         }
 
         @Test("records a movie that lasts what the clock says, of which all pictures decode")
@@ -149,7 +311,7 @@ extension SystemTests {
             }
         }
 
-        @Test("records until it is told to stop; what breaks off plays as far as it came")
+        @Test("records until it is told to stop; a recording that breaks off is playable")
         func endings() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 _ = try await relay.startSession([:])
@@ -173,7 +335,7 @@ extension SystemTests {
             }
         }
 
-        @Test("says what is wrong with what it is to write")
+        @Test("says what is wrong with its output file")
         func faults() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
                 _ = try await relay.startSession(["codec": "h264"])

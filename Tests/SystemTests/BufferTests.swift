@@ -38,9 +38,10 @@ extension SystemTests {
             Case(size: PictureSize(width: 640, height: 360), options: ["--stamps", "repeated"]),
         ]
 
-        @Test("the picture arrives whole and settles to what was sent", arguments: cases)
+        @Test("the picture arrives completely and settles to what was sent", arguments: cases)
         func picture(_ shape: Case) async throws {
-            // A crop that reaches beyond the buffer is not believed, so the whole buffer is shown: noise, with no counter in it.
+            // A crop that reaches beyond the buffer is not believed, so the whole buffer is shown: noise, with no
+            // counter in it.
             let isBelieved = shape.options.first != "--crop" || shape.picture != shape.size
             let value = 30
             let desktop = try Desktop(.none)

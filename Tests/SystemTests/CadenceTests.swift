@@ -23,13 +23,13 @@ extension SystemTests {
 
             private var duration: Double { Double(pictures.last!.pts - pictures.first!.pts) / 1e6 }
 
-            /// Pictures a second, by their own time stamps.
+            /// Pictures a second, by their own timestamps.
             var rate: Double { Double(pictures.count - 1) / duration }
 
             /// Different values a second.
             var distinctRate: Double { Double(Set(values).count - 1) / duration }
 
-            /// 99 of 100 gaps between time stamps are no longer, s.
+            /// 99 of 100 gaps between timestamps are no longer, s.
             var gap: Double { Self.percentile99(pictures.map { Double($0.pts) / 1e6 }) }
 
             /// The same between arrivals, s.
@@ -73,7 +73,7 @@ extension SystemTests {
                 try await SystemTests.waitForPictures(30, at: viewer)
                 var window = try await window(at: viewer)
                 // A machine that others use too may take a session's slots away. None can give it more, or another
-                // time stamp, so what it does by itself shows in the best of a few windows.
+                // timestamp, so what it does by itself shows in the best of a few windows.
                 for _ in 0..<Effort.choose(3, whole: 0) where !window.holdsCadence(motion) {
                     window = try await self.window(at: viewer)
                 }
@@ -89,7 +89,7 @@ extension SystemTests {
                 if Effort.isWhole { #expect(window.arrivalGap <= 1.5 / Self.fps) }
                 let pictures = viewer.pictures
                 let steps = zip(pictures, pictures.dropFirst()).map { $1.pts - $0.pts }
-                // Time stamps are whole µs.
+                // Timestamps are whole µs.
                 #expect(steps.allSatisfy { $0 >= 33_332 }, "two pictures are never closer than a slot")
             }
         }

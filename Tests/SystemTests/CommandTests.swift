@@ -37,6 +37,37 @@ extension SystemTests {
             #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         }
 
+        @Test("docs/reference/command-line.md has the programs' help; Scripts/command-reference writes it")
+        func commandReference() throws {
+            let outcome = try Programs.run(Programs.script("command-reference"), ["--check"] + Self.programs)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+
+        @Test("the manual pages have exit statuses, variables, files and examples")
+        func manualPages() throws {
+            let folder = NSTemporaryDirectory() + "heliograph-\(UUID().uuidString)"
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let outcome = try Programs.run(Programs.script("manuals"), ["--output", folder] + Self.programs)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            for name in ["heliograph.1", "heliograph-relay.1", "capture-agent.1", "relay.yaml.5"] {
+                let page = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+                let sections = name.hasSuffix(".1") ? ["EXIT STATUS", "ENVIRONMENT"] : ["SETTINGS", "DEVICES"]
+                for section in sections + ["FILES", "EXAMPLES", "SEE ALSO"] {
+                    #expect(page.contains("\n.SH \(section)\n"), "\(name): \(section)")
+                }
+            }
+        }
+
+        @Test("the documented exit statuses are those that the code names", arguments: ExitStatuses.all)
+        func exitStatuses(statuses: ExitStatuses) throws {
+            #expect(try statuses.documented() == statuses.named())
+        }
+
+        @Test("wrong arguments end each program with 64", arguments: ExitStatuses.all)
+        func wrongArguments(statuses: ExitStatuses) throws {
+            #expect(try Programs.run(Programs.product(statuses.program), ["--no-such-option"]).status == 64)
+        }
+
         @Test("heliograph starts, shows, watches and stops a broadcast")
         func heliographCommand() async throws {
             let desktop = try Desktop()
@@ -61,7 +92,7 @@ extension SystemTests {
             #expect(try heliograph(relay, "watch", "17", "--output", file).status == 1)
         }
 
-        @Test("what heliograph watch writes ends behind a whole picture, wherever the stream stops")
+        @Test("the output of heliograph watch ends after a whole picture, wherever the stream stops")
         func wholePictures() async throws {
             let relay = try await RelayProcess(arguments: ["--fallback", "none", "--session-port-base", "0"])
             defer { relay.terminate() }

@@ -13,7 +13,7 @@ extension SystemTests {
         }
 
         @Test(
-            "a dialog that waits for somebody shows in the status; yes starts the broadcast, and is not asked for again"
+            "a dialog that waits for an answer shows in the status; yes starts the broadcast, and is not asked for again"
         )
         func granted() async throws {
             let desktop = try Desktop(asks: true)

@@ -40,7 +40,8 @@ extension SystemTests {
                 ].filter { !$0.0 }.map(\.1)
             }
 
-            /// Whether agent and relay have counted the same access units. A picture that was made after the heartbeat makes a difference.
+            /// Whether agent and relay have counted the same access units. A picture that was made after the heartbeat
+            /// makes a difference.
             var isBalanced: Bool {
                 pictures == relay.integer("pictures") + agent.integer("linkDrops")
                     && ["bytes", "keyframes"].allSatisfy { agent.integer($0) == relay.integer($0) }

@@ -26,7 +26,8 @@ private final class PictureRecorder: SessionOutput {
     var liveCount: Int { units.count { !$0.flags.contains(.repeat) } }
 }
 
-/// A node that offers DMA-BUFs beside memory, on a desktop of its own, and the screen that is made of it in this process.
+/// A node that offers DMA-BUFs beside memory, on a desktop of its own, and the screen that is made of it in this
+/// process.
 private final class CapturedNode {
     static let size = PictureSize(width: 640, height: 360)
     private static let padding = 52
@@ -122,7 +123,7 @@ private final class CapturedNode {
 }
 
 extension SystemTests {
-    @Suite("Frames in DMA-BUFs, as far as a machine without a GPU has them")
+    @Suite("Frames in DMA-BUFs, on a machine without a GPU")
     struct DMABufTests {
         @Test("are not asked for by a session whose encoder takes memory")
         func memoryByDefault() async throws {

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// The whole system on a real desktop: sway, the portal, PipeWire, x264, the relay, and ffmpeg as the viewer's decoder.
+    /// The whole system on a real desktop: sway, the portal, PipeWire, x264, the relay, and ffmpeg as the viewer's
+    /// decoder.
     @Suite("On a real desktop")
     struct DesktopTests {
         @Test("what was started in it ends with it, so that a test run that is killed leaves no relay behind")
@@ -172,7 +173,7 @@ extension SystemTests {
             }
         }
 
-        /// Of a portal that sends its second screencast nothing before the screen changes.
+        /// A portal that sends its second screencast nothing before the screen changes.
         private func withStaticScreencast(_ body: (Desktop, RelayProcess, ScrcpyViewer) async throws -> Void)
             async throws
         {

@@ -43,7 +43,7 @@ extension SystemTests {
             try #require(outcome.status == 0, "\(outcome.errors)")
         }
 
-        @Test("on a desktop with a portal all is well, and permission is missing until somebody has given it")
+        @Test("on a desktop with a portal everything works, except that permission is missing until a person gives it")
         func portal() async throws {
             let desktop = try Desktop()
             defer { desktop.end() }
@@ -94,7 +94,7 @@ extension SystemTests {
             #expect(!report.healthy)
         }
 
-        @Test("where there is neither relay nor desktop it says so in words, and ends with 1")
+        @Test("without a relay and a desktop it says so and exits with 1")
         func nothing() throws {
             let nowhere = "/nonexistent"
             let environment = [
@@ -124,7 +124,7 @@ extension SystemTests {
             #expect(text.output.contains("\n         -> "))
         }
 
-        @Test("a port that somebody has is a failure where no relay answers")
+        @Test("a port that another program uses is a failure if no relay answers")
         func portTaken() throws {
             let squatter = try Squatter()
             defer { squatter.end() }
@@ -149,7 +149,7 @@ extension SystemTests {
     }
 }
 
-/// A program that has a port and speaks no HTTP: it closes what connects.
+/// A program that listens on a port but does not speak HTTP: it closes every connection.
 private final class Squatter {
     let port: UInt16
     private let descriptor: Int32
@@ -162,7 +162,7 @@ private final class Squatter {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         port = withUnsafeMutableBytes(of: &address) { bytes in
             let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
-            // Bound, and not listening: nobody else may have it, and who connects is refused.
+            // Bound but not listening: no other program can use it, and clients are refused.
             guard bind(descriptor, pointer, length) == 0, getsockname(descriptor, pointer, &length) == 0 else {
                 return 0
             }

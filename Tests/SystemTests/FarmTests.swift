@@ -76,7 +76,7 @@ extension SystemTests {
             }
         }
 
-        @Test("leave nothing behind, also when they are killed amid their movies", arguments: [SIGKILL, SIGTERM])
+        @Test("leave nothing behind, even if they are killed while they record", arguments: [SIGKILL, SIGTERM])
         func killed(by signal: Int32) async throws {
             let relay = try await Self.relay(state: scratch.file("state"))
             defer { relay.terminate() }
@@ -102,7 +102,8 @@ extension SystemTests {
             for job in jobs {
                 let pid = job.processIdentifier
                 try #require(getpgid(pid) == pid)
-                // SIGKILL to all that the script has started, as of a CI job that is cancelled; SIGTERM to the script alone.
+                // SIGKILL to all that the script has started, as of a CI job that is cancelled; SIGTERM to the script
+                // alone.
                 kill(signal == SIGKILL ? -pid : pid, signal)
                 job.waitUntilExit()
             }
@@ -140,7 +141,7 @@ extension SystemTests {
             defer { relay.terminate() }
             let stranger = try errors(relay, "tv")
             #expect(
-                stranger.count == 1 && stranger.first?.hasPrefix("tv: no device is called tv") == true,
+                stranger.count == 1 && stranger.first?.hasPrefix("tv: Unknown device 'tv'.") == true,
                 "\(stranger)"
             )
         }

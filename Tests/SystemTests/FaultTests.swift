@@ -5,7 +5,7 @@ import Testing
 
 extension SystemTests {
     /// What Scripts/soak does on a whole desktop, in short and without one.
-    @Suite("A viewer who stays sees nothing worse than another agent's pictures, and nothing is left behind,")
+    @Suite("A viewer who stays sees nothing worse than another agent's pictures, and no resources leak,")
     struct FaultTests {
         /// Lets `fault` happen, and expects that all is as before afterwards.
         private func survives(
@@ -89,7 +89,7 @@ extension SystemTests {
                 }
                 let late = try Connection(port: scene.sessionPort)
                 defer { late.close() }
-                _ = try await eventually("pictures for who comes later") {
+                _ = try await eventually("pictures for a late viewer") {
                     late.read(upTo: 16, milliseconds: 100).isEmpty ? nil : true
                 }
                 let pauses = try await acceptPauses(scene.relay)
@@ -102,7 +102,7 @@ extension SystemTests {
             }
         }
 
-        @Test("when no agent can be started for want of descriptors, until there are some")
+        @Test("when no agent can be started because there are no descriptors, until there are some")
         func noneForAgents() async throws {
             try await survives { scene in
                 let pid = scene.relay.pid

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Clients that want to keep the relay busy, or full, while somebody watches.
+    /// Tests of clients that try to keep the relay busy or full while a viewer watches.
     @Suite("Hostile clients")
     struct HostileClientsTests {
         private static let fps = 30.0
@@ -108,7 +108,7 @@ extension SystemTests {
             let statuses = swarm.statuses
             print("hostile clients: \(count) idle connections: \(statuses)")
             #expect(Set(statuses.keys).isSubset(of: [0, 408, 503]))
-            // The viewer has a place, and so have the test's calls. Who comes late may find places free again.
+            // The viewer has a place, and so have the test's calls. Late clients may find places free again.
             #expect(statuses[408, default: 0] >= Self.maximum - 20)
             #expect(statuses[503, default: 0] >= 64)
             try await expectPlace(relay)

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Screens that are turned. The picture is encoded as the desktop hands it over; the orientation says how a player makes it upright.
+    /// Screens that are turned. The picture is encoded as the desktop hands it over; the orientation says how a player
+    /// makes it upright.
     @Suite("Orientation")
     struct OrientationTests {
         private static func orientation(_ relay: RelayProcess) async throws -> (source: Int, session: Int) {
@@ -46,7 +47,7 @@ extension SystemTests {
         }
 
         @Test(
-            "a screen that is turned while somebody watches goes on, and the orientation makes it upright; screenshots as screencasts",
+            "a stream continues when its screen is turned, and the orientation makes it upright; screenshots as screencasts",
             arguments: ["portal", "screenshot"]
         )
         func turns(source: String) async throws {

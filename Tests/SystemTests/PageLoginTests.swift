@@ -65,7 +65,7 @@ extension SystemTests {
             _ = try browser.evaluate("document.querySelector('#login').click()")
             try Self.logIn(viewer, browser)
             try browser.wait(until: "document.querySelector('#relay').textContent.includes('as wall (viewer)')")
-            // Who may only watch is offered nothing else, in the player and in the list.
+            // A viewer's key offers nothing else, in the player and in the list.
             let isOffered =
                 "[...document.querySelectorAll('button')].some((b) => /Start|Stop|New/.test(b.textContent) && b.offsetParent)"
             try browser.wait(until: "document.querySelector('.message')?.hidden")

@@ -5,24 +5,8 @@ import Testing
 extension SystemTests {
     @Suite("The web page", .enabled(if: Chromium.isInstalled, "chromium is installed by Scripts/packages desktop"))
     struct PageTests {
-        /// The counter on `canvas`, whose context is `context`; −1 where it is unreadable. Its cells are described in counter_pattern.h.
-        private static let counter = """
-            (() => {
-              const { width, height } = canvas;
-              const { data } = context.getImageData(0, 0, width, Math.ceil(height / 6));
-              const isLight = (x, y) => data[4 * (y * width + x)] > 128;
-              let value = 0;
-              for (let column = 0; column < 24; column += 1) {
-                const x = Math.floor((column + 0.5) * width / 24);
-                const bit = isLight(x, Math.floor(height / 24));
-                if (bit === isLight(x, Math.floor(height / 8))) return -1;
-                value = value * 2 + (bit ? 1 : 0);
-              }
-              return value;
-            })()
-            """
-
-        /// Reads the counter off the canvas at each picture until their PTS span some seconds: [[PTS, value]], value −1 where it is unreadable.
+        /// Reads the counter off the canvas at each picture until their PTS span some seconds: [[PTS, value]], value −1
+        /// where it is unreadable.
         private static func counters(seconds: Int) -> String {
             """
             new Promise((done) => {
@@ -30,7 +14,7 @@ extension SystemTests {
               const context = canvas.getContext("2d");
               const seen = [];
               const read = ({ detail }) => {
-                seen.push([detail.pts, \(counter)]);
+                seen.push([detail.pts, \(PageCounter.value)]);
                 if (detail.pts - seen[0][0] < \(seconds) * 1e6) return;
                 canvas.removeEventListener("presented", read);
                 done(seen);
@@ -45,18 +29,6 @@ extension SystemTests {
             """
             [...document.querySelectorAll(".overlay dt")].find((name) => name.textContent === "\(name)")?.nextSibling.textContent
             """
-        }
-
-        /// Runs `body` with a browser that shows the page of a relay without a desktop.
-        private static func withPage(_ body: (Chromium) throws -> Void) async throws {
-            let desktop = try Desktop(.none, sessionManager: false, client: false)
-            defer { desktop.end() }
-            let relay = try await RelayProcess(in: desktop)
-            defer { relay.terminate() }
-            let browser = try Chromium()
-            defer { browser.end() }
-            try browser.open("http://127.0.0.1:\(relay.httpPort)/")
-            try body(browser)
         }
 
         /// Expects pictures that show the screen as it moves, and figures without errors.
@@ -145,7 +117,7 @@ extension SystemTests {
                 try Self.expectMoving(browser, seconds: 2)
                 #expect(try browser.evaluate(Self.figure("Dropped")) as? String == "0 by the relay, 0 here")
 
-                // A page that was busy for a while is not behind for ever.
+                // A page that was busy for a while catches up.
                 _ = try browser.evaluate("{ const end = Date.now() + 3000; while (Date.now() < end) {} }")
                 let lag =
                     "new Promise((done) => canvas.addEventListener('presented', ({ detail }) => detail.latency < 500 && done(true)))"
@@ -187,7 +159,7 @@ extension SystemTests {
                       const values = new Set();
                       while (values.size < 10) {
                         context.drawImage(image, 0, 0);
-                        values.add(\(Self.counter));
+                        values.add(\(PageCounter.value));
                         await new Promise((done) => setTimeout(done, 100));
                       }
                       done([...values]);
@@ -220,7 +192,7 @@ extension SystemTests {
             }
         }
 
-        @Test("tells by badges that pictures are screenshots, that they are of before, and that the relay has gone")
+        @Test("shows by badges that pictures are screenshots or outdated, and that the relay is gone")
         func badges() async throws {
             let desktop = try Desktop(.none, sessionManager: false, client: false)
             defer { desktop.end() }
@@ -253,7 +225,7 @@ extension SystemTests {
             )
             for pid in desktop.processes(running: "capture-agent") { kill(pid, SIGSTOP) }
             try browser.wait(
-                until: "badges.some((text) => /^Stale: no new pictures badge bad: .*is of before/.test(text))"
+                until: "badges.some((text) => /^Stale: no new pictures badge bad: .*You see the last one/.test(text))"
             )
             for pid in desktop.processes(running: "capture-agent") { kill(pid, SIGCONT) }
             try browser.wait(until: "document.querySelector('.stage .badge').hidden")
@@ -261,10 +233,10 @@ extension SystemTests {
             try browser.wait(
                 until: "document.querySelector('.stage .badge:not([hidden])')?.textContent === 'Not connected'"
             )
-            try browser.wait(until: "document.getElementById('notice').textContent.includes('from before')")
+            try browser.wait(until: "document.getElementById('notice').textContent.includes('last known state')")
         }
 
-        @Test("leaves a session asleep that nobody watches, says so, and wakes it to play it")
+        @Test("lets a session without viewers sleep, says so, and wakes it to play it")
         func asleep() async throws {
             let desktop = try Desktop(.none, sessionManager: false, client: false)
             let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
@@ -275,7 +247,7 @@ extension SystemTests {
                 try browser.open("http://127.0.0.1:\(relay.httpPort)/")
                 let rests = """
                     document.querySelector('.session .badge')?.textContent === 'Asleep'
-                      && document.querySelector('.thumbnail').innerText === 'Asleep until somebody watches'
+                      && document.querySelector('.thumbnail').innerText === 'Asleep until watched'
                     """
                 try browser.wait(until: rests)
                 // Longer than between two snapshots.
@@ -291,53 +263,6 @@ extension SystemTests {
                 // The list in sight does not keep it awake.
                 try browser.wait(until: rests)
                 #expect(browser.complaints == [])
-            }
-        }
-
-        @Test("has words for each way in which the relay ends a player's connection")
-        func closures() async throws {
-            try await Self.withPage { browser in
-                // 1006 is what a browser says where no Close came; the reason may have come before by an event.
-                let cases: [(code: Int, reason: String, words: String)] = [
-                    (1001, "", "has ended"),
-                    (1002, "frames of clients are masked", "1002 frames of clients are masked"),
-                    (1006, "", "broke off"), (1006, "stalled", "took no pictures"),
-                    (1008, "too many frames", "1008 too many frames"),
-                    (1013, "", "full or has ended"), (1013, "memory", "held too much"), (4001, "slow", "too slow"),
-                    (4001, "stalled", "took no pictures"),
-                ]
-                for (code, reason, words) in cases {
-                    let text = try browser.evaluate(
-                        "import(new URL('page/words.js', document.baseURI)).then((words) => words.closureText(\(code), '\(reason)')[0])"
-                    )
-                    #expect((text as? String)?.contains(words) == true, "\(code) \(reason): \(text ?? "")")
-                }
-            }
-        }
-
-        @Test("knows the relay's clock by the question with the shortest way, to half of that")
-        func clock() async throws {
-            try await Self.withPage { browser in
-                // The relay is 5000 ms ahead. Each question takes some ms there and some back; the shortest way is 3 and 1, and half of it 2.
-                let found = try browser.evaluate(
-                    """
-                    import(new URL('page/clock.js', document.baseURI)).then(({ RelayClock }) => {
-                      const clock = new RelayClock();
-                      const ways = [[9, 90], [40, 2], [30, 30], [3, 1], [50, 50], [2, 9], [80, 1], [6, 6]];
-                      let [now, asked] = [100, clock.ask(100)];
-                      for (const [there, back] of ways) {
-                        const relay = (now + there + 5000) * 1e6;
-                        clock.answered(asked - 1, relay + 1e12, now);
-                        now += there + back;
-                        asked = clock.answered(asked, relay, now);
-                      }
-                      const late = clock.answered(8, 0, now + 1);
-                      return [asked === null, late === null, clock.error, clock.local(7e9), clock.relay(2001)];
-                    })
-                    """
-                )
-                let (offset, error) = (-5001.0, 2.0)
-                #expect(found as? [Double] == [1, 1, error, 7000 + offset, (2001 - offset) * 1e6])
             }
         }
 

@@ -33,7 +33,7 @@ extension SystemTests {
             }
         }
 
-        @Test("Mutter tells where it is: it is drawn there, goes with it, and is left out where it is to stay hidden")
+        @Test("Mutter tells where it is: it is drawn there, goes with it, and is left out if it must stay hidden")
         func mutter() async throws {
             let desktop = try Desktop(.mutter, client: false)
             defer { desktop.end() }

@@ -14,7 +14,8 @@ extension SystemTests {
             let daemon = try #require(desktop.processes(running: "pipewire").first)
             let relay = try await RelayProcess(in: desktop)
             defer { relay.terminate() }
-            // It crashes at the end of about every other screencast: while it copies the screen, not while it waits for the time.
+            // It crashes at the end of about every other screencast: while it copies the screen, not while it waits for
+            // the time.
             for _ in 1...4 {
                 try await show(relay)
                 kill(daemon, SIGSTOP)

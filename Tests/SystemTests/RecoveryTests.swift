@@ -58,7 +58,7 @@ extension SystemTests {
             }
         }
 
-        /// A stream that the portal's backend goes on with may bring one old picture and no more.
+        /// After the portal's backend resumes, a stream may bring one old picture and no more.
         @Test("the session manager, the stream is linked anew and opened anew")
         func sessionManager() async throws {
             try await survives { desktop in
@@ -90,7 +90,7 @@ extension SystemTests {
             try await survives { desktop in try desktop.restart("portal-wlr") }
         }
 
-        @Test("a source that goes and comes back again and again leaves no descriptor and no thread behind")
+        @Test("a source that disappears and returns repeatedly leaks no descriptor or thread")
         func leaks() async throws {
             let desktop = try Desktop()
             try await SystemTests.withBroadcast(of: desktop) { desktop, relay in
@@ -118,7 +118,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a node that goes and comes back again and again leaves no descriptor, no thread and no memory behind")
+        @Test("a node that disappears and returns repeatedly leaks no descriptor, thread or memory")
         func nodeLeaks() async throws {
             let desktop = try Desktop(.none)
             try desktop.startNode("screen", size: "640x360", buffers: [])
@@ -156,7 +156,8 @@ extension SystemTests {
                 let now = try Footprint(of: agent)
                 return now.descriptors == before.descriptors && now.threads == before.threads ? true : nil
             }
-            // Allocators keep what they had at the worst moment: two more pictures' worth is no leak, one for each loss is.
+            // Allocators keep what they had at the worst moment. Growth by two pictures is not a leak; growth by one
+            // for each loss is.
             let growth = try Footprint(of: agent).memory - before.memory
             #expect(growth < 12_000, "resident memory grew by \(growth) KiB")
             print("resident memory: \(before.memory) KiB before, \(growth) KiB more after")

@@ -6,7 +6,7 @@ extension SystemTests {
     /// What Scripts/soak does for long, in short.
     @Suite("Sessions and viewers that come and go")
     struct ResourceTests {
-        @Test("leave no descriptor, no thread and no process behind, and the one who stays sees nothing of it")
+        @Test("leak no descriptor, thread or process, and do not affect the viewer who stays")
         func churn() async throws {
             let desktop = try Desktop(.none)
             defer { desktop.end() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// sway's screencast, and screenshots of it while there is none: what a relay does that is told nothing else.
+    /// Tests of sway's screencast, and of screenshots while there is none: a relay's default behaviour.
     @Suite("Screenshots stand in for a screencast")
     struct ScreenshotFallbackTests {
         private static let size = PictureSize(width: 1280, height: 720)
@@ -73,7 +73,7 @@ extension SystemTests {
             try expectMoving(viewer)
         }
 
-        @Test("when somebody cancels the dialog: the start says so, and the session has pictures nevertheless")
+        @Test("when a person cancels the dialog: the start says so, and the session has pictures nevertheless")
         func dialogCancelled() async throws {
             let desktop = try Desktop(asks: true)
             defer { desktop.end() }

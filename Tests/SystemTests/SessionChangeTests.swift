@@ -57,7 +57,7 @@ extension SystemTests {
         }
 
         @Test(
-            "bit rate and rate of pictures change without a keyframe, or with the one that the encoder needs; the size with one",
+            "bitrate and frame rate change without a keyframe, or with one if the encoder needs it; the size always with one",
             arguments: zip([(Codec.h264, "x264"), (.h264, "libx264"), (.h265, "x265")], [1, 1, 2])
         )
         func changes(session asked: (codec: Codec, encoder: String), keyframes: Int) async throws {

@@ -5,7 +5,8 @@ import Testing
 import Wire
 
 extension SystemTests {
-    /// An agent that may have a few file descriptors only, one more from run to run: each time another one is refused.
+    /// Tests of an agent with a limit of few file descriptors, one more in each run, so that another one is refused
+    /// each time.
     @Suite("A source without file descriptors")
     struct ShortageTests {
         private enum Outcome: Equatable {
@@ -54,7 +55,7 @@ extension SystemTests {
             do {
                 try server.accept()
                 server.send(.welcome(Welcome(heartbeatInterval: 50, maximumQueuedMedia: 1000)))
-                // Screenshots are taken while somebody wants them.
+                // Screenshots are taken while a session wants them.
                 server.send(.sessionAdd(1, parameters))
                 if try isStreaming(server) {
                     let end = agent.end().end

@@ -102,7 +102,7 @@ extension SystemTests {
         }
 
         @Test(
-            "is on the session's card of the web page, which is no viewer for that",
+            "is on the session's card of the web page, which does not count as a viewer",
             .enabled(if: Chromium.isInstalled, "chromium is installed by Scripts/packages desktop")
         )
         func card() async throws {

@@ -5,7 +5,8 @@ import Testing
 extension SystemTests {
     @Suite("Sources")
     struct SourceTests {
-        /// Waits until the source has the size `source`, watches a session, and returns the counter values of its pictures.
+        /// Waits until the source has the size `source`, watches a session, and returns the counter values of its
+        /// pictures.
         private func watch(_ relay: RelayProcess, source: PictureSize) async throws -> [Int] {
             let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
             let viewer = try SystemTests.viewer(of: session)

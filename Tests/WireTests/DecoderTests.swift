@@ -70,7 +70,14 @@ struct DecoderTests {
 
     @Test("refuses a length above the type's limit, whatever its own", arguments: PacketType.allCases)
     func refusesALengthAboveTheTypesLimit(type: PacketType) {
-        let limit = [.accessUnit, .snapshot].contains(type) ? 16 << 20 : type == .heartbeat ? 2 << 20 : 256 << 10
+        let limit =
+            switch type {
+            case .accessUnit, .snapshot: 16 << 20
+            case .heartbeat: 2 << 20
+            // The fixed part, 32 ignored regions, a template of 1 MiB.
+            case .watch: 24 + 32 * 8 + (1 << 20)
+            default: 256 << 10
+            }
         for (length, isRefused) in [(limit, false), (limit + 1, true)] {
             var header = SamplePackets.hex("484C4757 01 00 0000 00000000")
             header[5] = type.rawValue
@@ -96,7 +103,7 @@ struct DecoderTests {
         #expect(try decoder.next() == SamplePackets.agentToRelay[1].packet)
     }
 
-    @Test("skips unknown types and goes on behind them")
+    @Test("skips unknown types and continues after them")
     func skipsUnknownTypes() throws {
         let unknown = SamplePackets.hex("484C4757 01 7F 0000 00000000 00000003 FFFFFF")
         var decoder = PacketDecoder(accepting: .agentToRelay)
@@ -180,7 +187,7 @@ struct DecoderTests {
         }
     }
 
-    @Test("refuses a snapshot without a byte of a file, and a refusal for a reason that there is not")
+    @Test("refuses a snapshot without a file, and a refusal with an unknown reason")
     func refusesAnEmptySnapshot() {
         let refusal = Packet.snapshot(1, Snapshot(request: 1, outcome: .refusal(.busy)))
         for byte: UInt8 in [0, 7, 255] {
@@ -195,7 +202,7 @@ struct DecoderTests {
         #expect(throws: WireError.self) { try decoder.next() }
     }
 
-    @Test("repeats its error for good")
+    @Test("repeats its error forever")
     func repeatsItsError() {
         var decoder = PacketDecoder(accepting: .agentToRelay)
         decoder.append([UInt8](repeating: 0, count: 16))
@@ -206,7 +213,7 @@ struct DecoderTests {
     }
 }
 
-/// What the decoder keeps, seen by reflection so that nothing is exposed for tests alone.
+/// Returns what the decoder stores. It uses reflection, so that nothing is exposed only for tests.
 func heldBytes(_ decoder: PacketDecoder) -> Int {
     let mirror = Mirror(reflecting: decoder)
     guard let input = mirror.descendant("input") as? [UInt8], let consumed = mirror.descendant("consumed") as? Int,

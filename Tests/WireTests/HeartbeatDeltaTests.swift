@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Figures that heartbeats have told")
+@Suite("Figures that heartbeats have carried")
 struct HeartbeatDeltaTests {
     private static func heartbeat(_ counts: [SessionID: UInt64]) -> Heartbeat {
         Heartbeat(
@@ -20,7 +20,7 @@ struct HeartbeatDeltaTests {
         )
     }
 
-    @Test("what has not changed is told by its id, and what has gone is not told of")
+    @Test("unchanged sessions are sent by id, and sessions that are gone are not sent")
     func shortens() {
         var told = HeartbeatDelta()
         #expect(told.shortened(Self.heartbeat([1: 5, 2: 5])) == Self.heartbeat([1: 5, 2: 5]))
@@ -30,7 +30,7 @@ struct HeartbeatDeltaTests {
         short = told.shortened(Self.heartbeat([3: 0]))
         #expect(short.sessions.isEmpty)
         #expect(short.unchanged == [3])
-        // It was not told of in between.
+        // It was not sent in between.
         #expect(told.shortened(Self.heartbeat([2: 6, 3: 0])).sessions == Self.heartbeat([2: 6]).sessions)
     }
 
@@ -49,7 +49,7 @@ struct HeartbeatDeltaTests {
         }
     }
 
-    @Test("an agent with more sessions than a device may have is listened to as far as that")
+    @Test("of an agent with more sessions than a device may have, only that many count")
     func tooMany() {
         var told = HeartbeatDelta()
         for first in [1, 2001, 4001] as [SessionID] {
@@ -60,7 +60,7 @@ struct HeartbeatDeltaTests {
         }
     }
 
-    @Test("an agent that calls unchanged what it never told of has told nothing, and twice is once")
+    @Test("sessions called unchanged that were never sent do not count, and duplicates count once")
     func hostile() {
         var told = HeartbeatDelta()
         var heartbeat = Self.heartbeat([1: 5])

@@ -2,7 +2,7 @@ import Media
 import Testing
 import Wire
 
-/// One packet of every type with the bytes that it has had since version 1 of the protocol.
+/// One packet of every type with its bytes, which have been the same since version 1 of the protocol.
 enum SamplePackets {
     struct Frozen: Sendable, CustomTestStringConvertible {
         let packet: Packet
@@ -112,6 +112,36 @@ enum SamplePackets {
             "484C4757 01 09 0000 00000007 00000031",
             json: #"{"inserted":1,"keyframe":10033333333,"slots":301}"#
         ),
+        Frozen(
+            .watch(
+                7,
+                Watch(
+                    id: 258,
+                    goal: .static,
+                    tolerance: 8,
+                    share: 1000,
+                    settled: 2000,
+                    region: PictureRegion(x: 1, y: 2, width: 640, height: 360),
+                    ignored: [PictureRegion(x: 3, y: 4, width: 5, height: 6)]
+                )
+            ),
+            "484C4757 01 0A 0000 00000007 00000020",
+            hex: "00000102 02 08 0001 000003E8 000007D0 0001000202800168 0003000400050006"
+        ),
+        Frozen(
+            .watch(
+                7,
+                Watch(
+                    id: 259,
+                    goal: .matches,
+                    region: PictureRegion(x: 1, y: 2, width: 0, height: 0),
+                    template: [0x89, 0x50]
+                )
+            ),
+            "484C4757 01 0A 0000 00000007 0000001A",
+            hex: "00000103 03 00 0000 00000000 00000000 0001000200000000 8950"
+        ),
+        Frozen(.unwatch(7, watch: 258), "484C4757 01 0B 0000 00000007 00000004", hex: "00000102"),
         Frozen(.rested(7, Rested()), "484C4757 01 09 0000 00000007 00000018", json: #"{"inserted":0,"slots":0}"#),
     ]
 
@@ -130,6 +160,22 @@ enum SamplePackets {
     }
 
     static let agentToRelay = [
+        Frozen(
+            .watched(
+                7,
+                WatchReport(
+                    id: 258,
+                    outcome: .happened(captured: 258, box: PictureRegion(x: 1, y: 2, width: 3, height: 4))
+                )
+            ),
+            "484C4757 01 4B 0000 00000007 00000018",
+            hex: "00000102 00 000000 0000000000000102 0001000200030004"
+        ),
+        Frozen(
+            .watched(7, WatchReport(id: 258, outcome: .refusal(.outside))),
+            "484C4757 01 4B 0000 00000007 00000018",
+            hex: "00000102 04 000000 0000000000000000 0000000000000000"
+        ),
         Frozen(
             .hello(Hello(token: "secret", device: "default", source: "portal", pid: 42, release: "0.1.0")),
             "484C4757 01 41 0000 00000000 00000052",
@@ -272,7 +318,7 @@ enum SamplePackets {
         ),
     ]
 
-    /// The bytes that hexadecimal digits stand for; spaces are for the eye.
+    /// Converts hexadecimal digits to bytes; spaces only help the reader.
     static func hex(_ text: String) -> [UInt8] {
         let digits = text.filter { $0 != " " }.map { UInt8(truncatingIfNeeded: $0.hexDigitValue ?? 0) }
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }

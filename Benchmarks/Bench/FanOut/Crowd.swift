@@ -78,7 +78,7 @@ final class Crowd: @unchecked Sendable {
         return outcome
     }
 
-    /// Whether the other side has closed it, whatever is still to be read.
+    /// Whether the other side has closed it, even if bytes are still unread.
     private static func isClosed(_ descriptor: Int32) -> Bool {
         // POLLRDHUP, which glibc hides from Swift.
         var interest = pollfd(fd: descriptor, events: 0x2000, revents: 0)

@@ -3,7 +3,7 @@ import Media
 import TestSupport
 import Wire
 
-/// Where a feed's pictures go.
+/// The destination of a feed's pictures.
 protocol FeedTarget {
     func send(_ picture: Feed.Picture)
 }
@@ -23,7 +23,7 @@ struct Feed {
     private static let group = 60
     /// The monotonic instant of PTS 0, ns.
     let epoch: Int64
-    /// Bytes: a group of them makes the bit rate, 8 % of it its keyframe.
+    /// In bytes. A group of them makes the bitrate, of which the keyframe has 8 %.
     private let sizes: (keyframe: Int, other: Int)
 
     /// - Parameter bitrate: Bits per second.
@@ -33,9 +33,9 @@ struct Feed {
         sizes = (bytes * 8 / 100, bytes * 92 / 100 / (Self.group - 1))
     }
 
-    /// Sends pictures for that long. Blocks meanwhile.
+    /// Sends pictures for that long, and blocks meanwhile.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of pictures.
     func run(seconds: Int, to target: some FeedTarget) -> Int {
         let start = monotonicNow()
         let count = seconds * Self.fps

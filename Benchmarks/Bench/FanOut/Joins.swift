@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// How soon those who join see a picture, and how old what they see is.
+/// How soon a joining viewer sees a picture, and how old that picture is.
 struct Joins: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
@@ -12,13 +12,13 @@ struct Joins: AsyncParsableCommand {
     @Option(help: "How many join, 50 to 550 ms apart.")
     var joins = 500
 
-    @Flag(help: "A screen that stands still instead of one that moves.")
+    @Flag(help: "A static screen instead of one that moves.")
     var still = false
 
     @Flag(help: "All begin at a keyframe of their own instead of the cached pictures.")
     var live = false
 
-    @Flag(help: "A session that encodes only while somebody watches, and nobody before each join.")
+    @Flag(help: "An on-demand session: it encodes only while it has viewers, and it has none before each join.")
     var asleep = false
 
     /// When the newest picture is looked at, after the join, ns.

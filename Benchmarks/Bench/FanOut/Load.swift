@@ -62,7 +62,7 @@ struct Load: AsyncParsableCommand {
         let connected = try Footprint(of: relay.pid).memory
         let agent = try FeedingAgent(port: relay.agentPort, token: Self.token, session: SessionID(id))
         var delays = (relay: [[Int64]](), loop: [[Int64]]())
-        // What the first pictures wait for, such as code that is not in memory yet, none does later.
+        // The first pictures wait for one-time work, such as loading code into memory.
         var sent = (relay: feed.run(seconds: Self.warmUp, to: agent), loop: feed.run(seconds: Self.warmUp, to: loop))
         _ = (try await settled(relayed), try await settled(looped))
         let cpu = try ProcessClock(pid: relay.pid)

@@ -1,5 +1,5 @@
-// Reads many connections in scrcpy's framing, with as little work for each as can be: what a benchmark's reader takes is taken
-// from what it measures.
+// Reads many connections in scrcpy's framing with as little work for each as possible: the measured programs lose the
+// CPU time that the reader takes.
 //
 // In C because Swift's Glibc has no epoll.
 
@@ -25,9 +25,10 @@ struct ccrowd_viewer {
 /// Prepares `count` viewers of the sockets that they have. Returns a descriptor to wait on; -1 with errno.
 int ccrowd_open(struct ccrowd_viewer *viewers, uint32_t count);
 
-/// Reads what has come, waiting for at most `timeout` ms, and notes for each picture how long after its PTS its last byte was read, ns.
+/// Reads what has arrived. Waits for at most `timeout` ms.
 ///
-/// Configuration packets are passed over. At most `room` delays are noted; the return value is their number.
+/// Notes for each picture the time from its PTS to its last byte, in ns. Skips configuration packets. Notes at most
+/// `room` delays and returns their number.
 size_t ccrowd_read(int descriptor, struct ccrowd_viewer *viewers, int timeout, int64_t epoch, int64_t *delays, size_t room);
 
 #endif

@@ -42,7 +42,7 @@
 
 // MARK: - Geometry and pixels
 
-/// Where part `part` of `parts` equal ones begins.
+/// Returns the start of part `part` if `extent` is divided into `parts` equal parts.
 static inline uint32_t counter_pattern_edge(uint32_t extent, uint32_t part, uint32_t parts) {
     return (uint32_t)((uint64_t)extent * part / parts);
 }
@@ -51,7 +51,7 @@ static inline uint32_t counter_pattern_centre(uint32_t extent, uint32_t part, ui
     return (counter_pattern_edge(extent, part, parts) + counter_pattern_edge(extent, part + 1, parts)) / 2;
 }
 
-/// A text stroke's thickness in pixels: a 360th of the height, so that text survives scaling.
+/// Returns the thickness of a text stroke in pixels: 1/360 of the height, so that text survives scaling.
 static inline uint32_t counter_pattern_text_unit(uint32_t height) {
     return height < 360 ? 1 : height / 360;
 }
@@ -98,7 +98,7 @@ static inline void counter_pattern_draw(
     }
 }
 
-/// Whether the cell is white: the mean luma of a quarter of its shorter side around its centre.
+/// Returns whether the cell is white, by the mean luma around its centre, over a quarter of its shorter side.
 static inline bool counter_pattern_cell(
     const uint8_t *luma, uint32_t stride, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
     uint32_t column, uint32_t row
@@ -117,9 +117,10 @@ static inline bool counter_pattern_cell(
     return sum > 128 * count;
 }
 
-/// Reads the value from an 8-bit luma plane. `x`, `y`, `width` and `height` are the picture's
-/// rectangle in the plane, smaller than the plane when the picture is letterboxed.
-/// Returns `COUNTER_PATTERN_UNREADABLE` when there is no such counter.
+/// Reads the value from an 8-bit luma plane, or returns `COUNTER_PATTERN_UNREADABLE` if there is no such counter.
+///
+/// `x`, `y`, `width` and `height` are the picture's rectangle in the plane, which is smaller than the plane if the
+/// picture is letterboxed.
 static inline int64_t counter_pattern_read(
     const uint8_t *luma, uint32_t stride, uint32_t x, uint32_t y, uint32_t width, uint32_t height
 ) {
@@ -142,8 +143,8 @@ static inline uint64_t counter_pattern_hash(uint64_t value) {
     return value ^ value >> 33;
 }
 
-/// Fills a rectangle with lines of made-up letters, 5 x 7 units in cells of 6 x 10, beginning
-/// `scroll` pixels down an endless page. Same arguments, same pixels.
+/// Fills a rectangle with lines of random letters, 5 x 7 units in cells of 6 x 10, starting `scroll` pixels down an
+/// endless page. The same arguments give the same pixels.
 static inline void counter_pattern_draw_text(
     uint8_t *pixels, uint32_t stride, uint32_t left, uint32_t top, uint32_t right, uint32_t bottom,
     uint32_t unit, uint64_t scroll, const uint32_t inks[4], uint32_t paper
@@ -180,21 +181,21 @@ static inline void counter_pattern_draw_text(
 
 // MARK: - Test card and motion
 
-/// Four ramps across (grey, red, green, blue), what banding and a wrong range show up on.
+/// Returns four horizontal ramps (grey, red, green, blue), which show banding and a wrong range.
 static inline uint32_t counter_pattern_ramp(uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
     static const uint32_t masks[4] = {0xFFFFFF, 0xFF0000, 0x00FF00, 0x0000FF};
     uint32_t level = (uint32_t)((uint64_t)x * 256 / width);
     return level * 0x010101 & masks[(uint64_t)y * 4 / height];
 }
 
-/// Lines and checks of one and two pixels, what a scaler and a chroma filter blur.
+/// Returns lines and checks of one and two pixels, which a scaler or a chroma filter blurs.
 static inline uint32_t counter_pattern_line(uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
     uint32_t quarter = (uint32_t)((uint64_t)x * 2 / width + (uint64_t)y * 2 / height * 2);
     uint32_t phase = quarter == 0 ? x : quarter == 1 ? y / 2 : quarter == 2 ? (x + y) / 2 : x / 2 + y / 2;
     return phase % 2 ? 0xFFFFFF : quarter == 3 ? 0xC00000 : 0;
 }
 
-/// Eight bars of primary and mixed colours, full above and three quarters below.
+/// Returns eight bars of primary and mixed colours, at full level above and three quarters below.
 static inline uint32_t counter_pattern_bar(uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
     static const uint32_t bars[8] = {
         0xFFFFFF, 0xFFFF00, 0x00FFFF, 0x00FF00, 0xFF00FF, 0xFF0000, 0x0000FF, 0x000000,
@@ -225,7 +226,7 @@ static inline void counter_pattern_draw_background(uint8_t *pixels, uint32_t str
     counter_pattern_draw_text(pixels, stride, 0, middle, width, bottom, unit, 0, inks, 0xF4F1EA);
 }
 
-/// Draws the motion band as it stands at `value`.
+/// Draws the motion band as it is at `value`.
 static inline void counter_pattern_draw_motion(
     uint8_t *pixels, uint32_t stride, uint32_t width, uint32_t height, uint32_t value
 ) {

@@ -19,7 +19,7 @@ struct counter_rectangle {
     uint32_t left, top, right, bottom;
 };
 
-/// The scene of that name; -1 when there is none.
+/// Returns the scene with that name, or -1 if there is none.
 static inline int counter_scene_named(const char *name) {
     static const char *const names[] = {"band", "typing", "scroll", "motion"};
     for (int scene = 0; scene < 4; scene++) {
@@ -28,12 +28,12 @@ static inline int counter_scene_named(const char *name) {
     return -1;
 }
 
-/// Where what moves begins.
+/// Returns the row at which the moving part starts.
 static inline uint32_t counter_scene_top(enum counter_scene scene, uint32_t height) {
     return counter_pattern_edge(height, scene == COUNTER_SCENE_SCROLL || scene == COUNTER_SCENE_MOTION ? 2 : 8, COUNTER_PATTERN_ROWS);
 }
 
-/// Draws what no step changes.
+/// Draws the part that no step changes.
 static inline void counter_scene_draw_background(
     enum counter_scene scene, uint8_t *pixels, uint32_t stride, uint32_t width, uint32_t height
 ) {
@@ -73,14 +73,14 @@ static inline void counter_scene_draw_typing(
 
 // MARK: - Motion
 
-/// Smooth noise along a row, 0 to 255: hashes 32 pixels apart, and straight lines between them.
+/// Returns smooth noise along a row, 0 to 255: random values 32 pixels apart, joined by straight lines.
 static inline uint32_t counter_scene_noise(uint64_t row, uint32_t x) {
     const uint32_t place = x / 32, part = x % 32;
     const uint32_t one = counter_pattern_hash(row << 32 | place) & 255, other = counter_pattern_hash(row << 32 | (place + 1)) & 255;
     return (one * (32 - part) + other * part) / 32;
 }
 
-// Rows come in strips, which are alike within and whose layers have a speed each.
+// Rows form strips. All rows of a strip are alike, and each strip has its own layer speeds.
 static inline void counter_scene_draw_motion(
     uint8_t *pixels, uint32_t stride, uint32_t width, uint32_t height, uint32_t value
 ) {
@@ -101,7 +101,7 @@ static inline void counter_scene_draw_motion(
 
 // MARK: - A step
 
-/// Draws the counter and what moves, as they stand at `value`.
+/// Draws the counter and the moving part as they are at `value`.
 static inline void counter_scene_draw(
     enum counter_scene scene, uint8_t *pixels, uint32_t stride, uint32_t width, uint32_t height, uint32_t value
 ) {
@@ -118,7 +118,8 @@ static inline void counter_scene_draw(
     }
 }
 
-/// The two rectangles that differ between the pictures of `value` and of the value before it: in the counter, and below it.
+/// Returns the two rectangles that differ between the pictures of `value` and the value before it: in the counter, and
+/// below.
 static inline void counter_scene_damage(
     enum counter_scene scene, uint32_t width, uint32_t height, uint32_t value, struct counter_rectangle damage[2]
 ) {

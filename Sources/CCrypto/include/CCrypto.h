@@ -1,23 +1,24 @@
-// What Swift needs of OpenSSL's libcrypto, whose interface is half macros. No policy.
+// The parts of OpenSSL's libcrypto that Swift needs, because half of its interface is macros. No policy.
 #ifndef CCRYPTO_H
 #define CCRYPTO_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// Writes the SHA-256 (FIPS 180-4) of `bytes` to `digest`, which has room for 32. Returns 0 on failure, such as a lack of memory.
+/// Writes the SHA-256 (FIPS 180-4) of `bytes` to `digest`, which must have room for 32 bytes. Returns 0 on failure,
+/// such as a lack of memory.
 int ccrypto_sha256(const uint8_t *bytes, size_t count, uint8_t *digest);
 
-/// Writes the HMAC-SHA-256 (RFC 2104) of `bytes` to `code`, which has room for 32. Returns 0 on failure.
+/// Writes the HMAC-SHA-256 (RFC 2104) of `bytes` to `code`, which must have room for 32 bytes. Returns 0 on failure.
 int ccrypto_hmac_sha256(const uint8_t *key, int key_count, const uint8_t *bytes, size_t count, uint8_t *code);
 
-/// Whether two runs of `count` bytes are the same. The time it takes tells nothing about where they differ.
+/// Returns whether two sequences of `count` bytes are equal, in a time that does not depend on where they differ.
 int ccrypto_is_equal(const uint8_t *first, const uint8_t *second, size_t count);
 
-/// Makes a P-256 key and a certificate of it that it signs itself (RFC 5280), both as PEM for free(3).
+/// Creates a P-256 key and a self-signed certificate for it (RFC 5280), both in PEM form for free(3).
 ///
-/// `extensions` are `count` pairs of a name and a value, as in x509v3_config(5). Times are s since 1970.
-/// Returns 0 on failure, and sets neither result.
+/// `extensions` are `count` pairs of a name and a value, as in x509v3_config(5). Times are in seconds since 1970.
+/// Returns 0 on failure, and then sets neither result.
 int ccrypto_self_signed(const char *common_name, int64_t not_before, int64_t not_after, const char *const *extensions,
                         size_t count, char **certificate, char **key);
 

@@ -1,5 +1,6 @@
-// libavcodec, libavutil, libavfilter and libswscale, loaded when they are first needed instead of when the process starts. Swift has the types from
-// their headers, and the functions from a table: a direct call would need the linker. No policy.
+// libavcodec, libavutil, libavfilter and libswscale, loaded on first use instead of at the start of the process. Swift
+// gets the types from their headers and the functions from a table, because a direct call would need the linker. No
+// policy.
 #ifndef CLIBAV_H
 #define CLIBAV_H
 
@@ -58,7 +59,7 @@
     function(sws_scale) \
     function(av_log_set_callback)
 
-/// The functions, by their own names: libavcodec's and libavutil's, libavfilter's, and libswscale's.
+/// The functions, by their own names: of libavcodec and libavutil, of libavfilter, and of libswscale.
 #define CLIBAV_FIELD(name) __typeof__(name) *name;
 typedef struct clibav_functions {
     CLIBAV_FUNCTIONS(CLIBAV_FIELD)
@@ -71,24 +72,28 @@ typedef struct clibav_scale_functions {
 } clibav_scale_functions;
 #undef CLIBAV_FIELD
 
-/// Loads the libraries of the version that the headers describe, and keeps what they log from standard error. Called once.
-/// NULL, or why they cannot be loaded; the text is valid until the thread's next dlerror(3).
+/// Loads the libraries in the version that the headers describe, and keeps their log messages from standard error.
+///
+/// Must be called once. Returns NULL, or why they cannot be loaded; the text is valid until the thread's next
+/// dlerror(3).
 const char *clibav_load(clibav_functions *functions);
-/// The same for libavfilter, after the others.
+/// Does the same for libavfilter. Must be called after the others.
 const char *clibav_load_filters(clibav_filter_functions *functions);
-/// The same for libswscale, which needs none of the others before it.
+/// Does the same for libswscale, which needs none of the others.
 const char *clibav_load_scale(clibav_scale_functions *functions);
 
-/// The last error that the libraries logged in this thread since the last call, without a line feed; "" for none. Valid
-/// until the next call in this thread. Log callbacks are variadic.
+/// Returns the last error that the libraries have logged in this thread since the last call, without a line feed; ""
+/// for none.
+///
+/// Valid until the next call in this thread. In C because log callbacks are variadic.
 const char *clibav_take_message(void);
 
-/// Whether `codec` says which pixel formats it takes, and whether `format` is one of them. The field has gone out of use in
-/// later versions.
+/// Returns whether `codec` lists the pixel formats that it accepts, and whether `format` is one of them. Later versions
+/// no longer use the field.
 bool clibav_lists_formats(const AVCodec *codec);
 bool clibav_takes_format(const AVCodec *codec, enum AVPixelFormat format);
 
-// Macros with operators that Swift does not import.
+// Macros with operators, which Swift cannot import.
 static const int clibav_error_again = AVERROR(EAGAIN);
 static const int64_t clibav_no_pts = AV_NOPTS_VALUE;
 

@@ -1,5 +1,6 @@
-// libwayland-client, and zwlr_screencopy_manager_v1, whose description no package of Debian 12 ships as a file: what wayland-scanner would
-// write of it, by hand. Requests are variadic and interfaces are tables that must not move, neither of which Swift has. No policy.
+// libwayland-client, and zwlr_screencopy_manager_v1, whose description Debian 12 does not ship as a file. The code is
+// what wayland-scanner would generate, written by hand. It is C because requests are variadic and interfaces are tables
+// that must not move. No policy.
 #ifndef CWAYLAND_H
 #define CWAYLAND_H
 
@@ -14,21 +15,22 @@ extern const char *const cwayland_screencopy_manager_name;
 
 /// The events of a frame, in the protocol's order.
 struct cwayland_screencopy_frame_listener {
-    /// How the buffer is to be made that the picture is copied into: `format` is a `wl_shm_format`, `stride` in bytes.
+    /// Describes the buffer that the picture can be copied into: `format` is a `wl_shm_format`, `stride` is in bytes.
     void (*buffer)(void *data, struct cwayland_screencopy_frame *frame, uint32_t format, uint32_t width, uint32_t height,
                    uint32_t stride);
     void (*flags)(void *data, struct cwayland_screencopy_frame *frame, uint32_t flags);
-    /// The picture is in the buffer; when it was shown, s (two halves) and ns of the compositor's clock.
+    /// The picture is in the buffer. The time is when it was shown: seconds (two halves) and ns of the compositor's
+    /// clock.
     void (*ready)(void *data, struct cwayland_screencopy_frame *frame, uint32_t seconds_high, uint32_t seconds_low,
                   uint32_t nanoseconds);
     void (*failed)(void *data, struct cwayland_screencopy_frame *frame);
 };
 
-/// In `flags`: the last row comes first.
+/// A bit of `flags`: the last row comes first.
 enum { CWAYLAND_SCREENCOPY_Y_INVERT = 1 };
 
 struct wl_shm *cwayland_bind_shm(struct wl_registry *registry, uint32_t name);
-/// - version: At most 4, which tells the output's name.
+/// - version: At most 4, which reports the output's name.
 struct wl_output *cwayland_bind_output(struct wl_registry *registry, uint32_t name, uint32_t version);
 struct cwayland_screencopy_manager *cwayland_bind_screencopy_manager(struct wl_registry *registry, uint32_t name);
 
@@ -36,7 +38,7 @@ struct cwayland_screencopy_frame *cwayland_screencopy_capture(struct cwayland_sc
                                                              struct wl_output *output);
 void cwayland_screencopy_frame_add_listener(struct cwayland_screencopy_frame *frame,
                                             const struct cwayland_screencopy_frame_listener *listener, void *data);
-/// Copies the next picture of the output into `buffer`, also of an output that is static.
+/// Copies the next picture of the output into `buffer`, even if the output is static.
 void cwayland_screencopy_copy(struct cwayland_screencopy_frame *frame, struct wl_buffer *buffer);
 void cwayland_screencopy_frame_destroy(struct cwayland_screencopy_frame *frame);
 

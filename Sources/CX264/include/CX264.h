@@ -1,4 +1,4 @@
-// What Swift cannot import from x264.
+// The part of x264 that Swift cannot import.
 #ifndef CX264_H
 #define CX264_H
 

@@ -1,4 +1,4 @@
-// What Swift cannot import from x265.
+// The part of x265 that Swift cannot import.
 #ifndef CX265_H
 #define CX265_H
 
@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <x265.h>
 
-/// The library's functions for 8-bit pictures. `x265_api_get` is a macro that appends the library's build number.
+/// Returns the library's functions for 8-bit pictures. `x265_api_get` is a macro that appends the library's build
+/// number.
 const x265_api *cx265_api(void);
 
 #endif

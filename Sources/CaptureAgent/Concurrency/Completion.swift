@@ -1,19 +1,19 @@
-/// An end that comes once: any thread may bring it about, look at it and wait for it.
+/// A one-time completion flag that any thread may set, read and wait for.
 ///
-/// Unlike an ``Event`` it takes no descriptor, and looking at it takes no system call.
+/// Unlike an ``Event``, it needs no file descriptor, and reading it makes no system call.
 package final class Completion: Sendable {
     private let state = Monitor(false)
 
     package init() {}
 
-    /// Brings the end about. Safe in any thread.
+    /// Marks it as complete. Safe to call from any thread.
     package func set() {
         state.update { $0 = true }
     }
 
     package var isSet: Bool { state.withLock { $0 } }
 
-    /// Waits for the end.
+    /// Waits until it is complete.
     package func wait() {
         state.wait { $0 ? .done(()) : .wait(until: nil) }
     }

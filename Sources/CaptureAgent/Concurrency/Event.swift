@@ -3,7 +3,7 @@ import Glibc
 
 /// A manual-reset event: any thread may set it, and `poll` can wait for it.
 package final class Event: Sendable {
-    /// Readable once the event is set; for `poll` only.
+    /// A descriptor that is readable once the event is set; for `poll` only.
     package let descriptor: Int32
 
     package init() throws(ResourceShortage) {
@@ -15,13 +15,13 @@ package final class Event: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Sets the event. Safe in any thread.
+    /// Sets the event. Safe to call from any thread.
     package func set() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Takes it back. For events that the one who waits for them takes back, before it looks at what they told of.
+    /// Resets the event. The waiting thread must call this before it reads the state that the event announced.
     package func clear() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
@@ -36,12 +36,17 @@ package final class Event: Sendable {
         _ = Event.wait(forAnyOf: [self], until: nil)
     }
 
-    /// Waits until the event is set or `deadline` (monotonic ns) is reached. Returns whether it is set.
+    /// Waits until the event is set or `deadline` (monotonic ns) is reached.
+    ///
+    /// - Returns: Whether the event is set.
     package func wait(until deadline: UInt64) -> Bool {
         Event.wait(forAnyOf: [self], until: deadline)
     }
 
-    /// Waits until one of `events` is set or `deadline` (monotonic ns; nil for none) is reached. Returns whether one is set.
+    /// Waits until one of `events` is set or `deadline` is reached.
+    ///
+    /// - Parameter deadline: Monotonic ns; `nil` for none.
+    /// - Returns: Whether one of the events is set.
     package static func wait(forAnyOf events: [Event], until deadline: UInt64?) -> Bool {
         let interests = events.map { Poll.Interest($0.descriptor) }
         while true {

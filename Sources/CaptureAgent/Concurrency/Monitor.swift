@@ -1,15 +1,15 @@
 import Glibc
 
-/// State behind a mutex, with a condition to wait on: how the frame threads meet.
+/// State behind a mutex, with a condition to wait for: how the frame threads meet.
 ///
-/// A thread blocked here wakes in tens of microseconds, an actor's task in milliseconds when the machine is busy.
+/// A blocked thread wakes in tens of microseconds. An actor's task on a busy machine takes milliseconds.
 final class Monitor<State: Sendable>: @unchecked Sendable {
     // Unchecked because the compiler cannot see that `state` is touched only under `mutex`.
 
     /// What a waiting thread does next.
     enum Progress<Result> {
         case done(Result)
-        /// Sleep until a signal, or until a monotonic ns, and look again.
+        /// Sleep until a signal or until that time (monotonic ns), then look again.
         case wait(until: UInt64?)
     }
 
@@ -34,26 +34,26 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` alone with the state.
+    /// Runs `body` with exclusive access to the state.
     func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)
     }
 
-    /// Runs `body` alone with the state and wakes the waiting threads.
+    /// Runs `body` with exclusive access to the state, then wakes the waiting threads.
     func update<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        // Behind the lock: a thread that wakes while it is held would go to sleep again at once.
+        // After unlocking, because a thread that wakes while the lock is held would sleep again at once.
         defer { wake() }
         return try withLock(body)
     }
 
-    /// Wakes the waiting threads, to look at the state again.
+    /// Wakes the waiting threads, so that they look at the state again.
     func wake() {
         pthread_cond_broadcast(condition)
     }
 
-    /// Runs `body` alone with the state, again after every wake-up, until it is done.
+    /// Runs `body` with exclusive access to the state, and again after every wake-up, until it is done.
     func wait<Result>(_ body: (inout State) -> Progress<Result>) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

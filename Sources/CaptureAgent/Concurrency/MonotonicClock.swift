@@ -1,8 +1,8 @@
 import Glibc
 
-/// The machine's monotonic clock, shared by all processes on it.
+/// The machine's monotonic clock, shared by all its processes.
 package enum MonotonicClock {
-    /// ns since an arbitrary moment.
+    /// The current time, in ns since an arbitrary moment.
     package static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -11,6 +11,6 @@ package enum MonotonicClock {
 }
 
 extension UInt64 {
-    /// This many milliseconds in ns.
+    /// Converts milliseconds to ns.
     package static func milliseconds(_ count: some BinaryInteger) -> UInt64 { UInt64(count) * 1_000_000 }
 }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// `ppoll` over a few descriptors.
+/// A wrapper of `ppoll` for a few descriptors.
 enum Poll {
     struct Interest {
         var descriptor: Int32
@@ -14,9 +14,10 @@ enum Poll {
         }
     }
 
-    /// Waits until something of `interests` happens or `timeout` ns pass (nil: for ever).
+    /// Waits until one of `interests` is ready or `timeout` ns have passed (`nil`: no limit).
     ///
-    /// Returns for each whether it is ready, hung up or broken. An interrupted wait returns early with none.
+    /// - Returns: For each interest, whether it is ready, hung up or broken. An interrupted wait returns early, all
+    ///   `false`.
     static func wait(for interests: [Interest], timeout: UInt64?) -> [Bool] {
         var descriptors = interests.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
         let count = nfds_t(descriptors.count)

@@ -1,11 +1,11 @@
-/// Something that the system refuses the agent because a limit is reached.
+/// A resource that the system refuses because a limit is reached.
 package enum ResourceShortage: Error, Equatable, CustomStringConvertible {
-    /// A file descriptor, and the system's reason.
+    /// No file descriptor; the value is the system's reason.
     case descriptors(String)
-    /// A thread, and the system's reason.
+    /// No thread; the value is the system's reason.
     case threads(String)
 
-    /// What happened and what to do, for a person.
+    /// A message for people: what happened and what to do.
     package var description: String {
         switch self {
         case .descriptors(let reason):

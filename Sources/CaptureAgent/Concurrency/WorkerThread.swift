@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A thread that runs one closure, and is joined or let go.
+/// A thread that runs one closure and is then joined or detached.
 package final class WorkerThread: @unchecked Sendable {
     // Unchecked because `handle` is written once, before the object is shared.
 
@@ -12,7 +12,7 @@ package final class WorkerThread: @unchecked Sendable {
 
     private var handle = pthread_t()
 
-    /// - Parameter name: Shown by `top -H` and debuggers; at most 15 characters.
+    /// - Parameter name: The name that `top -H` and debuggers show; at most 15 characters.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         let start = Unmanaged.passRetained(Start(body))
         let result = pthread_create(
@@ -32,17 +32,17 @@ package final class WorkerThread: @unchecked Sendable {
         clinux_set_thread_name(handle, String(name.prefix(15)))
     }
 
-    /// Throws if the system would refuse another thread: for libraries that cannot do without and do not check.
+    /// Throws if the system would refuse another thread. For libraries that need a thread and do not check for failure.
     package static func requireSupply() throws(ResourceShortage) {
         try WorkerThread(name: "trial") {}.join()
     }
 
-    /// Lets the thread go: nobody joins it.
+    /// Detaches the thread, so that nobody has to join it.
     package func detach() {
         pthread_detach(handle)
     }
 
-    /// Waits until the closure has returned. Called once, from another thread.
+    /// Waits until the closure has returned. Must be called once, from another thread.
     package func join() {
         pthread_join(handle, nil)
     }

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// Why a D-Bus call did not succeed.
+/// The reason why a D-Bus call failed.
 enum BusError: Error, Equatable {
     /// There is no session bus.
     case noBus(String)
@@ -14,14 +14,14 @@ enum BusError: Error, Equatable {
     case malformed(String)
 }
 
-/// A connection to the session bus, used in one thread.
+/// A connection to the session bus, used by one thread.
 final class Bus {
     private static let daemon = BusTarget(
         service: "org.freedesktop.DBus",
         path: "/org/freedesktop/DBus",
         interface: "org.freedesktop.DBus"
     )
-    /// Deadline of calls to the bus itself, ns.
+    /// The time limit of calls to the bus itself, in ns.
     private static let ownCallTimeout: UInt64 = .milliseconds(5_000)
 
     private let handle: OpaquePointer
@@ -31,7 +31,7 @@ final class Bus {
         let result = sd_bus_open_user(&bus)
         guard result >= 0, let bus else { throw .noBus(String(cString: strerror(-result))) }
         handle = bus
-        // For the calls that sd-bus makes by itself, such as adding a match.
+        // For the calls that sd-bus makes on its own, such as adding a match.
         sd_bus_set_method_call_timeout(bus, Self.ownCallTimeout / 1000)
     }
 
@@ -48,7 +48,7 @@ final class Bus {
     /// Calls a method and waits for its reply.
     ///
     /// - Parameters:
-    ///   - timeout: ns.
+    ///   - timeout: In ns.
     ///   - arguments: Appends the arguments to the message.
     func call(
         _ target: BusTarget,
@@ -75,7 +75,7 @@ final class Bus {
         var reply: OpaquePointer?
         let result = sd_bus_call(handle, message, timeout / 1000, &error, &reply)
         if result >= 0, let reply { return BusMessage(adopting: reply) }
-        // A peer that ends without an answer gives the same code at once.
+        // A peer that exits without an answer gives the same code immediately.
         if result == -ETIMEDOUT, MonotonicClock.now + .milliseconds(10) >= deadline { throw .timeout }
         throw .refused(
             name: error.name.map { String(cString: $0) } ?? "",
@@ -83,7 +83,7 @@ final class Bus {
         )
     }
 
-    /// Whether somebody has the well-known name `service` now.
+    /// Returns whether the well-known name `service` has an owner now.
     func hasOwner(_ service: String, timeout: UInt64) throws(BusError) -> Bool {
         let reply = try call(Self.daemon, "NameHasOwner", timeout: timeout) { message throws(BusError) in
             try message.append(service)
@@ -91,7 +91,7 @@ final class Bus {
         return try reply.readBoolean()
     }
 
-    /// Reads a property of type u (32-bit unsigned).
+    /// Reads a property of type `u` (32-bit unsigned).
     func unsignedProperty(_ target: BusTarget, _ name: String, timeout: UInt64) throws(BusError) -> UInt32 {
         let properties = BusTarget(
             service: target.service,
@@ -105,7 +105,9 @@ final class Bus {
         return try reply.readVariant("u") { message throws(BusError) in try message.readUnsigned() }
     }
 
-    /// Calls `handler` for every signal `member` of `target`, during ``wait(until:stop:_:)``, until the subscription is dropped.
+    /// Calls `handler` for every signal `member` of `target` while ``wait(until:stop:_:)`` runs.
+    ///
+    /// Dropping the subscription ends it.
     func subscribe(
         _ target: BusTarget,
         _ member: String,
@@ -116,17 +118,19 @@ final class Bus {
         return subscription
     }
 
-    /// Calls `handler` whenever the owner of the well-known name `service` goes, during ``wait(until:stop:_:)``.
+    /// Calls `handler` whenever the well-known name `service` loses its owner while ``wait(until:stop:_:)`` runs.
     func subscribeToLoss(of service: String, _ handler: @escaping () -> Void) throws(BusError) -> BusSubscription {
         try subscribe(Self.daemon, "NameOwnerChanged") { message in
-            // The name, its old owner and its new one.
+            // The arguments are the name, its old owner and its new one.
             guard (try? message.readString()) == service, (try? message.readString())?.isEmpty == false else { return }
             handler()
         }
     }
 
-    /// Handles what arrives until `isDone` says so, any of `events` is set or the deadline (monotonic ns; nil for none) has passed. Returns whether it
-    /// was done, or the bus is gone.
+    /// Handles messages until `isDone` returns `true`, one of `events` is set, or the deadline has passed.
+    ///
+    /// - Parameter deadline: Monotonic ns; `nil` for none.
+    /// - Returns: Whether it is done, or the bus is gone.
     func waitUntil(orAny events: [Event], until deadline: UInt64? = nil, _ isDone: () -> Bool) -> Bool {
         do {
             try wait(until: deadline, stop: events, isDone)
@@ -138,7 +142,9 @@ final class Bus {
         }
     }
 
-    /// Handles what arrives until `isDone` says so or the deadline (monotonic ns) has passed. Returns whether it was done.
+    /// Handles messages until `isDone` returns `true` or the deadline (monotonic ns) has passed.
+    ///
+    /// - Returns: Whether it is done.
     func waits(until deadline: UInt64, stop events: [Event], _ isDone: () -> Bool) throws(BusError) -> Bool {
         do {
             try wait(until: deadline, stop: events, isDone)
@@ -150,11 +156,11 @@ final class Bus {
         }
     }
 
-    /// Handles what arrives until `isDone` says so.
+    /// Handles messages until `isDone` returns `true`.
     ///
     /// - Parameters:
-    ///   - deadline: Monotonic ns; nil for none.
-    ///   - events: Any of them ends the wait with `BusError.stopped`.
+    ///   - deadline: Monotonic ns; `nil` for none.
+    ///   - events: Each of them ends the wait with `BusError.stopped`.
     func wait(until deadline: UInt64?, stop events: [Event], _ isDone: () -> Bool) throws(BusError) {
         while true {
             let processed = sd_bus_process(handle, nil)
@@ -180,7 +186,7 @@ struct BusTarget {
     var interface: String
 }
 
-/// A live signal match; dropping it ends it.
+/// An active signal match. Dropping it removes the match.
 final class BusSubscription {
     private let handler: (BusMessage) -> Void
     private var slot: OpaquePointer?
@@ -194,7 +200,7 @@ final class BusSubscription {
     }
 
     fileprivate func attach(to bus: OpaquePointer, _ target: BusTarget, _ member: String) throws(BusError) {
-        // The bus holds the object's address no longer than the slot lives, which the object owns.
+        // The object owns the slot, and the bus keeps the object's address only while the slot lives.
         let result = sd_bus_match_signal(
             bus,
             &slot,

@@ -3,7 +3,8 @@ import Glibc
 
 /// A D-Bus message: arguments are appended to it, or read from it in order.
 ///
-/// Type strings are the D-Bus specification's ("Type System"): `s` string, `u` 32-bit unsigned, `a{sv}` dictionary of variants.
+/// Type strings follow the D-Bus specification ("Type System"): `s` string, `u` 32-bit unsigned, `a{sv}` dictionary of
+/// variants.
 final class BusMessage {
     private let handle: OpaquePointer
 
@@ -35,7 +36,7 @@ final class BusMessage {
     }
 
     func append(_ value: Bool) throws(BusError) {
-        // sd-bus takes booleans as C ints.
+        // sd-bus expects a boolean as a C int.
         var value: Int32 = value ? 1 : 0
         try check(sd_bus_message_append_basic(handle, CChar(ascii: "b"), &value), "boolean")
     }
@@ -88,17 +89,17 @@ final class BusMessage {
         return value != 0
     }
 
-    /// A descriptor of the reader's own, to be closed by it.
+    /// Reads a descriptor. The caller owns it and must close it.
     func readDescriptor() throws(BusError) -> Int32 {
         var value: Int32 = -1
         try check(sd_bus_message_read_basic(handle, CChar(ascii: "h"), &value), "descriptor")
-        // The message closes its descriptors when it goes.
+        // Duplicated because the message closes its own descriptors when it is freed.
         let own = fcntl(value, F_DUPFD_CLOEXEC, 3)
         guard own >= 0 else { throw .malformed("descriptor: \(String(cString: strerror(errno)))") }
         return own
     }
 
-    /// Reads an `a{sv}` dictionary: calls `body` with each key; it reads the variant or leaves it.
+    /// Reads an `a{sv}` dictionary and calls `body` with each key. `body` may read the variant or ignore it.
     func readOptions(_ body: (String) throws(BusError) -> Void) throws(BusError) {
         try readArray("{sv}") { () throws(BusError) in
             try enter("e", "sv") { () throws(BusError) in
@@ -108,7 +109,7 @@ final class BusMessage {
         }
     }
 
-    /// Reads an array: calls `body` for each element of type `contents`.
+    /// Reads an array and calls `body` for each element of type `contents`.
     func readArray(_ contents: String, _ body: () throws(BusError) -> Void) throws(BusError) {
         try enter("a", contents) { () throws(BusError) in
             while sd_bus_message_at_end(handle, 0) == 0 { try body() }
@@ -123,7 +124,7 @@ final class BusMessage {
         try enter("v", contents) { () throws(BusError) in try body(self) }
     }
 
-    /// Reads a struct of type `contents`; what `body` leaves of it is skipped.
+    /// Reads a struct of type `contents`. Fields that `body` does not read are skipped.
     func readStruct(_ contents: String, _ body: () throws(BusError) -> Void) throws(BusError) {
         try enter("r", contents, body)
     }
@@ -152,7 +153,7 @@ final class BusMessage {
     }
 }
 
-/// A value of an options dictionary.
+/// A value in an options dictionary.
 enum BusValue {
     case string(String)
     case unsigned(UInt32)

@@ -2,21 +2,22 @@ import Glibc
 package import Program
 import Wire
 
-/// Looks at what capturing this desktop needs, with the means of the agent's sources and encoders. Nobody is asked anything, and nothing is
-/// captured.
+/// A check of what the agent needs to capture this desktop, made with the agent's own sources and encoders.
+///
+/// It shows no dialog and captures nothing.
 package struct DesktopDiagnosis {
     private let stateDirectory: String
     private let device: String
 
     /// - Parameters:
-    ///   - stateDirectory: Where the agent would keep its state, an absolute path.
-    ///   - device: The device that the agent would be of.
+    ///   - stateDirectory: The absolute path of the directory in which the agent would keep its state.
+    ///   - device: The device that the agent would serve.
     package init(stateDirectory: String, device: String) {
         self.stateDirectory = stateDirectory
         self.device = device
     }
 
-    /// What was found. Takes seconds where something does not answer.
+    /// Returns the findings. Takes seconds if a service does not answer.
     package func findings() -> [Finding] {
         let screenshots = screenshots
         let isMutter = MutterScreenCast.isAvailable()
@@ -60,7 +61,7 @@ package struct DesktopDiagnosis {
         }
     }
 
-    /// - Parameter hasScreenshots: Whether there is another way to the screen.
+    /// - Parameter hasScreenshots: Whether the agent can also capture the screen with screenshots.
     private func portal(hasScreenshots: Bool) -> Finding {
         do {
             let contents = try ScreenCastPortal.sharedContents().map { "\($0.rawValue)s" }.sorted()
@@ -97,8 +98,9 @@ package struct DesktopDiagnosis {
         return Finding(
             "consent",
             .warning,
-            "No permission of the portal's is kept for device \(device): the next start asks a person, unless the desktop is told not to.",
-            advice: "Start the broadcast once and answer the dialog (heliograph start), or see docs/unattended.md."
+            "No permission of the portal is stored for device \(device): the next start shows a dialog, unless the desktop is set up to skip it.",
+            advice:
+                "Start the broadcast once and answer the dialog (heliograph start), or see docs/guide/unattended.md."
         )
     }
 
@@ -112,12 +114,13 @@ package struct DesktopDiagnosis {
                 "screenshots",
                 .warning,
                 error.detail,
-                advice: "Only screenshots need it, and the fallback of a broadcast: docs/configuration.md, Fallback."
+                advice:
+                    "Only screenshots need it, and the fallback of a broadcast: docs/reference/configuration.md, Fallback."
             )
         }
     }
 
-    /// The state directory, or what of it there is, can be written to.
+    /// Whether the state directory, or its nearest existing parent, is writable.
     private var state: Finding {
         let directory = stateDirectory + "/" + device
         var existing = directory

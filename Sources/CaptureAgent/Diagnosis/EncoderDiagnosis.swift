@@ -3,10 +3,10 @@ import Media
 package import Program
 import Wire
 
-/// Which encoders work on this machine, and why no hardware does.
+/// A check of which encoders work on this machine, and why no hardware encoder does.
 package struct EncoderDiagnosis {
     private let entries: [EncoderEntry]
-    /// The device files of graphics hardware that encodes.
+    /// The device files of graphics hardware that can encode.
     private let renderNodes: [String]
 
     package init() {
@@ -18,7 +18,7 @@ package struct EncoderDiagnosis {
         self.renderNodes = renderNodes
     }
 
-    /// Tries every encoder once, which takes up to seconds with some drivers.
+    /// Tries every encoder once, which takes seconds with some drivers.
     package func findings() -> [Finding] {
         let catalogue = EncoderCatalogue(entries: entries)
         let reports = entries.map { catalogue.report(on: $0) }
@@ -50,7 +50,7 @@ package struct EncoderDiagnosis {
                 "hardware",
                 .warning,
                 "This user may not open \(refused.joined(separator: ", ")); software encodes.",
-                advice: "Add the agent's user to the groups that own them, as a rule render and video, and log in anew."
+                advice: "Add the agent's user to the groups that own them, usually render and video, and log in again."
             )
         }
         guard !renderNodes.isEmpty else {

@@ -1,7 +1,7 @@
 import Media
 package import Wire
 
-/// The encoders of this machine, and whether they work: each is probed once, and the answer kept.
+/// The encoders of this machine, and whether they work. Each one is probed once and the result is kept.
 package final class EncoderCatalogue: Sendable {
     private enum Probe: Sendable {
         case running
@@ -10,20 +10,21 @@ package final class EncoderCatalogue: Sendable {
 
     private struct State: Sendable {
         var probes: [String: Probe] = [:]
-        /// Names in the order of their first probe.
+        /// Names in the order in which they were first probed.
         var order: [String] = []
     }
 
-    /// Those that `auto` chooses from, and that the status lists: of each codec the hardware by preference, then software.
+    /// The encoders that `auto` chooses from and the status lists. For each codec: hardware by preference, then
+    /// software.
     private let entries: [EncoderEntry]
-    /// Finds an encoder that is not listed.
+    /// Finds an encoder that `entries` does not contain.
     private let resolve: @Sendable (String) -> EncoderEntry?
     private let changed: @Sendable ([EncoderReport]) -> Void
     private let state = Monitor(State())
 
     /// - Parameters:
-    ///   - entries: At least one software encoder of each codec.
-    ///   - resolve: Finds an encoder that `entries` lacks.
+    ///   - entries: At least one software encoder for each codec.
+    ///   - resolve: Finds an encoder that `entries` does not contain.
     ///   - changed: Called with all reports after each probe, in the thread that probed.
     package init(
         entries: [EncoderEntry],
@@ -41,7 +42,7 @@ package final class EncoderCatalogue: Sendable {
 
     // MARK: - Probing
 
-    /// What is known so far.
+    /// The results so far.
     package var reports: [EncoderReport] {
         state.withLock { state in
             state.order.compactMap { name in
@@ -50,12 +51,14 @@ package final class EncoderCatalogue: Sendable {
         }
     }
 
-    /// Probes every listed encoder that was not yet probed, until `stop` is set.
+    /// Probes every listed encoder that has not been probed yet, until `stop` is set.
     package func probeAll(stop: Event) {
         for entry in entries where !stop.isSet { _ = report(on: entry) }
     }
 
-    /// Whether `entry` works here. The first call probes it, which takes up to seconds with some drivers; others wait for it.
+    /// Returns whether `entry` works here.
+    ///
+    /// The first call probes it, which takes seconds with some drivers. Other calls wait for that probe.
     package func report(on entry: EncoderEntry) -> EncoderReport {
         let known: EncoderReport? = state.wait { state in
             switch state.probes[entry.name] {
@@ -77,7 +80,7 @@ package final class EncoderCatalogue: Sendable {
 
     // MARK: - Automatic choice
 
-    /// What `auto` chooses from for `codec`, best first: the hardware that is known to work by now, then software.
+    /// Returns what `auto` chooses from for `codec`, best first: hardware that is known to work by now, then software.
     func automaticChoices(for codec: Codec) -> [EncoderEntry] {
         let known = reports
         return entries.filter { entry in
@@ -86,7 +89,7 @@ package final class EncoderCatalogue: Sendable {
         }
     }
 
-    /// Why `auto` takes no hardware for `codec`, for a person; nil when it does, or there is none to try.
+    /// Returns why `auto` uses no hardware for `codec`, for people; `nil` if it does or if there is no hardware to try.
     func softwareReason(for codec: Codec) -> String? {
         let hardware = entries.filter { $0.codec == codec && $0.kind == .hardware }
         let known = reports

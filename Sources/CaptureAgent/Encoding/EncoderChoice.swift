@@ -1,43 +1,46 @@
-/// Which encoder a session uses, and what follows when it fails. A value; times are monotonic ns.
+/// Decides which encoder a session uses, and what happens when it fails. Times are monotonic ns.
 ///
-/// A session that names its encoder has that one or an error. `auto` goes through its choices, best first; the last one is
-/// never given up for another. An encoder that fails is opened again at once. Failing again before it has worked for
-/// ``settlingTime``, it makes way for the next choice, or is opened again after growing pauses, at most
-/// ``failureLimit`` times; what may pass by itself has no such limit.
+/// A session that names its encoder gets that encoder or an error. `auto` tries its choices, best first, and never
+/// gives up the last one.
+///
+/// - An encoder that fails is opened again at once.
+/// - If it fails again within ``settlingTime``, the next choice replaces it. Without another choice, it is opened again
+///   after growing pauses, at most ``failureLimit`` times.
+/// - Failures that may pass without intervention are retried without a limit.
 package struct EncoderChoice {
     package enum Step: Equatable {
-        /// Use the encoder of that name.
+        /// Use the encoder with that name.
         case use(String)
-        /// Nothing before then.
+        /// Try nothing before that time.
         case pause(until: UInt64)
-        /// Nothing until the settings change.
+        /// Try nothing until the settings change.
         case stop(EncoderError)
     }
 
-    /// An encoder that has worked this long since it was opened has put its failures behind it, ns.
+    /// The time after which an open encoder counts as working and its earlier failures are forgotten, in ns.
     package static let settlingTime: UInt64 = .milliseconds(10_000)
     package static let failureLimit = 6
     package static let firstPause: UInt64 = .milliseconds(250)
     package static let longestPause: UInt64 = .milliseconds(2_000)
 
-    /// Names by preference. `auto` may learn of more while the session runs.
+    /// Names by preference. `auto` may find more while the session runs.
     private var choices: [String] = []
     private var current: String?
     /// Choices that failed, and how.
     private var dismissed: [String: EncoderError] = [:]
-    /// Failures of the current encoder since it last settled.
+    /// Failures of the current encoder since it last worked for ``settlingTime``.
     private var failures = 0
     private var opened: UInt64?
     private var nextTry: UInt64 = 0
     private var verdict: EncoderError?
-    /// What the pause waits for to pass by itself; nil for an encoder that is merely tried again.
+    /// The passing problem that the pause waits for; `nil` if the encoder is just tried again.
     package private(set) var trouble: EncoderError?
 
     package init() {}
 
-    /// What to do at `now`.
+    /// Returns the next step at the time `now`.
     ///
-    /// - Parameter choices: Names by preference, at least one.
+    /// - Parameter choices: Names by preference; at least one.
     package mutating func next(among choices: [String], at now: UInt64) -> Step {
         self.choices = choices
         if let verdict { return .stop(verdict) }
@@ -47,13 +50,13 @@ package struct EncoderChoice {
         return .use(name)
     }
 
-    /// Whether something better than the current encoder has come up.
+    /// Returns whether a better choice than the current encoder is available.
     package func prefersAnother(among choices: [String]) -> Bool {
         guard let current, let place = choices.firstIndex(of: current) else { return false }
         return choices[..<place].contains { dismissed[$0] == nil }
     }
 
-    /// Other settings are asked for: what failed before may work now.
+    /// Forgets all failures, because other settings may work.
     package mutating func settingsChanged() {
         dismissed = [:]
         failures = 0
@@ -61,19 +64,19 @@ package struct EncoderChoice {
         verdict = nil
     }
 
-    /// The current encoder was closed on purpose: the best choice is next.
+    /// Records that the current encoder was closed on purpose. The best choice is next.
     package mutating func closed() {
         current = nil
         opened = nil
         failures = 0
     }
 
-    /// The current encoder is open.
+    /// Records that the current encoder is open.
     package mutating func opened(at now: UInt64) {
         opened = now
     }
 
-    /// The current encoder could not be opened.
+    /// Records that the current encoder could not be opened.
     package mutating func refused(_ error: EncoderError, at now: UInt64) {
         if failures > 0 || error.isPassing {
             failedAgain(error, at: now)
@@ -84,13 +87,13 @@ package struct EncoderChoice {
         }
     }
 
-    /// The current encoder failed while it was open.
+    /// Records that the current encoder failed while it was open.
     package mutating func failed(_ error: EncoderError, at now: UInt64) {
         if let opened, now >= opened + Self.settlingTime { failures = 0 }
         failedAgain(error, at: now)
     }
 
-    /// How the choices before the current one failed.
+    /// The failures of the choices before the current one.
     package var dismissals: [EncoderError] { choices.compactMap { dismissed[$0] } }
 
     private mutating func failedAgain(_ error: EncoderError, at now: UInt64) {

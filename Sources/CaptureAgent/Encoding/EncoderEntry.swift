@@ -1,19 +1,20 @@
 package import Media
 
-/// One encoder that sessions can use, as the catalogue knows it.
+/// An encoder that sessions can use, as the catalogue lists it.
 package struct EncoderEntry: Sendable {
     package enum Kind: Sendable, Equatable {
         /// Linked or loaded code that runs on any machine.
         case software
-        /// Needs a device that this machine may not have.
+        /// An encoder that needs a device, which this machine may not have.
         case hardware
     }
 
-    /// Its name in requests, status and metrics.
+    /// The encoder's name in requests, status and metrics.
     package let name: String
     package let codec: Codec
     package let kind: Kind
-    /// What speaks against it at a glance, such as a missing device file, for a person; nil for nothing.
+    /// Returns a quickly found reason why it cannot work, such as a missing device file, for people; `nil` if there is
+    /// none.
     package let obstacle: @Sendable () -> String?
     package let open: @Sendable (EncoderSettings) throws(EncoderError) -> any VideoEncoder
 
@@ -33,7 +34,8 @@ package struct EncoderEntry: Sendable {
 }
 
 extension EncoderEntry {
-    /// What the status lists and `auto` chooses from: of each codec the hardware by preference, then software.
+    /// The encoders that the status lists and `auto` chooses from. For each codec: hardware by preference, then
+    /// software.
     package static let listed = hardware + [x264, x265]
 
     package static let x264 = EncoderEntry(name: "x264", codec: .h264, kind: .software) {
@@ -47,12 +49,12 @@ extension EncoderEntry {
     }
 }
 
-/// Finds out whether an encoder works on this machine: it is opened and encodes three small pictures.
+/// A test whether an encoder works on this machine: it must open and encode three small pictures.
 enum EncoderProbe {
-    /// A size that every vendor's hardware takes.
+    /// A size that the hardware of every vendor accepts.
     private static let size = PictureSize(width: 320, height: 240)
 
-    /// Why `entry` does not work here, nil when it does.
+    /// Returns why `entry` does not work here, or `nil` if it does.
     static func failure(of entry: EncoderEntry) -> String? {
         if let obstacle = entry.obstacle() { return obstacle }
         let settings = EncoderSettings(codec: entry.codec, size: size, fps: 30, bitrate: 1_000_000)
@@ -60,13 +62,14 @@ enum EncoderProbe {
             let encoder = try entry.open(settings)
             let picture = I420Picture(size: size)
             picture.clear()
-            // The first picture is a keyframe, the second is made from it, the third is a keyframe because it has to be.
+            // The first picture is always a keyframe, the second is predicted from it, and the third must become a
+            // keyframe when asked.
             for (number, isKeyframe) in [true, false, true].enumerated() {
-                // A moving bar, so that the second picture holds something.
+                // A moving bar, so that the second picture differs from the first.
                 (picture.y + number * 16 * picture.lumaStride).update(repeating: 200, count: 16 * picture.lumaStride)
                 let encoded = try encoder.encode(picture, forceKeyframe: isKeyframe)
                 guard encoded.isKeyframe == isKeyframe else {
-                    return "\(entry.name) does not make keyframes when it is told to"
+                    return "\(entry.name) does not make keyframes on request"
                 }
                 guard !isKeyframe || ParameterSets(leading: encoded.bytes, codec: entry.codec) != nil else {
                     return "\(entry.name) leaves the parameter sets out of its keyframes"

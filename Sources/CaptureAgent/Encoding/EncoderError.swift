@@ -1,22 +1,22 @@
 package import Media
 package import Wire
 
-/// Why an encoder does not work.
+/// The reason why an encoder does not work.
 package enum EncoderError: Error, Equatable, CustomStringConvertible {
-    /// It does not work on this machine, whatever the settings.
+    /// The encoder does not work on this machine, whatever the settings.
     case unavailable(encoder: String, reason: String)
-    /// It does not take these settings.
+    /// The encoder rejects these settings.
     case cannotOpen(encoder: String, settings: EncoderSettings, reason: String? = nil)
-    /// It stopped working while it was open.
+    /// The encoder stopped working while it was open.
     case failed(encoder: String, reason: String? = nil)
-    /// It kept the picture back, which the low-delay settings rule out.
+    /// The encoder did not return the picture at once, although the low-delay settings require it.
     case delayed(encoder: String)
-    /// It made a keyframe that no packet has room for.
+    /// The encoder made a keyframe that is too large for a packet.
     case tooLong(encoder: String)
-    /// The system refuses what it takes.
+    /// The system refuses a resource that the encoder needs.
     case shortage(encoder: String, ResourceShortage)
 
-    /// Whether it may pass by itself, with another picture or with time.
+    /// Whether the error may pass without intervention, with another picture or after some time.
     var isPassing: Bool {
         switch self {
         case .tooLong, .shortage: true
@@ -43,7 +43,7 @@ package enum EncoderError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What the relay is told when a session ends up with this error.
+    /// The failure that the relay is told if a session ends up with this error.
     package var sessionFailure: SessionFailure {
         let code: SessionFailure.Code =
             switch self {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether a session can use frames in DMA-BUFs by now. Set in the session's thread, read in any.
+/// Whether a session can use frames in DMA-BUFs now. Written by the session's thread, read by any thread.
 final class ImportAbility: Sendable {
     private let state = Mutex(false)
     private let changed: @Sendable () -> Void

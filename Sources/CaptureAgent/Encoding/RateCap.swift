@@ -1,19 +1,19 @@
 import Media
 
-/// How an encoder's video buffering verifier (ITU-T H.264 annex C) holds a session's bit rate.
+/// The limits of an encoder's video buffering verifier (ITU-T H.264 annex C), which keep a session to its bitrate.
 struct RateCap: Equatable {
     private static let uncompressedBitsPerPixel = 12
 
-    /// Rate at which the verifier's buffer drains, kbit/s.
+    /// The rate at which the verifier's buffer drains, in kbit/s.
     let maximum: Int
-    /// Size of the verifier's buffer, kbit: no more than this waits before a link of the session's rate.
+    /// The size of the verifier's buffer, in kbit. No more than this queues on a link with the session's rate.
     let buffer: Int
 
     /// - Parameters:
-    ///   - bitrate: The session's bit rate, bit/s.
+    ///   - bitrate: The session's bitrate, in bit/s.
     ///   - fps: Pictures per second that the encoder is given.
-    ///   - openedFps: Pictures per second that it was opened for. It cannot learn of another rate while it is open, and
-    ///     drains the verifier by the picture: the difference is made up in what a second drains.
+    ///   - openedFps: Pictures per second that the encoder was opened for. An open encoder cannot change it, and drains
+    ///     the verifier per picture, so `maximum` makes up for the difference.
     init(bitrate: Int, fps: Int, openedFps: Int) {
         maximum = max(1, bitrate / 1000 * openedFps / fps)
         buffer = max(1, bitrate / 2000)
@@ -24,7 +24,7 @@ struct RateCap: Equatable {
         self.buffer = buffer
     }
 
-    /// What holds no picture of that size down: its uncompressed bits, twice over.
+    /// Returns a cap that limits no picture of that size: twice its uncompressed bits.
     static func none(for size: PictureSize) -> RateCap {
         let bits = 2 * size.width * size.height * uncompressedBitsPerPixel / 1000 + 1
         return RateCap(maximum: bits, buffer: bits)

@@ -1,45 +1,46 @@
 import Media
 import Wire
 
-/// A session's encoder: opened as asked for, opened again or replaced when it fails.
+/// A session's encoder, which is reopened or replaced when it fails.
 ///
 /// Owned by the session's encoder thread.
 struct RecoveringEncoder: ~Copyable {
     enum Failure: Error {
-        /// There will be no encoder until the settings change.
+        /// There is no encoder until the settings change.
         case stopped(EncoderError)
-        /// An encoder that failed is tried again later; with what stands in its way until it passes by itself, if that is known.
+        /// A failed encoder will be tried again later. The value is the passing problem, if it is known.
         case pausing(EncoderError?)
     }
 
-    /// What a packet has room for, but for a message that is put into turned pictures afterwards, some ten bytes.
+    /// The largest picture that fits into a packet. Leaves room for the message that is added to turned pictures, about
+    /// ten bytes.
     private static let longestPicture = AccessUnit.maximumByteCount - 64
 
     private let catalogue: EncoderCatalogue
     private let codec: Codec
-    /// Nil for `auto`.
+    /// The named encoder; `nil` for `auto`.
     private let entry: EncoderEntry?
-    /// Why the encoder that was asked for cannot be used at all.
+    /// Why the requested encoder cannot be used at all.
     let unavailability: EncoderError?
     private var choice = EncoderChoice()
     private var encoder: (any VideoEncoder)? {
-        // Asked for every picture, and a search among conformances.
+        // Stored because it is read for every picture, and a conformance check is slow.
         didSet { imports = encoder is any ImportingEncoder }
     }
     /// Whether the open encoder takes frames in DMA-BUFs.
     private(set) var imports = false
-    /// What the open encoder has made, with what was put between.
+    /// The output of the open encoder, including repeats that were inserted.
     private var stream: RepeatableStream
-    /// What the next encoder is opened for.
+    /// The settings that the next encoder is opened with.
     private var settings: EncoderSettings?
     /// Whether an encoder has failed and its replacement is not open yet.
     private var isBroken = false
-    /// Encoders that failed in mid-stream and were replaced.
+    /// The number of encoders that failed while streaming and were replaced.
     private(set) var restarts: UInt64 = 0
-    /// Why it is this encoder, where it is not the session's first choice; as of the last keyframe.
+    /// Why this encoder was chosen instead of the session's first choice, as of the last keyframe.
     private(set) var reason: String?
 
-    /// - Parameter name: The encoder's, or `auto`. One that was not probed yet is.
+    /// - Parameter name: The encoder's name, or `auto`. An encoder that has not been probed yet is probed here.
     init(name: String, codec: Codec, catalogue: EncoderCatalogue) {
         self.catalogue = catalogue
         self.codec = codec
@@ -68,23 +69,25 @@ struct RecoveringEncoder: ~Copyable {
         guard entry.codec == codec else {
             return .unavailable(encoder: name, reason: "it makes \(entry.codec.rawValue), not \(codec.rawValue)")
         }
-        // The codec's own software encoder needs no proof, and its session no delay.
+        // The codec's own software encoder is known to work, so a probe would only delay the session.
         if catalogue.automaticChoices(for: codec).last?.name == name { return nil }
         return catalogue.report(on: entry).reason.map { .unavailable(encoder: name, reason: $0) }
     }
 
-    /// The open encoder's name and what it was opened for.
+    /// The open encoder's name and the settings that it was opened with.
     var opened: (name: String, settings: EncoderSettings)? { encoder.map { ($0.name, $0.settings) } }
 
-    /// Takes over a bit rate and a rate of pictures without a keyframe. Returns whether the open encoder can.
+    /// Changes the bitrate and the frame rate without a keyframe.
+    ///
+    /// - Returns: Whether the open encoder can do this.
     func reconfigure(bitrate: Int, fps: Int) -> Bool {
         encoder?.reconfigure(bitrate: bitrate, fps: fps) ?? true
     }
 
     /// Makes sure that an encoder is open for pictures of the settings' size.
     ///
-    /// - Parameter isKeyframe: Whether the next picture is a keyframe anyway: then an encoder of other settings, or one
-    ///   that is not the best any more, is replaced.
+    /// - Parameter isKeyframe: Whether the next picture will be a keyframe anyway. Then an encoder with other settings,
+    ///   or one that is no longer the best choice, is replaced.
     mutating func prepare(for settings: EncoderSettings, isKeyframe: Bool) throws(Failure) {
         if settings != self.settings {
             self.settings = settings
@@ -96,47 +99,51 @@ struct RecoveringEncoder: ~Copyable {
                 reason = reasonForFallback()
                 guard encoder.settings != settings || choice.prefersAnother(among: choices.map(\.name)) else { return }
             }
-            // Closed first: some devices open only few encoders at a time.
+            // Closed first, because some devices open only a few encoders at a time.
             self.encoder = nil
             choice.closed()
         }
         try open(for: settings)
     }
 
-    /// A picture that shows the last one again, made without the encoder; nil where its stream takes none.
+    /// Returns a picture that shows the last one again, made without the encoder; `nil` if the stream does not allow
+    /// it.
     mutating func skip() -> EncodedPicture? {
         stream.skip().map { EncodedPicture(bytes: $0, isKeyframe: false) }
     }
 
-    /// The last keyframe once more, where the picture is still the keyframe's; nil where that cannot be.
+    /// Returns the last keyframe again if the screen still shows it; `nil` if that is not possible.
     mutating func resendKeyframe() -> EncodedPicture? {
         stream.resendKeyframe().map { EncodedPicture(bytes: $0, isKeyframe: true) }
     }
 
-    /// Whether the last picture was a keyframe that somebody else can go on from.
+    /// Whether the last picture was a keyframe from which the relay can continue with repeats.
     var isResumable: Bool { stream.isResumable }
 
-    /// Takes note of what somebody else has made of the last keyframe.
+    /// Records the repeats that the relay has made from the last keyframe.
     mutating func follow(_ rested: Rested) {
         stream.follow(inserted: Int(rested.inserted), keyframeWasResent: rested.keyframe != nil)
     }
 
-    /// Whether its stream takes pictures made without it.
+    /// Whether the stream allows repeats that are made without the encoder.
     var takesRepeats: Bool { stream.admission == .admitted }
 
-    /// Why the open encoder's stream takes no pictures made without it; nil when it does, or is not known yet.
+    /// Why the open encoder's stream does not allow repeats made without it; `nil` if it does, or if this is not known
+    /// yet.
     var repeatRefusal: RepeatRefusal? {
         if case .refused(let refusal) = stream.admission { refusal } else { nil }
     }
 
-    /// Encodes one picture, whose size is that of the encoder prepared. If that fails, its replacement encodes it as a keyframe.
+    /// Encodes one picture, whose size must be that of the prepared encoder. If the encoder fails, its replacement
+    /// encodes the picture as a keyframe.
     mutating func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
         try encode(forceKeyframe: forceKeyframe) { encoder, force throws(EncoderError) in
             try encoder.encode(picture, forceKeyframe: force)
         }
     }
 
-    /// Encodes a picture that has settled as a keyframe that can be sent again. If no packet has room for it, the cap of the bitrate holds for it too.
+    /// Encodes a settled picture as a keyframe that can be sent again. If it is too large for a packet, it is encoded
+    /// again under the bitrate's cap.
     mutating func encodeStaticKeyframe(
         _ picture: I420Picture
     ) throws(Failure) -> (encoded: EncodedPicture, isHeldToCap: Bool) {
@@ -174,7 +181,9 @@ struct RecoveringEncoder: ~Copyable {
         throw .pausing(nil)
     }
 
-    /// Encodes a picture so that it can follow what was put between and a packet has room for it: if not, as a keyframe. Nil where `encode` gives none.
+    /// Encodes a picture that can follow the inserted repeats and fits into a packet, if necessary as a keyframe.
+    ///
+    /// - Returns: `nil` if `encode` returns `nil`.
     private mutating func follow(
         forceKeyframe: Bool,
         _ encode: (Bool) throws(EncoderError) -> EncodedPicture?
@@ -182,7 +191,7 @@ struct RecoveringEncoder: ~Copyable {
         var isTooLong = false
         for isKeyframe in forceKeyframe ? [true] : [false, true] {
             guard var encoded = try encode(isKeyframe) else { return nil }
-            // Given away, so that it is changed in place.
+            // Moved out, so that it is changed in place.
             let bytes = encoded.bytes
             encoded.bytes = []
             if let bytes = try? stream.live(consume bytes) {
@@ -192,20 +201,24 @@ struct RecoveringEncoder: ~Copyable {
             }
         }
         if isTooLong { throw .tooLong(encoder: encoder?.name ?? "") }
-        throw .failed(encoder: encoder?.name ?? "", reason: "it made no keyframe when told to")
+        throw .failed(encoder: encoder?.name ?? "", reason: "it made no keyframe on request")
     }
 
     // MARK: - DMA-BUF
 
-    /// Encodes a frame in a DMA-BUF, nil where the open encoder takes none. If that fails, the picture is lost: a replacement, which the next one
-    /// opens, may be unable to read it.
+    /// Encodes a frame in a DMA-BUF.
+    ///
+    /// If the encoder fails, the picture is lost. The next picture opens a replacement, which may be unable to read
+    /// DMA-BUFs.
+    ///
+    /// - Returns: `nil` if the open encoder does not accept DMA-BUFs.
     mutating func encode(_ buffer: DMABuf, forceKeyframe: Bool) throws(Failure) -> EncodedPicture? {
         try encodeImported(forceKeyframe: forceKeyframe) { encoder, force throws(EncoderError) in
             try encoder.encode(buffer, forceKeyframe: force)
         }
     }
 
-    /// Encodes the picture of the DMA-BUF that was encoded last once more; nil where the open encoder has none.
+    /// Encodes the last imported picture again; returns `nil` if the open encoder has none.
     mutating func encodeImportedAgain(forceKeyframe: Bool) throws(Failure) -> EncodedPicture? {
         try encodeImported(forceKeyframe: forceKeyframe) { encoder, force throws(EncoderError) in
             try encoder.encodeImportedAgain(forceKeyframe: force)

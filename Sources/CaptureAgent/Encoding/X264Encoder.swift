@@ -1,14 +1,14 @@
 import CX264
 package import Media
 
-/// H.264 by libx264, set up for one picture in, one picture out.
+/// An H.264 encoder by libx264, set up to return each picture at once.
 package final class X264Encoder: VideoEncoder {
     package let name = "x264"
     package let settings: EncoderSettings
 
-    /// The constant quality that is aimed at: a rate factor, lower is better.
+    /// The constant quality to aim for, as a rate factor; lower is better.
     private static let quality: Float = 23
-    /// A picture of a rate factor this much above has lost quality to the cap: about 1 dB.
+    /// How far the rate factor must be above the aim to show that the cap has cost quality: about 1 dB.
     private static let cappedBy = 1.0
 
     private var handle: OpaquePointer
@@ -29,7 +29,7 @@ package final class X264Encoder: VideoEncoder {
         x264_encoder_close(handle)
     }
 
-    /// - Parameter level: The standard's level, times ten; nil for the least that suits the settings.
+    /// - Parameter level: The standard's level times ten; `nil` for the lowest level that suits the settings.
     private static func open(
         _ settings: EncoderSettings,
         cap: RateCap,
@@ -57,7 +57,7 @@ package final class X264Encoder: VideoEncoder {
         let byteCount = x264_encoder_encode(handle, &units, &unitCount, &input, &output)
         guard byteCount >= 0 else { throw .failed(encoder: name) }
         guard byteCount > 0, let first = units?.pointee.p_payload else { throw .delayed(encoder: name) }
-        // The payloads of one call's units lie one behind the other.
+        // The payloads of all units of one call are contiguous.
         let bytes = Array(UnsafeBufferPointer(start: first, count: Int(byteCount)))
         return EncodedPicture(
             bytes: bytes,
@@ -66,7 +66,7 @@ package final class X264Encoder: VideoEncoder {
         )
     }
 
-    /// By a new encoder: only at its beginning is x264's verifier as full as it is large, and a cap that is lowered holds at once.
+    /// Uses a new encoder, because x264's verifier is full only at the start, and a lowered cap takes effect at once.
     package func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
@@ -90,8 +90,10 @@ package final class X264Encoder: VideoEncoder {
         return x264_encoder_reconfig(handle, &parameters) == 0
     }
 
-    /// Level 4.1 where it suffices, else x264's choice. Levels 3.1 to 4 allow no picture more than a quarter of its uncompressed size (ITU-T H.264
-    /// table A-1, MinCR), and x264 coarsens text to keep to that.
+    /// Returns level 4.1 if it suffices, otherwise leaves the choice to x264.
+    ///
+    /// Levels 3.1 to 4 limit each picture to a quarter of its uncompressed size (ITU-T H.264 table A-1, MinCR), and
+    /// x264 degrades text to stay below that.
     private static func leastLevel(for settings: EncoderSettings) -> Int32 {
         let macroblocks = (settings.size.width + 15) / 16 * ((settings.size.height + 15) / 16)
         let suffices = macroblocks <= 8192 && macroblocks * settings.fps <= 245_760 && settings.bitrate <= 50_000_000
@@ -103,7 +105,7 @@ package final class X264Encoder: VideoEncoder {
         parameters.rc.i_vbv_buffer_size = Int32(clamping: cap.buffer)
     }
 
-    /// The settings that live viewing needs; docs/architecture.md says why.
+    /// The settings for live viewing; docs/design/reports/encoders-and-scaling.md explains them.
     private static func parameters(for settings: EncoderSettings) -> x264_param_t {
         var parameters = x264_param_t()
         x264_param_default_preset(&parameters, "ultrafast", "zerolatency")
@@ -113,13 +115,13 @@ package final class X264Encoder: VideoEncoder {
         parameters.i_height = Int32(settings.size.height)
         parameters.i_fps_num = UInt32(settings.fps)
         parameters.i_fps_den = 1
-        // The output cadence is constant; time stamps travel outside the stream.
+        // The frame rate is constant; timestamps travel outside the stream.
         parameters.b_vfr_input = 0
-        // Sessions run side by side: threads inside an encoder would only cost.
+        // Sessions run in parallel, so threads inside an encoder would only add cost.
         parameters.i_threads = 1
         parameters.b_sliced_threads = 0
 
-        // KeyframePolicy decides on keyframes, by time.
+        // KeyframePolicy decides on keyframes by time.
         parameters.i_keyint_max = X264_KEYINT_MAX_INFINITE
         parameters.i_scenecut_threshold = 0
         parameters.i_frame_reference = 1
@@ -127,7 +129,7 @@ package final class X264Encoder: VideoEncoder {
         parameters.b_annexb = 1
         parameters.b_repeat_headers = 1
 
-        // A constant quality, capped so that a burst never queues more than the buffer behind a link of that rate.
+        // Constant quality, capped so that a burst never queues more than the buffer on a link with that rate.
         parameters.rc.i_rc_method = X264_RC_CRF
         parameters.rc.f_rf_constant = quality
         parameters.i_nal_hrd = X264_NAL_HRD_NONE

@@ -1,14 +1,14 @@
 import CX265
 package import Media
 
-/// H.265 by libx265, set up for one picture in, one picture out.
+/// An H.265 encoder by libx265, set up to return each picture at once.
 package final class X265Encoder: VideoEncoder {
     package let name = "x265"
     package let settings: EncoderSettings
 
-    /// The constant quality that is aimed at: a rate factor, lower is better.
+    /// The constant quality to aim for, as a rate factor; lower is better.
     private static let quality = 24.0
-    /// A quantiser this much above what the quality asks for costs about 1 dB.
+    /// How far the quantiser must be above the aim to show a loss of about 1 dB.
     private static let cappedBy = 1.0
     /// The last picture's quantiser.
     private var lastQuantiser = Double.infinity
@@ -23,7 +23,7 @@ package final class X265Encoder: VideoEncoder {
     package init(_ settings: EncoderSettings) throws(EncoderError) {
         self.settings = settings
         do throws(ResourceShortage) {
-            // Its frame encoder has one, and libx265 3.5 waits for ever for one that it could not start.
+            // Its frame encoder needs one thread, and libx265 3.5 waits forever if that thread cannot start.
             try WorkerThread.requireSupply()
         } catch {
             throw .shortage(encoder: "x265", error)
@@ -81,8 +81,10 @@ package final class X265Encoder: VideoEncoder {
         )
     }
 
-    /// x265 makes no settled picture better, but its rate control, which motion has driven up, comes down from repeat to repeat, and with
-    /// it the quantiser of the next keyframe.
+    /// Returns whether the rate control still holds the quality down.
+    ///
+    /// x265 does not refine a settled picture. But after motion, its rate control recovers from repeat to repeat, and
+    /// with it the quantiser of the next keyframe.
     private func isCapped(_ picture: x265_picture) -> Bool {
         let quantiser = picture.frameData.qp
         defer { lastQuantiser = quantiser }
@@ -90,17 +92,17 @@ package final class X265Encoder: VideoEncoder {
         return quantiser > Self.quality || quantiser < lastQuantiser - 0.25
     }
 
-    /// Never: x265 3.5 keeps its old rate, and reports success, when the new one belongs to another level.
+    /// Always `false`: if the new rate belongs to another level, x265 3.5 reports success but keeps the old rate.
     package func reconfigure(bitrate: Int, fps: Int) -> Bool { false }
 
-    /// The settings that live viewing needs; docs/architecture.md says why.
+    /// The settings for live viewing; docs/design/reports/encoders-and-scaling.md explains them.
     private static func set(
         _ parameters: UnsafeMutablePointer<x265_param>,
         for settings: EncoderSettings,
         library: UnsafePointer<x265_api>
     ) {
         _ = library.pointee.param_default_preset(parameters, "ultrafast", "zerolatency")
-        // A string that the library copies.
+        // The library copies the string.
         _ = library.pointee.param_parse(parameters, "pools", "none")
         parameters.pointee.logLevel = X265_LOG_NONE
         parameters.pointee.internalCsp = X265_CSP_I420
@@ -108,21 +110,21 @@ package final class X265Encoder: VideoEncoder {
         parameters.pointee.sourceHeight = Int32(settings.size.height)
         parameters.pointee.fpsNum = UInt32(settings.fps)
         parameters.pointee.fpsDenom = 1
-        // The preset's 16 blur small text.
+        // The preset's value of 16 blurs small text.
         parameters.pointee.minCUSize = 8
-        // A picture has to be a coding tree unit at least, which the preset makes 32 samples wide.
+        // A picture must be at least one coding tree unit large, which the preset makes 32 samples wide.
         if min(settings.size.width, settings.size.height) < 32 { parameters.pointee.maxCUSize = 16 }
-        // Sessions run side by side: threads inside an encoder would only cost.
+        // Sessions run in parallel, so threads inside an encoder would only add cost.
         parameters.pointee.frameNumThreads = 1
         parameters.pointee.bEnableWavefront = 0
 
-        // KeyframePolicy decides on keyframes, by time.
+        // KeyframePolicy decides on keyframes by time.
         parameters.pointee.keyframeMax = -1
         parameters.pointee.scenecutThreshold = 0
         parameters.pointee.bOpenGOP = 0
         parameters.pointee.bframes = 0
         parameters.pointee.maxNumReferences = 1
-        // Motion is never predicted from another picture's, so pictures can be inserted into the stream.
+        // Motion vectors are never predicted from another picture's, so pictures can be inserted into the stream.
         parameters.pointee.bEnableTemporalMvp = 0
         parameters.pointee.bAnnexB = 1
         parameters.pointee.bRepeatHeaders = 1
@@ -130,7 +132,7 @@ package final class X265Encoder: VideoEncoder {
         parameters.pointee.bEmitInfoSEI = 0
         parameters.pointee.bEmitHRDSEI = 0
 
-        // A constant quality, capped so that a burst never queues more than the buffer behind a link of that rate.
+        // Constant quality, capped so that a burst never queues more than the buffer on a link with that rate.
         let cap = RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps)
         parameters.pointee.rc.rateControlMode = Int32(X265_RC_CRF.rawValue)
         parameters.pointee.rc.rfConstant = quality

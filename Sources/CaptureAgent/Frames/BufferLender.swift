@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One buffer lent to a frame.
+/// A buffer that is lent to a frame.
 package struct BufferLease: Sendable {
     package let buffer: Int
     package let lender: BufferLender
@@ -8,11 +8,12 @@ package struct BufferLease: Sendable {
     package func giveBack() { lender.giveBack(buffer) }
 }
 
-/// Keeps account of which of a source's buffers are lent to frames, and gathers those given back.
+/// The account of a source's buffers: which are lent to frames, and which have been given back.
 ///
-/// Frames are dropped in any thread, while buffers may only be queued in the source's own: it collects them when woken.
+/// Any thread may drop a frame, but only the source's thread may queue buffers. That thread collects them when it is
+/// woken.
 package final class BufferLender: Sendable {
-    /// How many buffers a producer always keeps: without a free one it drops its next frame.
+    /// The number of buffers that a producer always keeps. Without a free buffer it drops its next frame.
     private static let producersShare = 2
 
     private struct State {
@@ -20,19 +21,21 @@ package final class BufferLender: Sendable {
         var lent: Set<Int> = []
         var returned: [Int] = []
 
-        /// Whether the producer may soon want what has been given back: mostly one of its next pictures takes that along, at no cost.
+        /// Whether the producer may soon run out of buffers.
+        ///
+        /// Otherwise, returned buffers can wait: one of the producer's next pictures takes them along at no cost.
         var isShort: Bool { lent.count + returned.count + BufferLender.producersShare >= total - 1 }
     }
 
     private let state = Mutex(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: Asks the source's thread to call ``collect()``; called in any thread.
+    /// - Parameter wake: Asks the source's thread to call ``collect()``; may be called in any thread.
     package init(wake: @escaping @Sendable () -> Void) {
         self.wake = wake
     }
 
-    /// How many buffers the source has.
+    /// Sets how many buffers the source has.
     package func setTotal(_ total: Int) { state.withLock { $0.total = total } }
 
     /// Whether another buffer can be lent.
@@ -55,9 +58,9 @@ package final class BufferLender: Sendable {
         if isWanted { wake() }
     }
 
-    /// Forgets a buffer that the source has lost: it will not be collected.
+    /// Forgets a buffer that the source has lost, so that it will not be collected.
     ///
-    /// - Returns: Whether it was lent.
+    /// - Returns: Whether the buffer was lent.
     @discardableResult
     package func forget(_ buffer: Int) -> Bool {
         state.withLock { state in
@@ -66,9 +69,9 @@ package final class BufferLender: Sendable {
         }
     }
 
-    /// Hands every buffer given back since the last call to `body`, the last one first.
+    /// Passes every buffer that was given back since the last call to `body`, the last one first.
     package func collect(_ body: (Int) -> Void) {
-        // One at a time: the array taken out whole would have to be allocated anew for each picture.
+        // One at a time, because taking out the whole array would allocate a new one for each picture.
         while let buffer = state.withLock({ $0.returned.popLast() }) { body(buffer) }
     }
 }

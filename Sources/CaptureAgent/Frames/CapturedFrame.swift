@@ -1,11 +1,11 @@
 package import Media
 
-/// One raw frame of the screen. Frames that differ only in where the pointer is share their contents.
+/// A raw frame of the screen. Frames that differ only in the pointer's position share their contents.
 package struct CapturedFrame: Sendable {
     package var contents: FrameContents
-    /// When the frame was captured, monotonic ns.
+    /// When the frame was captured, in monotonic ns.
     package var captured: UInt64
-    /// To be drawn over the pixels; nil when there is none, or the desktop has drawn it already.
+    /// The pointer to draw over the pixels; `nil` if there is none or the desktop has already drawn it.
     package var pointer: Pointer?
 
     /// Clockwise quarter turns, 0 to 3, that make the picture upright.
@@ -40,14 +40,14 @@ package enum FrameContents: Sendable {
     }
 }
 
-/// When a frame was captured, from what its producer says.
+/// The capture time of a frame, derived from the producer's timestamp.
 package enum CaptureTime {
-    /// Stamps older than this are not believed, ns.
+    /// The earliest timestamp that counts as plausible, in ns.
     private static let oldest: UInt64 = 1_000_000_000
 
-    /// The producer's stamp where it is plausible, else the time of arrival; monotonic ns.
+    /// Returns the producer's timestamp if it is plausible, otherwise the time of arrival, in monotonic ns.
     ///
-    /// - Parameter stamp: nil, 0 and negative values stand for none.
+    /// - Parameter stamp: `nil`, 0 and negative values mean that there is none.
     package static func of(stamp: Int64?, arrival: UInt64) -> UInt64 {
         guard let stamp, stamp > 0, UInt64(stamp) <= arrival, arrival - UInt64(stamp) < oldest else { return arrival }
         return UInt64(stamp)

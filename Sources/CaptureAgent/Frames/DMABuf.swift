@@ -1,30 +1,29 @@
 import Glibc
 package import Media
 
-/// A raw picture in a DMA-BUF: memory of a device, most often a GPU, that other devices read without the CPU.
+/// A raw picture in a DMA-BUF: memory of a device, usually a GPU, that other devices can read without the CPU.
 ///
-/// Its descriptor is its own, so the memory stays when the source takes the buffer away; the pixels then stay as they are, or belong to
-/// a later picture. The buffer goes back to the source when the last reference is dropped.
+/// It owns a duplicate of the descriptor, so the memory stays when the source takes the buffer away. The pixels then
+/// stay as they are or show a later picture. Dropping the last reference returns the buffer to the source.
 package final class DMABuf: Sendable {
-    /// The modifier (`drm_fourcc.h`) of rows that follow each other at the stride: the only layout that means the same to
-    /// every device.
+    /// The modifier (`drm_fourcc.h`) for plain rows at the stride, the only layout that means the same to every device.
     package static let linear: UInt64 = 0
 
     /// Size, byte order, and bytes from one row to the next.
     package let description: FrameDescription
-    /// The first pixel, bytes from the buffer's beginning.
+    /// The first pixel's position, in bytes from the buffer's start.
     package let offset: Int
-    /// How the pixels are laid out: `DRM_FORMAT_MOD_…` of `drm_fourcc.h`.
+    /// The layout of the pixels: `DRM_FORMAT_MOD_…` of `drm_fourcc.h`.
     package let modifier: UInt64
-    /// The whole buffer's size.
+    /// The size of the whole buffer, in bytes.
     package let byteCount: Int
     package let descriptor: Int32
     private let lease: BufferLease
 
     /// - Parameters:
-    ///   - original: Duplicated.
-    ///   - lease: Given back at once where this fails.
-    /// - Returns: nil where the descriptor cannot be duplicated, or the buffer is smaller than the picture.
+    ///   - original: The descriptor, which is duplicated.
+    ///   - lease: Given back at once if the initializer fails.
+    /// - Returns: `nil` if the descriptor cannot be duplicated or the buffer is smaller than the picture.
     package init?(
         duplicating original: Int32,
         description: FrameDescription,
@@ -33,7 +32,7 @@ package final class DMABuf: Sendable {
         lease: BufferLease
     ) {
         descriptor = fcntl(original, F_DUPFD_CLOEXEC, 0)
-        // The kernel tells a DMA-BUF's size this way; what producers say of it is often 0.
+        // The kernel reports a DMA-BUF's size this way; the size that producers report is often 0.
         byteCount = descriptor < 0 ? 0 : lseek(descriptor, 0, SEEK_END)
         self.description = description
         self.offset = offset

@@ -3,7 +3,7 @@ package import Media
 /// The mouse pointer at one moment.
 package struct Pointer: Sendable, Equatable {
     package var image: PointerImage
-    /// The image's top left corner in the frame, in pixels; may lie outside.
+    /// The image's top left corner in the frame, in pixels; may lie outside the frame.
     package var x: Int
     package var y: Int
 
@@ -14,10 +14,10 @@ package struct Pointer: Sendable, Equatable {
     }
 }
 
-/// What the pointer looks like. Two are equal when they are the same object.
+/// The appearance of the pointer. Two images are equal if they are the same object.
 package final class PointerImage: Sendable, Equatable {
     package let size: PictureSize
-    /// Rows without gaps of red, green, blue and alpha, the colours multiplied by alpha already.
+    /// Rows of red, green, blue and alpha without gaps; the colours are already multiplied by alpha.
     package let rgba: [UInt8]
 
     /// - Parameter rgba: `size.width * size.height` pixels of 4 bytes.

@@ -1,11 +1,11 @@
 package import Media
 
-/// The picture that stands for a screen which is lost: grey, with NO SIGNAL in block letters and for how long, in minutes.
+/// The picture shown for a lost screen: grey, with NO SIGNAL in block letters and the minutes since the loss.
 package enum Slate {
     private static let background: UInt8 = 0x40
     private static let ink: UInt8 = 0xC0
 
-    /// Seven rows of five pixels, the left one in bit 4.
+    /// Seven rows of five pixels each; bit 4 is the left pixel.
     private static let glyphs: [Character: [UInt8]] = [
         "N": [0x11, 0x19, 0x15, 0x13, 0x11, 0x11, 0x11], "O": [0x0E, 0x11, 0x11, 0x11, 0x11, 0x11, 0x0E],
         "S": [0x0F, 0x10, 0x10, 0x0E, 0x01, 0x01, 0x1E], "I": [0x0E, 0x04, 0x04, 0x04, 0x04, 0x04, 0x0E],
@@ -20,13 +20,15 @@ package enum Slate {
     private static let glyphWidth = 6
     private static let glyphHeight = 7
 
+    /// Returns the slate's pixels.
+    ///
     /// - Parameter minutes: How long the screen has been lost.
     package static func pixels(size: PictureSize, minutes: Int) -> FramePixels {
         let stride = size.width * PixelFormat.bytesPerPixel
         return FramePixels(description: FrameDescription(size: size, stride: stride, format: .bgrx)) { memory in
             memory.initializeMemory(as: UInt8.self, repeating: background)
             let title = "NO SIGNAL"
-            // Four fifths of the width.
+            // The title takes four fifths of the width.
             let unit = max(1, size.width * 4 / (title.count * glyphWidth * 5))
             let middle = size.height / 2
             draw(title, unit: unit, centre: middle - unit * glyphHeight, in: memory, size: size)
@@ -42,7 +44,7 @@ package enum Slate {
         }
     }
 
-    /// - Parameter unit: The side of a glyph's pixel.
+    /// - Parameter unit: The side of one glyph pixel, in pixels of the picture.
     private static func draw(
         _ text: String,
         unit: Int,

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A TCP connection to the relay. Reading and writing may go on in two threads at once.
+/// A TCP connection to the relay. One thread may read while another writes.
 package final class LinkSocket: Sendable {
-    /// Why the connection does not work.
+    /// The reason why the connection does not work.
     package enum Failure: Error, CustomStringConvertible {
         case unreachable(String)
         case closed
@@ -26,7 +26,7 @@ package final class LinkSocket: Sendable {
 
     /// Connects to a numeric IPv4 address.
     ///
-    /// - Parameter deadline: Monotonic ns.
+    /// - Parameter deadline: In monotonic ns.
     init(host: String, port: UInt16, until deadline: UInt64, stop: Event) throws(Failure) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -34,7 +34,7 @@ package final class LinkSocket: Sendable {
         guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
             throw .unreachable("\(host) is not a numeric IPv4 address")
         }
-        // Not blocking: a full backlog would hold a blocking connect for minutes.
+        // Non-blocking, because a full backlog would hold a blocking connect for minutes.
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         descriptor = socket(AF_INET, Int32(type), 0)
         guard descriptor >= 0 else {
@@ -47,7 +47,7 @@ package final class LinkSocket: Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        // `deinit` closes the descriptor: all stored properties are set.
+        // `deinit` closes the descriptor, because all stored properties are set.
         if connected != 0 {
             guard errno == EINPROGRESS else { throw .unreachable(String(cString: strerror(errno))) }
             try waitReady(for: POLLOUT, until: deadline, stop: stop)
@@ -64,9 +64,10 @@ package final class LinkSocket: Sendable {
         close(descriptor)
     }
 
-    /// Waits for bytes and returns at most `limit` of them. Throws `.closed` at the end of the stream.
+    /// Waits for bytes and returns at most `limit` of them.
     ///
-    /// - Parameter deadline: Monotonic ns; nil for none.
+    /// - Parameter deadline: Monotonic ns; `nil` for none.
+    /// - Throws: `.closed` at the end of the stream.
     func read(limit: Int, until deadline: UInt64?, stop: Event) throws(Failure) -> [UInt8] {
         while true {
             try waitReady(for: POLLIN, until: deadline, stop: stop)
@@ -90,7 +91,9 @@ package final class LinkSocket: Sendable {
         }
     }
 
-    /// Sends as much of `bytes` as the connection takes without waiting, and returns how many that were.
+    /// Sends as much of `bytes` as the connection accepts without waiting.
+    ///
+    /// - Returns: The number of bytes sent.
     func writeAvailable(_ bytes: ArraySlice<UInt8>) throws(Failure) -> Int {
         var sent = 0
         while sent < bytes.count {
@@ -113,7 +116,7 @@ package final class LinkSocket: Sendable {
         return sent
     }
 
-    /// Ends the connection; a blocked `read` returns.
+    /// Ends the connection, so that a blocked `read` returns.
     func shutDown() {
         Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
     }

@@ -1,20 +1,20 @@
 package import Media
 package import Wire
 
-/// One established connection to the relay: HELLO was accepted.
+/// An established connection to the relay: the relay has accepted HELLO.
 ///
-/// The caller's thread reads. Access units are written by the thread that sends them, as far as the connection takes them at once:
-/// waking another thread for each would cost more than the writing. A thread of the link writes the rest, control packets, and a
-/// heartbeat at the relay's interval.
+/// The caller's thread reads. The thread that sends an access unit writes as much of it as the connection accepts at
+/// once, because waking another thread for each unit would cost more than the writing. The link's own thread writes the
+/// rest, control packets, and a heartbeat at the relay's interval.
 package final class RelayLink: Sendable {
     private struct State: Sendable {
         var queue: SendQueue
-        /// For the next picture's packet: memory that is used again. Its writer has it meanwhile.
+        /// Reusable memory for the next picture's packet. The writing thread takes it meanwhile.
         var packet: [UInt8] = []
         var nextHeartbeat: UInt64
-        /// Whether a thread is writing; others leave it what they have.
+        /// Whether a thread is writing. Other threads leave their packets to it.
         var isWriting = false
-        /// Whether the link's thread waits for a sender to end its writing.
+        /// Whether the link's thread is waiting for a sender to finish writing.
         var isThreadWaiting = false
         var isClosing = false
     }
@@ -25,10 +25,10 @@ package final class RelayLink: Sendable {
     private let stop: Event
     private let state: Monitor<State>
 
-    /// Connects and says HELLO.
+    /// Connects and sends HELLO.
     ///
     /// - Parameters:
-    ///   - timeout: How long the relay may take to answer, ns.
+    ///   - timeout: How long the relay may take to answer, in ns.
     ///   - stop: Ends every wait.
     package init(
         host: String,
@@ -64,9 +64,9 @@ package final class RelayLink: Sendable {
     }
 
     private let heartbeatInterval: UInt64
-    /// Whether the relay makes repeats of sessions that rest.
+    /// Whether the relay makes the repeats of sessions that rest.
     let takesRest: Bool
-    /// Whether it remembers the figures of sessions.
+    /// Whether the relay remembers the figures of sessions.
     private let takesUnchanged: Bool
 
     /// Waits for the relay's next packet.
@@ -76,15 +76,17 @@ package final class RelayLink: Sendable {
 
     /// Queues a control packet.
     func send(_ packet: Packet) {
-        // Before the lock: a snapshot is large, and encoder threads want the lock for their pictures.
+        // Before the lock, because a snapshot is large and encoder threads need the lock for their pictures.
         let bytes = packet.encoded()
         state.update { $0.queue.append(control: bytes) }
     }
 
-    /// Sends an access unit, or queues it. Returns false when the session lost pictures and needs a keyframe.
+    /// Sends or queues an access unit.
+    ///
+    /// - Returns: `false` if the session lost pictures and needs a keyframe.
     package func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
         let memory = state.withLock { state -> [UInt8]? in
-            // A connection that took no more is the link's thread's to wait for.
+            // If the connection accepted no more, the link's thread waits for it.
             guard !state.isWriting, state.queue.lets(accessUnit, of: session) else { return nil }
             state.isWriting = true
             return exchange(&state.packet, with: [])
@@ -95,16 +97,16 @@ package final class RelayLink: Sendable {
             return true
         }
         let (isGoingOn, isThreadNeeded) = state.withLock { state in
-            // Whoever is writing sees to the queue afterwards.
+            // The writing thread sends the queue afterwards.
             (state.queue.append(accessUnit, session: session), !state.isWriting)
         }
         if isThreadNeeded { state.wake() }
         return isGoingOn
     }
 
-    /// Writes what the connection takes of a picture's packet at once, and ends this thread's writing.
+    /// Writes as much of a picture's packet as the connection accepts at once, then ends this thread's writing.
     private func writeAvailable(_ packet: consuming [UInt8]) {
-        // Where it is broken, the link's thread meets the same error and closes it.
+        // If the connection is broken, the link's thread gets the same error and closes it.
         let sent = (try? socket.writeAvailable(packet[...])) ?? 0
         let isThreadNeeded = state.withLock { state in
             state.isWriting = false
@@ -115,12 +117,12 @@ package final class RelayLink: Sendable {
         if isThreadNeeded { state.wake() }
     }
 
-    /// Forgets what the link remembers of a session that was removed.
+    /// Forgets the queue entries of a session that was removed.
     func forget(_ session: SessionID) {
         state.withLock { $0.queue.forget(session) }
     }
 
-    /// Writes what is queued until the link is closed or breaks; calls `heartbeat` when one is due.
+    /// Writes queued packets until the link is closed or breaks. Calls `heartbeat` whenever one is due.
     package func writeLoop(heartbeat: (_ queuedBytes: Int, _ drops: [SessionID: UInt64]) -> Heartbeat) {
         var told = HeartbeatDelta()
         while let work = nextWork() {
@@ -132,14 +134,14 @@ package final class RelayLink: Sendable {
             do {
                 for piece in pieces { try socket.write(piece, stop: stop) }
             } catch {
-                // The reading side sees the end too and says so.
+                // The reading side also sees the end and reports it.
                 return close()
             }
             state.withLock { $0.isWriting = false }
         }
     }
 
-    /// Ends the link; both loops return.
+    /// Ends the link, so that both loops return.
     package func close() {
         state.update { $0.isClosing = true }
         socket.shutDown()
@@ -150,7 +152,7 @@ package final class RelayLink: Sendable {
         var heartbeatDue: (queuedBytes: Int, drops: [SessionID: UInt64])?
     }
 
-    /// Nil when the link is closing.
+    /// Returns the next work, or `nil` if the link is closing.
     private func nextWork() -> Work? {
         state.wait { state in
             if state.isClosing { return .done(nil) }
@@ -159,7 +161,7 @@ package final class RelayLink: Sendable {
             let now = MonotonicClock.now
             let isHeartbeatDue = now >= state.nextHeartbeat
             if !isHeartbeatDue, state.queue.isEmpty { return .wait(until: state.nextHeartbeat) }
-            // Before anything is taken out: nobody is writing, so this is all that waits.
+            // Read before anything is taken out: nobody is writing, so this covers everything that waits.
             let figures = (state.queue.byteCount, state.queue.drops)
             if isHeartbeatDue { state.nextHeartbeat = now + heartbeatInterval }
             state.isWriting = true
@@ -188,13 +190,13 @@ package final class RelayLink: Sendable {
     }
 }
 
-/// Why there is no link to the relay, or no more.
+/// The reason why there is no link to the relay, or why it ended.
 package enum LinkError: Error, CustomStringConvertible {
     case connection(LinkSocket.Failure)
     case protocolError(WireError)
     case rejected(Reject)
     case unexpected(PacketType)
-    /// The system refuses what the link takes.
+    /// The system refuses a resource that the link needs.
     case shortage(ResourceShortage)
 
     package var description: String {

@@ -1,29 +1,30 @@
 package import Media
 package import Wire
 
-/// What waits to be sent to the relay: control packets, which are never dropped, and access units, at most so much media a session.
+/// The packets that wait to be sent to the relay. Control packets are never dropped; access units are limited per
+/// session.
 ///
-/// A session that gets further behind loses all its waiting access units and everything up to its next keyframe: a viewer
-/// that far behind is served better by a fresh picture than by every old one.
+/// A session that exceeds the limit loses all its waiting access units and everything up to its next keyframe. A viewer
+/// that late needs a fresh picture more than the old ones.
 package struct SendQueue: Sendable {
     private struct Entry: Sendable {
         let bytes: [UInt8]
-        /// Nil for control packets.
+        /// The session and PTS of an access unit; `nil` for control packets.
         let media: (session: SessionID, pts: Int64)?
     }
 
-    /// µs of media that may wait for one session.
+    /// How much media may wait for one session, in µs.
     private let maximumMedia: Int64
     private var entries: [Entry] = []
-    /// What is left of a packet that is half written. Leaves first.
+    /// The rest of a partly written packet. It is sent first.
     private var rest: [UInt8] = []
     private var waitingForKeyframe: Set<SessionID> = []
 
-    /// Everything that waits, in bytes.
+    /// The size of everything that waits, in bytes.
     package private(set) var byteCount = 0
     package private(set) var drops: [SessionID: UInt64] = [:]
 
-    /// - Parameter maximumMedia: ms.
+    /// - Parameter maximumMedia: How much media may wait for one session, in ms.
     package init(maximumMedia: Int) {
         self.maximumMedia = Int64(maximumMedia) * 1000
     }
@@ -33,7 +34,8 @@ package struct SendQueue: Sendable {
     /// Appends a control packet's bytes.
     package mutating func append(control bytes: [UInt8]) { append(Entry(bytes: bytes, media: nil)) }
 
-    /// Whether an access unit may pass the queue because nothing waits in it; what does not may have to be dropped.
+    /// Returns whether an access unit may bypass the queue because nothing waits. An access unit that may not can be
+    /// dropped.
     package mutating func lets(_ accessUnit: AccessUnit, of session: SessionID) -> Bool {
         guard isEmpty, accessUnit.bytes.count <= AccessUnit.maximumByteCount else { return false }
         if waitingForKeyframe.isEmpty { return true }
@@ -41,9 +43,11 @@ package struct SendQueue: Sendable {
         return !waitingForKeyframe.contains(session)
     }
 
-    /// Appends an access unit. Returns false when the session lost pictures and needs a keyframe.
+    /// Appends an access unit.
+    ///
+    /// - Returns: `false` if the session lost pictures and needs a keyframe.
     package mutating func append(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
-        // The relay would end the link, for all sessions.
+        // The relay would close the link, for all sessions, if it received such a packet.
         guard accessUnit.bytes.count <= AccessUnit.maximumByteCount else {
             drops[session, default: 0] += 1
             waitingForKeyframe.insert(session)
@@ -68,13 +72,14 @@ package struct SendQueue: Sendable {
         return true
     }
 
-    /// Puts back what could not be written of a packet that was let pass. The queue is empty or has what came meanwhile.
+    /// Puts back the unwritten rest of a packet that bypassed the queue. The queue holds only packets that came after
+    /// it.
     package mutating func putBack(_ rest: [UInt8]) {
         self.rest = rest
         byteCount += rest.count
     }
 
-    /// Takes everything that waits, in order.
+    /// Removes and returns everything that waits, in order.
     package mutating func takeAll() -> [[UInt8]] {
         defer {
             rest = []
@@ -84,7 +89,7 @@ package struct SendQueue: Sendable {
         return (rest.isEmpty ? [] : [rest]) + entries.map(\.bytes)
     }
 
-    /// Drops what waits of a session that was removed, and forgets it.
+    /// Drops the waiting access units of a session that was removed, and forgets the session.
     package mutating func forget(_ session: SessionID) {
         dropMedia(of: session)
         drops[session] = nil

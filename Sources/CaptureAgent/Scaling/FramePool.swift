@@ -1,10 +1,10 @@
 import Media
 
-/// A bounded stock of pictures of one size. A session that has them all in use drops frames instead of growing.
+/// A bounded pool of pictures of one size. A session that has all of them in use drops frames instead of growing.
 ///
 /// Owned by the session's encoder thread.
 struct FramePool {
-    /// Two: the picture that repeats are made of stays while the next one is filled.
+    /// Two: one keeps the picture for repeats while the next one is filled.
     static let capacity = 2
 
     let size: PictureSize
@@ -15,7 +15,7 @@ struct FramePool {
         self.size = size
     }
 
-    /// A free picture with arbitrary contents, nil when all are in use.
+    /// Returns a free picture with arbitrary contents, or `nil` if all are in use.
     mutating func take() -> I420Picture? {
         if let picture = free.popLast() { return picture }
         guard made < Self.capacity else { return nil }
@@ -23,7 +23,7 @@ struct FramePool {
         return I420Picture(size: size)
     }
 
-    /// Takes back a picture of this pool.
+    /// Takes back a picture that belongs to this pool.
     mutating func giveBack(_ picture: I420Picture) {
         free.append(picture)
     }

@@ -6,17 +6,17 @@ package final class I420Picture: @unchecked Sendable {
     // Unchecked because a picture never leaves the encoder thread of its session, in a pool or out of it.
 
     package let size: PictureSize
-    /// Bytes from one luma row to the next: whole vectors, so that encoders can read them aligned.
+    /// Bytes from one luma row to the next: a multiple of the vector size, so that encoders can use aligned reads.
     package let lumaStride: Int
     package var chromaStride: Int { lumaStride / 2 }
 
-    /// Bytes behind each plane: libswscale's vector code reads and writes beyond the end of a row.
+    /// Spare bytes after each plane, because libswscale's vector code reads and writes beyond the end of a row.
     private static let gap = 64
 
     private let memory: UnsafeMutableRawBufferPointer
     private var chromaByteCount: Int { chromaStride * size.height / 2 }
 
-    /// - Parameter size: Both sides even. The contents are uninitialised.
+    /// - Parameter size: Both sides must be even. The contents are uninitialised.
     package init(size: PictureSize) {
         self.size = size
         lumaStride = (size.width + 63) & ~63
@@ -38,14 +38,14 @@ package final class I420Picture: @unchecked Sendable {
         v.update(repeating: 128, count: chromaByteCount)
     }
 
-    /// Fills what the fit's content leaves free with black.
+    /// Fills the area around the fit's content with black.
     func clearBorders(of fit: PictureFit) {
         Self.clear(y, stride: lumaStride, around: fit, per: 1, with: 16)
         Self.clear(u, stride: chromaStride, around: fit, per: 2, with: 128)
         Self.clear(v, stride: chromaStride, around: fit, per: 2, with: 128)
     }
 
-    /// - Parameter scale: Pixels of the picture per sample of the plane.
+    /// - Parameter scale: Pixels of the picture per sample of the plane, in each direction.
     private static func clear(
         _ plane: UnsafeMutablePointer<UInt8>,
         stride: Int,
@@ -67,7 +67,7 @@ package final class I420Picture: @unchecked Sendable {
         }
     }
 
-    /// The planes of the rectangle whose top left corner is at `x`, `y` (both even).
+    /// Returns the planes of the rectangle whose top left corner is at `x`, `y` (both even).
     package func planes(x: Int, y top: Int) -> ccolour_planes {
         ccolour_planes(
             y: y + top * lumaStride + x,

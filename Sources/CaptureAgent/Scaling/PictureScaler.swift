@@ -1,16 +1,16 @@
 import CColour
 package import Media
 
-/// Brings frames of one size into pictures of another: scaled with the aspect ratio kept, black borders, BT.709 limited range.
+/// Converts frames of one size into pictures of another: aspect ratio kept, black borders, BT.709 limited range.
 ///
-/// Colours are converted first and planes scaled after. The pointer is drawn before both. Owned by one encoder thread.
+/// The pointer is drawn first, then colours are converted, then planes are scaled. Owned by one encoder thread.
 package struct PictureScaler: ~Copyable {
     package let source: PictureSize
     package let fit: PictureFit
-    /// The whole source in 4:2:0, before it is scaled, and what scales it; nil where nothing is scaled.
+    /// The whole source in 4:2:0 before scaling, and its scaler; `nil` if nothing is scaled.
     private let scaling: (unscaled: I420Picture, planes: any PlaneScaler)?
 
-    /// - Parameter planeScaler: Makes what scales planes from one size to another.
+    /// - Parameter planeScaler: Creates a scaler of planes from one size to another.
     package init(
         source: PictureSize,
         output: PictureSize,
@@ -22,12 +22,13 @@ package struct PictureScaler: ~Copyable {
         scaling = fit.isUnscaled ? nil : (I420Picture(size: source.even), planeScaler(source.even, fit.content))
     }
 
-    /// libswscale where it can be loaded, else libyuv.
+    /// Returns libswscale's scaler if the library can be loaded, otherwise libyuv's.
     package static func bestPlaneScaler(source: PictureSize, output: PictureSize) -> any PlaneScaler {
         BicubicScaler(source: source, output: output) ?? BoxScaler(source: source, output: output)
     }
 
-    /// Fills `picture`, whose size is the output's, from `frame`, whose size is the source's, with `pointer` drawn over it.
+    /// Fills `picture`, which has the output's size, from `frame`, which has the source's size, and draws `pointer`
+    /// over it.
     package func convert(_ frame: FramePixels, pointer: Pointer? = nil, into picture: I420Picture) {
         let converted = scaling?.unscaled ?? picture
         frame.withFirst { pixels in
@@ -53,7 +54,7 @@ package struct PictureScaler: ~Copyable {
         }
         guard let scaling else { return }
         scaling.planes.scale(scaling.unscaled, into: picture.planes(x: fit.x, y: fit.y))
-        // After it, since a scaler may write beyond the content's right edge.
+        // After scaling, because a scaler may write beyond the content's right edge.
         if fit.hasBorders { picture.clearBorders(of: fit) }
     }
 }

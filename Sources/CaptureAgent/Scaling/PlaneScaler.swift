@@ -3,23 +3,23 @@ import CLibAV
 import CYUV
 package import Media
 
-/// Scales the planes of 4:2:0 pictures from one size to another. Owned by one encoder thread.
+/// A scaler for the planes of 4:2:0 pictures, from one size to another. Owned by one encoder thread.
 package protocol PlaneScaler: AnyObject {
-    /// Fills `planes`, of the output's size, from `picture`, of the source's.
+    /// Fills `planes`, which have the output's size, from `picture`, which has the source's size.
     func scale(_ picture: I420Picture, into planes: ccolour_planes)
 }
 
-/// libyuv's scaler, for machines without libswscale: means where it makes much smaller, else bilinear.
+/// libyuv's scaler, for machines without libswscale: box averages for strong reductions, otherwise bilinear.
 package final class BoxScaler: PlaneScaler {
     private let output: PictureSize
 
-    /// - Parameter source: Ignored: the pictures say it.
+    /// - Parameter source: Ignored, because the pictures have it.
     package init(source: PictureSize, output: PictureSize) {
         self.output = output
     }
 
     package func scale(_ picture: I420Picture, into planes: ccolour_planes) {
-        // It refuses only null pointers and empty sizes.
+        // It fails only for null pointers and empty sizes.
         _ = I420Scale(
             picture.y,
             Int32(picture.lumaStride),
@@ -42,9 +42,10 @@ package final class BoxScaler: PlaneScaler {
     }
 }
 
-/// libswscale's bicubic scaler, which takes all source samples into account however small the picture gets.
+/// libswscale's bicubic scaler, which uses all source samples however small the output is.
 ///
-/// The library is loaded when the first picture is to be scaled: linked, it would bring 18 shared objects into every agent.
+/// The library is loaded for the first picture that needs scaling. Linking it would load 18 shared objects into every
+/// agent.
 package final class BicubicScaler: PlaneScaler {
     static let functions: clibav_scale_functions? = {
         var functions = clibav_scale_functions()
@@ -54,7 +55,7 @@ package final class BicubicScaler: PlaneScaler {
     private let functions: clibav_scale_functions
     private let context: OpaquePointer
 
-    /// - Returns: nil where the library is missing or does not take the sizes.
+    /// - Returns: `nil` if the library is missing or rejects the sizes.
     package init?(source: PictureSize, output: PictureSize) {
         guard let functions = Self.functions,
             let context = functions.sws_getContext(
@@ -85,7 +86,7 @@ package final class BicubicScaler: PlaneScaler {
         let sourceStrides = [picture.lumaStride, picture.chromaStride, picture.chromaStride].map { Int32($0) }
         let output: [UnsafeMutablePointer<UInt8>?] = [planes.y, planes.u, planes.v]
         let outputStrides = [planes.y_stride, planes.chroma_stride, planes.chroma_stride].map { Int32($0) }
-        // It fails for wrong slices only.
+        // It fails only for invalid slices.
         _ = functions.sws_scale(
             context,
             source,

@@ -1,15 +1,15 @@
 import Media
 
-/// The part of a frame that the pointer covers, its sides even so that it can be converted by itself.
+/// The part of a frame that the pointer covers, with even sides so that it can be converted separately.
 struct PointerPatch {
-    /// In the frame, in pixels.
+    /// The patch's top left corner in the frame, in pixels.
     let x: Int
     let y: Int
     let size: PictureSize
     private let pointer: Pointer
 
-    /// - Parameter frame: The frame's size, both sides even.
-    /// - Returns: nil when the pointer lies outside.
+    /// - Parameter frame: The frame's size; both sides even.
+    /// - Returns: `nil` if the pointer lies outside the frame.
     init?(_ pointer: Pointer, within frame: PictureSize) {
         let image = pointer.image.size
         let (left, right) = (max(0, pointer.x) & ~1, (min(frame.width, pointer.x + image.width) + 1) & ~1)
@@ -20,10 +20,10 @@ struct PointerPatch {
         self.pointer = pointer
     }
 
-    /// Copies the patch from the frame and lays the pointer over it.
+    /// Copies the patch from the frame and draws the pointer over it.
     ///
     /// - Parameter frame: The frame's first pixel.
-    /// - Returns: Rows without gaps in the frame's byte order.
+    /// - Returns: Rows without gaps, in the frame's byte order.
     func compose(over frame: UnsafePointer<UInt8>, _ description: FrameDescription) -> [UInt8] {
         let rowBytes = size.width * PixelFormat.bytesPerPixel
         var patch: [UInt8] = []

@@ -1,19 +1,21 @@
 import Media
 import Wire
 
-/// A session that the agent knows and does not encode: no pipeline, no encoder, no thread.
+/// A session that the agent knows but does not encode: it has no pipeline, no encoder and no thread.
 struct DormantSession: Sendable {
     let id: SessionID
     var parameters: SessionParameters
     let catalogue: EncoderCatalogue
     let output: any SessionOutput
     let turns: EncodingTurns
-    /// The keyframe request that its first picture is to answer; nil for none.
+    /// The keyframe request that its first picture will answer; `nil` for none.
     var request: UInt32?
-    /// Whether the system has refused its pipeline, and the relay knows.
+    /// Whether the system has refused its pipeline and the relay has been told.
     var isRefused = false
 
-    /// Takes the change over. Returns what is out of range; then nothing changes.
+    /// Applies the change.
+    ///
+    /// - Returns: Which parameter is out of range, in which case nothing changes; otherwise `nil`.
     mutating func update(_ update: SessionUpdate) -> String? {
         let changed = update.applied(to: parameters)
         if let problem = changed.problem { return problem }
@@ -22,9 +24,9 @@ struct DormantSession: Sendable {
         return nil
     }
 
-    /// Its pipeline, which begins with a keyframe that answers the request.
+    /// Starts its pipeline, which begins with a keyframe that answers the request.
     ///
-    /// The parameters are as in `SessionPipeline`.
+    /// The parameters are those of `SessionPipeline`.
     func started(
         after former: Completion?,
         abilityChanged: @escaping @Sendable () -> Void

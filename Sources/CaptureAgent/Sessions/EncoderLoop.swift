@@ -2,22 +2,22 @@ import Media
 import Pacing
 import Wire
 
-/// What a session shares with its encoder thread.
+/// The state that a session shares with its encoder thread.
 struct SessionState: Sendable {
     var parameters: SessionParameters
-    /// Whether the encoder thread has yet to take the parameters over.
+    /// Whether the encoder thread still has to apply the parameters.
     var hasNewParameters = false
     var pacer: SessionPacer<CapturedFrame>
     var keyframes: KeyframePolicy
     var encoder = EncoderFigures()
     var rest = RestState.awake
-    /// What came of the last rest, until the encoder thread has taken note.
+    /// The result of the last rest, until the encoder thread has recorded it.
     var rested: Rested?
-    /// Whether there is something to do, and other sessions have their turns first.
+    /// Whether there is work to do, but other sessions have their turns first.
     var awaitsTurn = false
     var isStopping = false
 
-    /// Takes the parameters' rate over, unless somebody else fills slots at the former one.
+    /// Applies the parameters' frame rate, unless the relay still fills slots at the former rate.
     mutating func followRate(at now: UInt64) {
         guard rest == .awake, pacer.fps != parameters.fps else { return }
         pacer.changeRate(fps: parameters.fps, at: now)
@@ -25,19 +25,19 @@ struct SessionState: Sendable {
     }
 }
 
-/// Who makes a session's repeats.
+/// Which side makes a session's repeats.
 enum RestState: Sendable {
-    /// The agent.
+    /// The agent makes them.
     case awake
-    /// The relay.
+    /// The relay makes them.
     case resting
-    /// The relay, still, which was asked for the session.
+    /// The relay still makes them, but has been asked to hand the session back.
     case waking
 }
 
-/// A session's encoder thread: waits for what is due and for its turn, makes the picture and puts it out.
+/// A session's encoder thread: it waits for work and for its turn, encodes the picture and sends it.
 struct EncoderLoop: ~Copyable {
-    /// What the encoder thread is to do.
+    /// The work of the encoder thread.
     private enum Work {
         case encode(CapturedFrame)
         case `repeat`
@@ -47,9 +47,9 @@ struct EncoderLoop: ~Copyable {
         var work: Work
         var slot: UInt64
         var forceKeyframe: Bool
-        /// The session's by now, where they have changed.
+        /// The session's current parameters, if they have changed.
         var newParameters: SessionParameters?
-        /// What came of the rest before it, if there was one.
+        /// The result of the preceding rest, if there was one.
         var rested: Rested?
     }
 
@@ -60,7 +60,7 @@ struct EncoderLoop: ~Copyable {
     let output: any SessionOutput
     let turns: EncodingTurns
     private var encoder: SessionEncoder
-    /// Of the last frame.
+    /// Capture time of the last frame, in ns (monotonic).
     private var captured: UInt64 = 0
     private var orientation: UInt8 = 0
     private var lastFailure: EncoderError?
@@ -84,7 +84,7 @@ struct EncoderLoop: ~Copyable {
     }
 
     consuming func run() {
-        // Said before the first frame, which may be long in coming.
+        // Reported before the first frame, which may take long to arrive.
         if let unavailability = encoder.unavailability { reportOnce(unavailability) }
         let place = EncodingTurns.Place()
         while waitForWork() {
@@ -94,7 +94,9 @@ struct EncoderLoop: ~Copyable {
         }
     }
 
-    /// Waits for a frame or a slot. Returns false when the session ends.
+    /// Waits for a frame or a slot.
+    ///
+    /// - Returns: `false` if the session ends.
     private func waitForWork() -> Bool {
         state.wait { state in
             if state.isStopping { return .done(false) }
@@ -107,7 +109,8 @@ struct EncoderLoop: ~Copyable {
         }
     }
 
-    /// What there is to do by now: the newest frame, whatever came while others had their turns. Nil for nothing any more.
+    /// Returns the current work, with the newest frame that arrived while others had their turns; `nil` if there is
+    /// nothing left to do.
     private func nextJob() -> Job? {
         state.withLock { state in
             state.awaitsTurn = false
@@ -168,7 +171,7 @@ struct EncoderLoop: ~Copyable {
         finish(outcome, slot: job.slot, started: started)
     }
 
-    /// The picture, which tells its orientation.
+    /// Adds the orientation to the picture, if it is turned.
     private func upright(_ picture: EncodedPicture) -> EncodedPicture {
         guard orientation != 0 else { return picture }
         var picture = picture
@@ -200,7 +203,9 @@ struct EncoderLoop: ~Copyable {
         }
     }
 
-    /// Returns the request that the keyframe answers, 0 for none.
+    /// Records a keyframe.
+    ///
+    /// - Returns: The request that the keyframe answers; 0 for none.
     private func noteKeyframe(_ picture: EncodedPicture, slot: UInt64) -> UInt32 {
         state.withLock { state in
             let worth = Self.worth(of: picture, bitrate: state.parameters.bitrate)
@@ -208,7 +213,8 @@ struct EncoderLoop: ~Copyable {
         }
     }
 
-    /// How long a keyframe's bytes take at half of the session's bit rate, ns: what keyframes may take of a screen that is static.
+    /// Returns how long a keyframe's bytes take at half the session's bitrate, in ns: keyframes may use that share
+    /// while the screen is static.
     private static func worth(of picture: EncodedPicture, bitrate: Int) -> UInt64 {
         UInt64(picture.bytes.count) * 16 * 1_000_000_000 / UInt64(bitrate)
     }
@@ -230,7 +236,7 @@ struct EncoderLoop: ~Copyable {
             return .failed
         case .encoder(.pausing(let trouble)):
             if let trouble { reportOnce(trouble) }
-            // The picture is wanted as soon as it can be encoded, whether or not the session repeats.
+            // The picture is needed as soon as it can be encoded, whether or not the session repeats.
             state.withLock { $0.keyframes.restart() }
             return .failed
         case .encoder(.stopped(let error)):
@@ -239,7 +245,7 @@ struct EncoderLoop: ~Copyable {
         }
     }
 
-    /// Reports that the session has no encoder: once, not for every picture.
+    /// Reports that the session has no encoder, once rather than for every picture.
     private mutating func reportOnce(_ error: EncoderError) {
         guard error != lastFailure else { return }
         lastFailure = error
@@ -248,7 +254,7 @@ struct EncoderLoop: ~Copyable {
 
     private func finish(_ outcome: PictureOutcome, slot: UInt64, started: UInt64) {
         let now = MonotonicClock.now
-        // A picture made without the encoder leaves it as it is.
+        // A picture made without the encoder does not change it.
         if case .skipped(_, let isKeyframe) = outcome {
             let canRest = isKeyframe && encoder.canRest
             state.withLock { state in
@@ -266,8 +272,9 @@ struct EncoderLoop: ~Copyable {
         }
     }
 
-    /// Hands the repeats over behind the keyframe of the slot at `slot`, unless there is something to do. Under the lock, or a frame that comes
-    /// could ask for the session before it rests.
+    /// Hands the repeats over after the keyframe of the slot at `slot`, unless there is other work.
+    ///
+    /// Called under the lock, because an arriving frame could otherwise ask for the session before it rests.
     private func rest(_ state: inout SessionState, after slot: UInt64) {
         guard state.keyframes.demandTime == nil, !state.hasNewParameters, !state.isStopping,
             let (next, fps) = state.pacer.slotsToFill

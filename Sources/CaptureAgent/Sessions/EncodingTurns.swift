@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Lets a few encoder threads at a time at the processors, in the order in which they come.
+/// A limit on how many encoder threads run at the same time, first come, first served.
 ///
-/// A screen that changes is new to all sessions at once. Side by side, hundreds of encoders would all be done at the very end, and the threads
-/// that pass on what is ready would wait for a processor among them.
+/// When the screen changes, all sessions get a frame at once. In parallel, hundreds of encoders would all finish at the
+/// very end, and the threads that send finished pictures would compete with them for a processor.
 package final class EncodingTurns: Sendable {
-    /// A thread's place in the line. It belongs to one thread.
+    /// A thread's place in the queue. It belongs to one thread.
     package final class Place: Sendable {
         private let hasTurn = Monitor(false)
 
@@ -16,7 +16,9 @@ package final class EncodingTurns: Sendable {
             hasTurn.update { $0 = value }
         }
 
-        /// Waits until it has its turn or `end` (monotonic ns) is reached. Returns whether it has it.
+        /// Waits until its turn comes or `end` (monotonic ns) is reached.
+        ///
+        /// - Returns: Whether it has its turn.
         fileprivate func waitForTurn(until end: UInt64?) -> Bool {
             hasTurn.wait { hasTurn in
                 if hasTurn { return .done(true) }
@@ -27,7 +29,7 @@ package final class EncodingTurns: Sendable {
     }
 
     private struct State: Sendable {
-        /// Whose turn it is, and until when it counts, monotonic ns.
+        /// The places that have their turn, and until when each turn counts, in monotonic ns.
         var turns: [(place: Place, end: UInt64)] = []
         var line: [Place] = []
     }
@@ -37,9 +39,9 @@ package final class EncodingTurns: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - limit: How many have their turn at a time, 1 or more. Two for each processor, so that none is idle while an encoder waits for
-    ///     memory or a graphics card.
-    ///   - longestTurn: ns after which a turn counts no more: an encoder that hangs must not hold the other sessions up.
+    ///   - limit: How many threads have their turn at a time, at least 1. Two for each processor, so that none is idle
+    ///     while an encoder waits for memory or a graphics card.
+    ///   - longestTurn: How long a turn counts, in ns, so that a hanging encoder does not block the other sessions.
     package init(
         limit: Int = 2 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
         longestTurn: UInt64 = .milliseconds(1_000)
@@ -48,7 +50,7 @@ package final class EncodingTurns: Sendable {
         self.longestTurn = longestTurn
     }
 
-    /// How many have their turn, and how many wait for theirs.
+    /// How many threads have their turn, and how many wait.
     package var counts: (turns: Int, waiting: Int) { state.withLock { ($0.turns.count, $0.line.count) } }
 
     /// Waits for the turn of `place`.
@@ -66,7 +68,9 @@ package final class EncodingTurns: Sendable {
         advance()
     }
 
-    /// Gives those in front their turns. Returns when the first turn ceases to count, monotonic ns.
+    /// Gives the first places in the queue their turns.
+    ///
+    /// - Returns: When the first turn stops counting, in monotonic ns.
     @discardableResult
     private func advance() -> UInt64? {
         state.withLock { state in

@@ -2,15 +2,16 @@ import Media
 import Pacing
 import Wire
 
-/// The picture side of a session: scaler, frame pool and encoder, rebuilt when the source or the session changes its size.
+/// The picture side of a session: scaler, frame pool and encoder. They are rebuilt when the source or the session
+/// changes its size.
 ///
 /// Owned by the session's encoder thread.
 struct SessionEncoder: ~Copyable {
-    /// Why a picture was not encoded.
+    /// The reason why a picture was not encoded.
     enum Failure: Error {
         case noFreePicture
         case nothingToRepeat
-        /// The frame is in a DMA-BUF, and this session takes memory only.
+        /// The frame is in a DMA-BUF, and this session accepts memory only.
         case unreadable
         case encoder(RecoveringEncoder.Failure)
     }
@@ -19,18 +20,18 @@ struct SessionEncoder: ~Copyable {
     private var scaler: PictureScaler?
     private var pool: FramePool?
     private var encoder: RecoveringEncoder
-    /// The last picture encoded, which repeats are made of.
+    /// The last encoded picture, from which repeats are made.
     private var lastPicture: LastPicture?
     private var settling = SettlingPolicy()
-    /// Whether the last picture's keyframe is too long without the cap of the bitrate.
+    /// Whether the last picture's keyframe is too large without the bitrate's cap.
     private var holdsStaticToCap = false
     private let ability: ImportAbility
-    /// Whether frames in DMA-BUFs are out of the question for good: a pointer had to be drawn, or an import failed.
+    /// Whether the session never accepts DMA-BUFs again: a pointer had to be drawn, or an import failed.
     private var takesMemoryOnly = false
 
     private enum LastPicture {
         case inMemory(I420Picture)
-        /// The encoder has it.
+        /// The encoder holds the picture, of that size.
         case imported(PictureSize)
 
         var size: PictureSize {
@@ -41,14 +42,14 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    /// - Parameter ability: Kept up to date by this object.
+    /// - Parameter ability: Updated by this object.
     init(parameters: SessionParameters, catalogue: EncoderCatalogue, ability: ImportAbility) {
         self.parameters = parameters
         self.ability = ability
         encoder = RecoveringEncoder(name: parameters.encoder, codec: parameters.codec, catalogue: catalogue)
     }
 
-    /// What a heartbeat says of the encoder.
+    /// The encoder's figures for a heartbeat.
     var report: EncoderFigures {
         let opened = encoder.opened
         return EncoderFigures(
@@ -63,23 +64,25 @@ struct SessionEncoder: ~Copyable {
     /// The open encoder's picture size.
     var pictureSize: PictureSize? { encoder.opened?.settings.size }
 
-    /// Why the encoder that was asked for cannot be used at all.
+    /// Why the requested encoder cannot be used at all.
     var unavailability: EncoderError? { encoder.unavailability }
 
-    /// Takes over changed parameters. Returns whether they need a keyframe to take effect.
+    /// Applies changed parameters.
+    ///
+    /// - Returns: Whether they need a keyframe to take effect.
     mutating func follow(_ parameters: SessionParameters) -> Bool {
         guard parameters != self.parameters else { return false }
         self.parameters = parameters
         return !encoder.reconfigure(bitrate: parameters.bitrate, fps: parameters.fps)
     }
 
-    /// Scales and encodes `frame`. A frame that makes a picture of another size than the last one's makes a keyframe.
+    /// Scales and encodes `frame`. If the picture's size differs from the last one's, it becomes a keyframe.
     mutating func encode(_ frame: CapturedFrame, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
         defer { ability.set(takesDMABuf) }
-        // Nobody draws into a DMA-BUF.
+        // The pointer cannot be drawn into a DMA-BUF.
         if frame.pointer != nil { takesMemoryOnly = true }
         let size = parameters.size.resolved(source: frame.description.size)
-        // Before anything else, so that a session without an encoder costs no scaling.
+        // First, so that a session without an encoder does not scale anything.
         let pause = try prepareOrPause(size: size, isKeyframe: forceKeyframe)
         let isNewSize = prepareScaler(source: frame.description.size, output: size)
         let forceKeyframe = forceKeyframe || isNewSize
@@ -96,7 +99,8 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    /// Makes the frame the last picture, whatever becomes of its encoding: it is what the screen shows, and what repeats are made of.
+    /// Makes the frame the last picture, even if encoding fails: it is what the screen shows and what repeats are made
+    /// from.
     private mutating func keep(_ pixels: FramePixels, _ pointer: Pointer?) throws(Failure) -> I420Picture {
         guard let picture = pool?.take() else { throw .noFreePicture }
         scaler?.convert(pixels, pointer: pointer, into: picture)
@@ -105,30 +109,31 @@ struct SessionEncoder: ~Copyable {
         return picture
     }
 
-    /// How a repeat was made.
+    /// The way in which a repeat was made.
     enum RepeatKind {
-        /// By the encoder, for the picture was not as good yet as it gets.
+        /// By the encoder, because the picture had not reached its final quality.
         case refined
-        /// By the encoder nevertheless.
+        /// By the encoder, although the picture had reached its final quality.
         case reencoded
-        /// Without it.
+        /// Without the encoder.
         case skipped
     }
 
-    /// The last picture once more.
+    /// Shows the last picture again.
     mutating func makeRepeat(isKeyframe: Bool) throws(Failure) -> (picture: EncodedPicture, kind: RepeatKind) {
         guard let lastPicture else { throw .nothingToRepeat }
-        // What most pictures of most sessions are: nothing else is looked at.
+        // The usual case, so nothing else is checked.
         if !isKeyframe, !settling.isRefining, let picture = encoder.skip() {
             settling.repeatSkipped()
             return (picture, .skipped)
         }
         defer { ability.set(takesDMABuf) }
-        // An encoder that is replaced here has made nothing yet that could be repeated.
+        // If this replaces the encoder, the new one has not made a picture that could be repeated.
         try prepareEncoder(size: lastPicture.size, isKeyframe: isKeyframe)
         let wasSettled = settling.isSettled
         if wasSettled, isKeyframe, let picture = encoder.resendKeyframe() { return (picture, .skipped) }
-        // Right behind a keyframe its like may carry the same idr_pic_id, which H.264 7.4.3 rules out: the next slot has it.
+        // A keyframe directly after its copy could carry the same idr_pic_id, which H.264 7.4.3 forbids. It moves to
+        // the next slot.
         if wasSettled, isKeyframe, encoder.isResumable, let picture = encoder.skip() { return (picture, .skipped) }
         let picture: EncodedPicture
         switch lastPicture {
@@ -145,17 +150,18 @@ struct SessionEncoder: ~Copyable {
         return (picture, wasSettled ? .reencoded : .refined)
     }
 
-    /// Whether the last picture has settled and is a keyframe, so that somebody else can repeat it.
+    /// Whether the last picture has settled and is a keyframe, so that the relay can repeat it.
     var canRest: Bool { settling.isSettled && encoder.isResumable }
 
-    /// Takes note of what somebody else has made of the last keyframe.
+    /// Records the repeats that the relay has made from the last keyframe.
     mutating func follow(_ rested: Rested) {
         encoder.follow(rested)
     }
 
     // MARK: - DMA-BUF
 
-    /// Whether frames in DMA-BUFs can be encoded as matters stand: the encoder imports them, and there are neither borders nor a pointer to draw.
+    /// Whether frames in DMA-BUFs can be encoded now: the encoder imports them, and no borders or pointer must be
+    /// drawn.
     private var takesDMABuf: Bool { !takesMemoryOnly && !hasBorders && encoder.imports }
 
     private var hasBorders: Bool {
@@ -187,7 +193,7 @@ struct SessionEncoder: ~Copyable {
         } catch {
             throw .encoder(error)
         }
-        // The encoder that had the picture may have been replaced.
+        // The encoder that held the picture may have been replaced.
         guard let encoded else { throw .nothingToRepeat }
         return encoded
     }
@@ -213,7 +219,9 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    /// Makes scaler and pool fit. Returns whether source or picture had another size.
+    /// Adapts scaler and pool.
+    ///
+    /// - Returns: Whether the size of the source or of the picture has changed.
     private mutating func prepareScaler(source: PictureSize, output: PictureSize) -> Bool {
         if scaler?.source == source, scaler?.fit.output == output { return false }
         if pool?.size != output {
@@ -230,7 +238,9 @@ struct SessionEncoder: ~Copyable {
         holdsStaticToCap = false
     }
 
-    /// Returns the failure that passes by itself, when the encoder is about to be tried again.
+    /// Prepares the encoder.
+    ///
+    /// - Returns: The passing failure, if the encoder will be tried again soon.
     private mutating func prepareOrPause(size: PictureSize, isKeyframe: Bool) throws(Failure) -> Failure? {
         do throws(Failure) {
             try prepareEncoder(size: size, isKeyframe: isKeyframe)
@@ -256,14 +266,14 @@ struct SessionEncoder: ~Copyable {
     }
 }
 
-/// What a session's encoder is, for the heartbeat.
+/// What a heartbeat reports about a session's encoder.
 struct EncoderFigures: Sendable {
-    /// Empty until it is open.
+    /// The encoder's name; empty until it is open.
     var name = ""
-    /// Why it is this encoder, where it is not the session's first choice.
+    /// Why this encoder was chosen instead of the session's first choice.
     var reason: String?
     var size: PictureSize?
     var restarts: UInt64 = 0
-    /// Why repeats are all encoded, where they are.
+    /// Why all repeats are encoded, if they are.
     var repeatRefusal: RepeatRefusal?
 }

@@ -2,25 +2,29 @@ package import Media
 import Pacing
 package import Wire
 
-/// Where a session's access units go.
+/// The destination of a session's access units.
 package protocol SessionOutput: Sendable {
-    /// Takes an access unit. Returns false when it was dropped and the session has to begin again with a keyframe.
+    /// Takes an access unit.
+    ///
+    /// - Returns: `false` if it was dropped and the session must start again with a keyframe.
     func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool
-    /// Says that the session cannot be served for now.
+    /// Reports that the session cannot be served for now.
     func sessionFailed(_ session: SessionID, _ failure: SessionFailure)
-    /// Hands the session's repeats over, until ``SessionPipeline/rested(_:)``. Returns whether that can be.
+    /// Hands the session's repeats over, until ``SessionPipeline/rested(_:)``.
+    ///
+    /// - Returns: Whether the output makes repeats.
     func rest(_ session: SessionID, _ rest: Rest) -> Bool
-    /// Asks for a session whose repeats were handed over.
+    /// Asks for a session back whose repeats were handed over.
     func wake(_ session: SessionID)
 }
 
-/// An output that has nobody to hand repeats to.
+/// An output that cannot make repeats.
 extension SessionOutput {
     package func rest(_ session: SessionID, _ rest: Rest) -> Bool { false }
     package func wake(_ session: SessionID) {}
 }
 
-/// One session's way from frames to access units: pacing under a lock, pictures in an encoder thread of its own.
+/// A session's path from frames to access units: pacing under a lock, encoding in its own thread.
 package final class SessionPipeline: Sendable {
     package let id: SessionID
     private let catalogue: EncoderCatalogue
@@ -28,12 +32,13 @@ package final class SessionPipeline: Sendable {
     private let turns: EncodingTurns
     private let state: Monitor<SessionState>
     private let ability: ImportAbility
-    /// Set when its thread is done.
+    /// Set when the session's thread has finished.
     package let ended = Completion()
 
     /// - Parameters:
     ///   - turns: Shared with the agent's other sessions.
-    ///   - former: Set when the last pipeline of the session is done: its last picture comes before the first one of this; nil for none.
+    ///   - former: Set when the session's previous pipeline has finished, so that its last picture comes before the
+    ///     first one of this pipeline; `nil` for none.
     ///   - abilityChanged: Called in the session's thread when ``takesDMABuf`` has changed.
     package init(
         id: SessionID,
@@ -78,23 +83,27 @@ package final class SessionPipeline: Sendable {
         }.detach()
     }
 
-    /// Offers a frame that the source delivered just now, or at `arrival` where it is the session's first. Does not block.
+    /// Offers a frame. Does not block.
+    ///
+    /// - Parameter arrival: When the source delivered it, in monotonic ns. Earlier than now only for the session's
+    ///   first frame.
     package func offer(_ frame: CapturedFrame, arrival: UInt64 = MonotonicClock.now) {
-        // The displaced frame is released outside the lock.
+        // The replaced frame is released outside the lock.
         _ = state.update { state in
             wake(&state)
             return state.pacer.offer(frame, at: arrival)
         }
     }
 
-    /// Asks for the session, if it rests. Under the lock, or the question could overtake what it is about.
+    /// Asks for the session back if it rests. Called under the lock, because the request could otherwise overtake the
+    /// rest.
     private func wake(_ state: inout SessionState) {
         guard state.rest == .resting else { return }
         state.rest = .waking
         output.wake(id)
     }
 
-    /// Takes note that the relay has given the session back.
+    /// Records that the relay has handed the session back.
     package func rested(_ rested: Rested) {
         let now = MonotonicClock.now
         state.update { state in
@@ -116,15 +125,15 @@ package final class SessionPipeline: Sendable {
         }
     }
 
-    /// What the session is to be by now.
+    /// The session's current parameters.
     package var parameters: SessionParameters { state.withLock { $0.parameters } }
 
-    /// Whether the session can use frames in DMA-BUFs; they are wasted on one that cannot.
+    /// Whether the session can use frames in DMA-BUFs. A session that cannot would drop them.
     package var takesDMABuf: Bool { ability.current }
 
-    /// Changes the running session. A change of size shows with the next frame offered.
+    /// Changes the running session. A change of size shows with the next frame that is offered.
     ///
-    /// Returns what is out of range; then nothing changes.
+    /// - Returns: Which parameter is out of range, in which case nothing changes; otherwise `nil`.
     package func update(_ update: SessionUpdate) -> String? {
         let now = MonotonicClock.now
         return state.update { state in
@@ -138,12 +147,12 @@ package final class SessionPipeline: Sendable {
         }
     }
 
-    /// The session as it is without its pipeline.
+    /// The same session without a pipeline.
     var dormant: DormantSession {
         DormantSession(id: id, parameters: parameters, catalogue: catalogue, output: output, turns: turns)
     }
 
-    /// The session's figures; `linkDrops` are the link's to add.
+    /// The session's figures; the link adds `linkDrops`.
     package var figures: SessionFigures {
         state.withLock { state in
             var counters = state.pacer.counters
@@ -161,12 +170,13 @@ package final class SessionPipeline: Sendable {
         }
     }
 
-    /// Ends the session without waiting for its thread, whose encoder may hang: ``ended`` tells when it is done.
+    /// Ends the session without waiting for its thread, whose encoder may hang. ``ended`` is set when the thread has
+    /// finished.
     package func stop() {
         state.update { $0.isStopping = true }
     }
 
-    /// Ends the session and waits until its thread is done.
+    /// Ends the session and waits until its thread has finished.
     package func shutDown() {
         stop()
         ended.wait()

@@ -1,16 +1,17 @@
 package import Media
 
-/// Red, green and blue of each pixel in memory of its own, as a frame has them: what snapshots are made of.
+/// The red, green and blue of each pixel in memory of its own, in a frame's layout. Snapshots are made from it.
 ///
 /// Owned by one thread.
 package final class PackedPicture {
     package let description: FrameDescription
     package let first: UnsafeMutablePointer<UInt8>
 
-    /// Bytes behind the last row, and what rows are aligned to: libswscale's vector code reads and writes beyond the end of a row.
+    /// Spare bytes after the last row, and the alignment of rows, because libswscale's vector code reads and writes
+    /// beyond the end of a row.
     private static let gap = 64
 
-    /// Black.
+    /// Creates a black picture.
     package init(size: PictureSize, format: PixelFormat) {
         let stride = (size.width * PixelFormat.bytesPerPixel + Self.gap - 1) / Self.gap * Self.gap
         description = FrameDescription(size: size, stride: stride, format: format)
@@ -23,7 +24,7 @@ package final class PackedPicture {
         first.deallocate()
     }
 
-    /// A copy of a frame without an odd last column or row, as video has it, with `pointer` drawn over it.
+    /// Copies a frame without an odd last column or row, as video does, and draws `pointer` over it.
     package convenience init(_ frame: FramePixels, pointer: Pointer?) {
         let source = frame.description
         self.init(size: source.size.even, format: source.format)
@@ -49,7 +50,7 @@ package final class PackedPicture {
         }
     }
 
-    /// The picture as `fit` has it: scaled, black borders. It is this one where nothing is scaled.
+    /// Returns the picture as `fit` places it: scaled, with black borders. Returns this picture if nothing is scaled.
     package func fitted(_ fit: PictureFit, by scaler: PackedScaler = .best) -> PackedPicture {
         guard !fit.isUnscaled else { return self }
         let picture = PackedPicture(size: fit.output, format: description.format)

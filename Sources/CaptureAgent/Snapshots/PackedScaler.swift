@@ -2,22 +2,24 @@ import CLibAV
 import CYUV
 import Media
 
-/// What brings a packed picture to another size.
+/// A scaler of packed pictures.
 package enum PackedScaler: Sendable {
-    /// libswscale's bicubic kernel, the one that scales video (``BicubicScaler``); libyuv's means where the library is missing.
+    /// libswscale's bicubic kernel, which also scales video (``BicubicScaler``); libyuv's box averages if the library
+    /// is missing.
     case best
     /// libyuv alone.
     case box
 
-    /// Fills the content of `fit` in `output`.
+    /// Scales `source` into the content of `fit` in `output`.
     func scale(_ source: PackedPicture, into output: PackedPicture, _ fit: PictureFit) {
         let target = output.first + fit.y * output.description.stride + fit.x * PixelFormat.bytesPerPixel
         if self == .best, Self.bicubic(source, into: target, stride: output.description.stride, fit.content) {
-            // Its vector code writes beyond the end of a row.
+            // The vector code writes beyond the end of a row.
             output.clear(rightOf: fit)
             return
         }
-        // It refuses only null pointers and empty sizes. Which colour a byte is of makes no difference to it.
+        // It fails only for null pointers and empty sizes. It treats all colour bytes alike, so their order does not
+        // matter.
         _ = ARGBScale(
             source.first,
             Int32(source.description.stride),
@@ -31,7 +33,9 @@ package enum PackedScaler: Sendable {
         )
     }
 
-    /// Returns whether libswscale is there and takes the sizes.
+    /// Scales with libswscale.
+    ///
+    /// - Returns: Whether libswscale is available and accepts the sizes.
     private static func bicubic(
         _ source: PackedPicture,
         into target: UnsafeMutablePointer<UInt8>,
@@ -47,7 +51,7 @@ package enum PackedScaler: Sendable {
                 Int32(size.width),
                 Int32(size.height),
                 format,
-                // Colours at every pixel, not at every other one as in video.
+                // Colours at full resolution, not halved as in video.
                 SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP,
                 nil,
                 nil,
@@ -57,7 +61,7 @@ package enum PackedScaler: Sendable {
         defer { functions.sws_freeContext(context) }
         let sources: [UnsafePointer<UInt8>?] = [UnsafePointer(source.first), nil, nil, nil]
         let targets: [UnsafeMutablePointer<UInt8>?] = [target, nil, nil, nil]
-        // It fails for wrong slices only.
+        // It fails only for invalid slices.
         _ = functions.sws_scale(
             context,
             sources,

@@ -1,40 +1,40 @@
 import Glibc
 package import Wire
 
-/// Makes the snapshots that the relay asks for over one link, in a thread of its own that has less of the processor than encoders have.
+/// The maker of the snapshots that the relay asks for over one link. Its thread has a lower priority than encoders.
 package final class SnapshotDesk: Sendable {
     private struct Order: Sendable {
         let session: SessionID
         let request: SnapshotRequest
-        /// It waits for a frame captured from then on, monotonic ns; 0 for any.
+        /// The earliest capture time that it accepts, in monotonic ns; 0 for any.
         let since: UInt64
-        /// Until then, monotonic ns; after that the screen is taken to be static.
+        /// How long it waits for such a frame, in monotonic ns. After that the screen counts as static.
         let deadline: UInt64
     }
 
     private struct State: Sendable {
         var orders: [Order] = []
-        /// When the newest frame was captured, monotonic ns.
+        /// When the newest frame was captured, in monotonic ns.
         var newest: UInt64 = 0
         var isClosing = false
     }
 
-    /// Requests that may wait. The relay has one of a session and format under way.
+    /// The most requests that may wait. The relay sends one per session and format at a time.
     private static let capacity = 32
-    /// How much less than others the thread gets of a processor that is short: nice(1).
+    /// How much the thread's niceness is raised, so that encoders come first: nice(1).
     private static let niceness: Int32 = 10
 
     private let state = Monitor(State())
     private let send: @Sendable (SessionID, Snapshot) -> Void
 
-    /// - Parameter send: Takes answers.
+    /// - Parameter send: Receives the answers.
     package init(send: @escaping @Sendable (SessionID, Snapshot) -> Void) {
         self.send = send
     }
 
-    /// Takes a request in; answers at once when too many wait.
+    /// Accepts a request. If too many are waiting, it answers at once.
     ///
-    /// - Parameter patience: How long a fresh picture may be waited for, ns.
+    /// - Parameter patience: How long to wait for a fresh frame, in ns.
     package func take(_ request: SnapshotRequest, of session: SessionID, patience: UInt64) {
         let now = MonotonicClock.now
         let order = Order(
@@ -51,7 +51,7 @@ package final class SnapshotDesk: Sendable {
         if !isTaken { send(session, Snapshot(request: request.id, outcome: .refusal(.busy))) }
     }
 
-    /// A frame has come from the source. Does not block.
+    /// Records that a frame has come from the source. Does not block.
     package func frameArrived(captured: UInt64) {
         let isWaitedFor = state.withLock { state in
             state.newest = max(state.newest, captured)
@@ -64,11 +64,12 @@ package final class SnapshotDesk: Sendable {
     ///
     /// - Parameter subject: What a snapshot of a session shows, or why there is none.
     package func run(_ subject: (SessionID) -> Result<SnapshotSubject, SnapshotRefusal>) {
-        // Linux has a niceness for each thread (setpriority(2), BUGS); where it is refused, nothing is lost.
+        // On Linux each thread has its own niceness (setpriority(2), BUGS). If the system refuses the change, nothing
+        // is lost.
         _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.niceness)
         while let order = nextOrder() {
             let outcome: Snapshot.Outcome
-            // The frame is let go before its picture is compressed: its buffer is the source's.
+            // The frame is released before its picture is compressed, because its buffer belongs to the source.
             switch subject(order.session).flatMap({ $0.drawn() }) {
             case .success(let drawing):
                 outcome = drawing.file(format: order.request.format, quality: order.request.quality)
@@ -83,7 +84,7 @@ package final class SnapshotDesk: Sendable {
         state.update { $0.isClosing = true }
     }
 
-    /// The oldest order that need not wait. Nil when the desk is closing.
+    /// Returns the oldest order that need not wait any longer, or `nil` if the desk is closing.
     private func nextOrder() -> Order? {
         state.wait { state in
             if state.isClosing { return .done(nil) }

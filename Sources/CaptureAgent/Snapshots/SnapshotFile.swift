@@ -4,11 +4,11 @@ import CYUV
 import Media
 import Wire
 
-/// Makes files of pictures.
+/// The encoding of pictures as JPEG and PNG files.
 enum SnapshotFile {
-    /// The file's bytes; nil when the library fails.
+    /// Returns the file's bytes, or `nil` if the library fails.
     ///
-    /// - Parameter orientation: Clockwise quarter turns that make the picture upright. A JPEG tells them.
+    /// - Parameter orientation: Clockwise quarter turns that make the picture upright. Only a JPEG can store them.
     static func bytes(
         of picture: PackedPicture,
         format: SnapshotFormat,
@@ -21,7 +21,8 @@ enum SnapshotFile {
         }
     }
 
-    /// A JFIF file: the library converts to its colours, BT.601 in full range, and halves them in both directions as video does.
+    /// Returns a JFIF file. The library converts to BT.601 in full range and, as in video, halves chroma in both
+    /// directions.
     private static func jpeg(_ picture: PackedPicture, quality: Int32) -> [UInt8]? {
         guard let encoder = tjInitCompress() else { return nil }
         defer { tjDestroy(encoder) }
@@ -48,19 +49,19 @@ enum SnapshotFile {
     }
 
     private static func turned(_ file: [UInt8], _ orientation: UInt8) -> [UInt8] {
-        // Behind the start of the image and the segment that says JFIF, whose length stands in its first two bytes.
+        // After the start of the image and the JFIF segment, whose first two bytes hold its length.
         let place = 4 + (Int(file[4]) << 8 | Int(file[5]))
         guard orientation != 0, place < file.count else { return file }
         return file[..<place] + ExifOrientation.segment(orientation) + file[place...]
     }
 
-    /// By libpng's simplified interface, set to be quick.
+    /// Returns a PNG file, made with libpng's simplified interface and its fast settings.
     private static func png(_ picture: PackedPicture) -> [UInt8]? {
         let size = picture.description.size
-        // It writes four bytes a pixel with an alpha channel alone.
+        // It accepts four bytes per pixel only with an alpha channel.
         let rowBytes = size.width * 3
         let pixels = [UInt8](unsafeUninitializedCapacity: rowBytes * size.height) { memory, count in
-            // Leaves out each fourth byte.
+            // Drops each fourth byte.
             _ = ARGBToRGB24(
                 picture.first,
                 Int32(picture.description.stride),
@@ -79,7 +80,7 @@ enum SnapshotFile {
         image.format = UInt32(PNG_FORMAT_FLAG_COLOR | order)
         image.flags = UInt32(PNG_IMAGE_FLAG_FAST)
         defer { png_image_free(&image) }
-        // More than noise takes (png.h, PNG_IMAGE_PNG_SIZE_MAX).
+        // More than random noise needs (png.h, PNG_IMAGE_PNG_SIZE_MAX).
         let capacity = pixels.count + pixels.count / 4 + size.height + 4096
         let file = [UInt8](unsafeUninitializedCapacity: capacity) { memory, count in
             var written = memory.count
@@ -98,12 +99,12 @@ enum SnapshotFile {
     }
 }
 
-/// The segment of a JPEG file that tells players how to turn the picture.
+/// The JPEG segment that tells viewers how to rotate the picture.
 enum ExifOrientation {
-    /// Exif 2.32, 4.6.4: the values of the tag for 0 to 3 clockwise quarter turns that make the picture upright.
+    /// The tag's values for 0 to 3 clockwise quarter turns that make the picture upright (Exif 2.32, 4.6.4).
     private static let values: [UInt8] = [1, 6, 3, 8]
 
-    /// An APP1 segment with that one tag (Exif 2.32, 4.5 and 4.6.2: big-endian TIFF).
+    /// Returns an APP1 segment that holds only this tag (Exif 2.32, 4.5 and 4.6.2: big-endian TIFF).
     static func segment(_ quarterTurns: UInt8) -> [UInt8] {
         let tag: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, values[Int(quarterTurns) & 3], 0, 0]
         let tiff: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1] + tag + [0, 0, 0, 0]

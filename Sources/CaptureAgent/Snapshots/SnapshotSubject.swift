@@ -1,10 +1,10 @@
 package import Media
 package import Wire
 
-/// What a snapshot of a session shows.
+/// The content of a session's snapshot.
 package struct SnapshotSubject: Sendable {
     package var frame: CapturedFrame
-    /// The session's.
+    /// The size that the session asks for.
     package var size: RequestedSize
 
     package init(frame: CapturedFrame, size: RequestedSize) {
@@ -12,7 +12,7 @@ package struct SnapshotSubject: Sendable {
         self.size = size
     }
 
-    /// The picture that viewers see of the frame.
+    /// Returns the picture that viewers see of the frame.
     package func drawn() -> Result<SnapshotDrawing, SnapshotRefusal> {
         guard case .memory(let pixels) = frame.contents else { return .failure(SnapshotRefusal(.unreadable)) }
         let source = frame.description.size
@@ -22,14 +22,14 @@ package struct SnapshotSubject: Sendable {
     }
 }
 
-/// A snapshot before it is a file. It shares nothing with the frame, whose buffer is the source's.
+/// A snapshot before it becomes a file. It shares nothing with the frame, whose buffer belongs to the source.
 package struct SnapshotDrawing {
     let picture: PackedPicture
-    /// Of the frame.
+    /// Capture time of the frame, in ns (monotonic).
     let captured: UInt64
     let orientation: UInt8
 
-    /// Makes the file.
+    /// Encodes the file.
     package func file(format: SnapshotFormat, quality: UInt8) -> Snapshot.Outcome {
         let file = SnapshotFile.bytes(of: picture, format: format, quality: quality, orientation: orientation)
         guard let file else { return .refusal(.failed) }
@@ -46,7 +46,7 @@ package struct SnapshotDrawing {
     }
 }
 
-/// Why a session has nothing to show.
+/// The reason why a session has nothing to show.
 package struct SnapshotRefusal: Error, Equatable {
     package let why: Snapshot.Refusal
 

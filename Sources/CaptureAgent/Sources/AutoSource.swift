@@ -1,6 +1,7 @@
 import Wire
 
-/// Picks the source that the desktop offers, anew whenever it is opened: Mutter itself where it is the compositor, else the portal.
+/// A source that picks what the desktop offers, again each time it is opened: Mutter if it is the compositor, otherwise
+/// the portal.
 struct AutoSource: FrameSource {
     let kind = "auto"
     let mutter: MutterSource

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// What the sessions have use for. A source follows it where it can.
+/// What the sessions need from a source. A source follows it if it can.
 package final class SourceDemand: Sendable {
     package struct Value: Sendable, Equatable {
-        /// Slots per second of the fastest session that wants pictures; nil while none does.
+        /// Slots per second of the fastest session that wants pictures; `nil` if none does.
         package let fastestSession: Int?
-        /// Whether frames in DMA-BUFs can be used, by every session.
+        /// Whether every session can use frames in DMA-BUFs.
         package let takesDMABuf: Bool
 
         package init(fastestSession fps: Int, takesDMABuf: Bool) {
@@ -21,16 +21,18 @@ package final class SourceDemand: Sendable {
         /// No session wants pictures.
         package static let none = Value()
 
-        /// Whether any session wants pictures. A source that has to work for each of them rests meanwhile.
+        /// Whether any session wants pictures. If not, a source that has to do work for each frame pauses.
         package var isWanted: Bool { fastestSession != nil }
 
-        /// What a producer that sends by itself is asked for, frames per second.
+        /// The frame rate that is requested from a producer, in frames per second.
         ///
-        /// They are a third above the fastest session's: a compositor that counts the time since its last frame would otherwise
-        /// come a hair too early for every second refresh of its screen, again and again, and deliver less than was asked for.
+        /// It is a third above the fastest session's rate. A compositor that measures the time since its last frame
+        /// would otherwise repeatedly skip a refresh that comes slightly too early, and deliver fewer frames than
+        /// requested.
         package var maximumRate: Int { ((fastestSession ?? Self.idleRate) * 4 + 2) / 3 }
 
-        /// Stands for the fastest session while there is none: the rate that most have, so that the first changes nothing.
+        /// Stands in for the fastest session while there is none. It is the most common rate, so the first session
+        /// rarely changes it.
         private static let idleRate = 30
     }
 
@@ -47,9 +49,9 @@ package final class SourceDemand: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Sets what `current` returns. Calls in several threads take turns, so that the last one's value is the newest.
+    /// Sets the value that `current` returns. Concurrent calls take turns, so the last call's value is the newest.
     ///
-    /// `current` may not use this object.
+    /// `current` must not use this object.
     package func follow(_ current: () -> Value) {
         state.withLock { state in
             let value = current()
@@ -59,9 +61,10 @@ package final class SourceDemand: Sendable {
         }
     }
 
-    /// Calls `changed` at every change from now on, in the thread that makes it; nil ends that, when a call under way is done.
+    /// Calls `changed` at every change from now on, in the thread that makes it. `nil` stops this and waits for a
+    /// running call.
     ///
-    /// `changed` may not use this object.
+    /// `changed` must not use this object.
     package func observe(_ changed: (@Sendable (Value) -> Void)?) {
         state.withLock { $0.changed = changed }
     }

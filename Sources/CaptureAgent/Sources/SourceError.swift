@@ -1,5 +1,5 @@
 extension SourceError {
-    /// What a failed conversation on the session bus means for a source, whoever the peer.
+    /// Translates an error of a D-Bus call into a source's error.
     init(bus error: BusError) {
         switch error {
         case .noBus(let reason):
@@ -18,7 +18,7 @@ extension SourceError {
         }
     }
 
-    /// Runs `body`; what it throws becomes a source's error.
+    /// Runs `body` and translates what it throws into a source's error.
     static func explainingBus<Value>(_ body: () throws(BusError) -> Value) throws(SourceError) -> Value {
         do throws(BusError) {
             return try body()
@@ -29,7 +29,7 @@ extension SourceError {
 }
 
 extension SourceError {
-    /// What the want of a descriptor or a thread means for a source.
+    /// Translates a missing descriptor or thread into a source's error.
     init(_ shortage: ResourceShortage) {
         let cause =
             switch shortage {
@@ -39,7 +39,7 @@ extension SourceError {
         self = .unavailable(cause: cause, detail: "\(shortage) The source is opened again.")
     }
 
-    /// Runs `body`; what it throws becomes a source's error.
+    /// Runs `body` and translates what it throws into a source's error.
     static func explainingShortage<Value>(
         _ body: () throws(ResourceShortage) -> Value
     ) throws(SourceError) -> Value {

@@ -1,11 +1,11 @@
 import Logging
 import Wire
 
-/// Runs a source in a thread of its own, and opens it again with growing pauses when it is lost.
+/// Runs a source in its own thread. When the source is lost, it is opened again after growing pauses.
 final class SourceSupervisor: Sendable {
     private static let firstPause: UInt64 = .milliseconds(250)
     private static let longestPause: UInt64 = .milliseconds(2_000)
-    /// Whoever has just closed a dialog does not want the next one.
+    /// A person who has just closed a dialog does not want the next one soon.
     private static let pauseAfterNo: UInt64 = .milliseconds(60_000)
 
     private let stop: Event
@@ -27,14 +27,14 @@ final class SourceSupervisor: Sendable {
                 do throws(SourceError) {
                     try source.run(into: sink, demand: demand, stop: stop)
                 } catch {
-                    // The same trouble at every attempt is said once.
+                    // The same error at every attempt is logged once.
                     logger.log(
                         level: error == lastError ? .debug : .warning,
                         "source \(source.kind) lost",
                         metadata: ["cause": "\(error.cause)", "detail": "\(error.detail)"]
                     )
                     lastError = error
-                    // What has delivered comes back soon; what cannot be opened may take its time.
+                    // A source that has delivered usually comes back soon; one that cannot be opened may take longer.
                     if case .lost = error { (pause, lastError) = (Self.firstPause, nil) }
                     if case .declined = error { pause = Self.pauseAfterNo }
                     sink.sourceChanged(SourceStatus(state: .lost, cause: error.cause, detail: error.detail))

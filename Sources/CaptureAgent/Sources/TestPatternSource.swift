@@ -2,9 +2,10 @@ import CCounterPattern
 package import Media
 import Wire
 
-/// A synthetic screen that needs no desktop: a test card with a counter that says which frame it is.
+/// A synthetic screen that needs no desktop: a test card with a frame counter.
 ///
-/// Frame `n` shows the counter value `n` and leaves `n / fps` after the start. Its pixels depend on `n` and the size alone.
+/// Frame `n` shows the counter value `n` and is delivered `n / fps` seconds after the start. Its pixels depend only on
+/// `n` and the size.
 package struct TestPatternSource: FrameSource {
     package let kind = "test-pattern"
     package let size: PictureSize
@@ -23,12 +24,12 @@ package struct TestPatternSource: FrameSource {
         }
     }
 
-    /// The frame that shows the counter value `number`, modulo 2^24.
+    /// Returns the frame that shows the counter value `number`, modulo 2^24.
     package static func frame(number: UInt32, size: PictureSize, captured: UInt64) -> CapturedFrame {
         CapturedFrame(pixels(number: number, size: size), captured: captured)
     }
 
-    /// The picture of that frame.
+    /// Returns the pixels of that frame.
     package static func pixels(number: UInt32, size: PictureSize) -> FramePixels {
         let stride = size.width * PixelFormat.bytesPerPixel
         let description = FrameDescription(size: size, stride: stride, format: .bgrx)

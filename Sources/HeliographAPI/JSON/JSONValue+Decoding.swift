@@ -6,7 +6,7 @@ package struct JSONError: Error, CustomStringConvertible {
 }
 
 extension JSONValue: Decodable {
-    /// Most arrays and objects inside one another. The decoder's work grows with them.
+    /// The deepest nesting of arrays and objects. The decoder's work grows with it.
     package static let maximumDepth = 32
 
     /// Parses one JSON text (RFC 8259).
@@ -22,13 +22,13 @@ extension JSONValue: Decodable {
         }
     }
 
-    /// Looks at the brackets alone: what is wrong otherwise is the decoder's to find.
+    /// Checks only the brackets; the decoder finds all other errors.
     private static func checkDepth(of bytes: some Collection<UInt8>) throws(JSONError) {
         var depth = 0
         var isInString = false
         var isEscaped = false
         for byte in bytes {
-            // No byte of a text in UTF-8. In other encodings brackets could hide.
+            // UTF-8 text contains no zero byte. Other encodings could hide brackets.
             guard byte != 0 else { throw JSONError(description: "it is not UTF-8") }
             if isEscaped {
                 isEscaped = false
@@ -51,7 +51,7 @@ extension JSONValue: Decodable {
 
     package init(from decoder: any Decoder) throws {
         if let members = try? decoder.container(keyedBy: Name.self) {
-            // The decoder keeps no order; by name, the same text always makes the same value.
+            // The decoder keeps no order, so members are sorted by name to make the result deterministic.
             let names = members.allKeys.sorted { $0.stringValue < $1.stringValue }
             self = .object(
                 try names.map {

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Encodes a value with all its fields in the order of their declaration, `null` for those that are nil.
+    /// Encodes a value with all its fields in the order of their declaration, and `null` for those that are `nil`.
     ///
     /// Members of dictionaries are sorted. Integers beyond 2^63 saturate.
     package init(encoding value: some Encodable) throws {
@@ -9,14 +9,14 @@ extension JSONValue {
     }
 }
 
-/// Dictionaries that are objects in JSON. Their order means nothing.
+/// Dictionaries that become JSON objects. Their order has no meaning.
 private protocol StringKeyed {}
 
 extension Dictionary: StringKeyed where Key == String {}
 
-/// A value that is being encoded: containers add to it.
+/// A value that is being encoded. Containers add to it.
 private final class JSONNode {
-    /// Numbers, texts and the like need no node of their own, which is most of a report.
+    /// A part of a value. Numbers, strings and the like, most of a report, need no node of their own.
     enum Part {
         case value(JSONValue)
         case node(JSONNode)
@@ -29,6 +29,7 @@ private final class JSONNode {
         }
     }
 
+    /// The contents of a node.
     private enum Content {
         case value(JSONValue)
         case members([(name: String, part: Part)])
@@ -61,6 +62,7 @@ private final class JSONNode {
         if case .elements(let elements) = content { elements.count } else { 0 }
     }
 
+    /// Returns the finished value. If `isSorted`, an object's members are sorted by name.
     func value(isSorted: Bool) -> JSONValue {
         switch content {
         case .value(let value): return value
@@ -71,7 +73,7 @@ private final class JSONNode {
         }
     }
 
-    /// A value of any type. Those that containers know by their types come here only within other values.
+    /// Encodes a value of any type. Types that containers handle themselves only get here inside other values.
     static func encoding(_ value: some Encodable) throws -> Part {
         switch value {
         case let value as Double: .value(.number(value))
@@ -116,14 +118,14 @@ private struct MemberContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         node.append(try JSONNode.encoding(value), named: key.stringValue)
     }
 
-    // Most of a report, without looking for the type.
+    // These types make up most of a report, so they skip the search for the type.
     func encode(_ value: Bool, forKey key: Key) { put(.bool(value), key) }
     func encode(_ value: String, forKey key: Key) { put(.string(value), key) }
     func encode(_ value: Double, forKey key: Key) { put(.number(value), key) }
     func encode(_ value: Int, forKey key: Key) { put(JSONValue(value), key) }
     func encode(_ value: UInt64, forKey key: Key) { put(JSONValue(value), key) }
 
-    // The standard library's own versions of these leave nil out.
+    // The standard library's versions of these leave out `nil`.
     func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
     }

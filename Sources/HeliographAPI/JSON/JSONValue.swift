@@ -1,5 +1,6 @@
-/// One JSON value. Objects keep the order of their members, so that answers read as they are written here.
+/// One JSON value. Objects keep the order of their members, so that answers have the order of the source code.
 package enum JSONValue: Sendable, Equatable {
+    /// A member of an object.
     package struct Member: Sendable, Equatable {
         package var name: String
         package var value: JSONValue
@@ -18,7 +19,7 @@ package enum JSONValue: Sendable, Equatable {
     case array([JSONValue])
     case object([Member])
 
-    /// What it is, for error messages.
+    /// The value's type, for error messages.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -30,7 +31,7 @@ package enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The first member of that name, nil when it is no object or has none.
+    /// The first member with this name; `nil` if it is not an object or has none.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
@@ -57,6 +58,6 @@ extension JSONValue {
     package init(_ values: [JSONValue]?) { self = values.map { .array($0) } ?? .null }
     package init(_ value: Double?) { self = value.map { .number($0) } ?? .null }
 
-    /// Counters beyond 2^63 saturate; none lives that long.
+    /// Creates a number, or `null`. Counters beyond 2^63 saturate.
     package init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int(clamping: $0)) } ?? .null }
 }

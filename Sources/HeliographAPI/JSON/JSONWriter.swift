@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Its text, without white space, UTF-8.
+    /// The value as JSON text in UTF-8, without white space.
     package var text: String {
         var text = ""
         write(to: &text)
@@ -32,7 +32,7 @@ extension JSONValue {
         }
     }
 
-    /// JSON has no infinities; whole numbers are written without a fraction.
+    /// Returns a number's text. Whole numbers have no fraction; JSON has no infinities.
     private static func text(of number: Double) -> String {
         guard number.isFinite else { return "null" }
         if let whole = Int(exactly: number) { return String(whole) }
@@ -41,7 +41,7 @@ extension JSONValue {
 
     private static func write(_ string: String, to text: inout String) {
         text += "\""
-        // Nearly all are, and are written much faster as a whole.
+        // Nearly all strings need no escapes, and are written much faster as a whole.
         if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
             text += string
         } else {
@@ -58,7 +58,7 @@ extension JSONValue {
         case "\r": text += "\\r"
         case "\t": text += "\\t"
         case ..<" ":
-            // It has one or two digits.
+            // The hexadecimal number has one or two digits.
             text += "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))"
         default: text.unicodeScalars.append(scalar)
         }

@@ -19,7 +19,7 @@ package struct AgentReport: APIModel {
     )
 }
 
-/// What an agent captures.
+/// The source that an agent captures.
 package struct SourceReport: APIModel {
     package var kind = ""
     package var state: String?
@@ -85,6 +85,7 @@ package struct HeartbeatReport: APIModel {
         ]
     )
 
+    /// The rates between the agent's last two heartbeats.
     package struct Rates: APIModel {
         package var framesReceived: Double?
 

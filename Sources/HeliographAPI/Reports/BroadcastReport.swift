@@ -33,7 +33,7 @@ package struct BroadcastReport: APIModel {
             ),
             Field("heartbeat", HeartbeatReport.schema.orNull, "Null before the first."),
             Field("link", LinkReport.schema),
-            Field("restarts", .count, "Of the agent since the broadcast's start."),
+            Field("restarts", .count, "How often the agent was restarted since the broadcast's start."),
             Field("lastExit", ExitReport.schema.orNull, "How the last agent process ended."),
             Field("standby", StandbyReport.schema.orNull, "Null if none runs."),
             Field("tls", CertificateReport.schema.orNull, "Null if nothing is encrypted."),
@@ -42,7 +42,7 @@ package struct BroadcastReport: APIModel {
     )
 }
 
-/// The agent that feeds sessions while the broadcast's does not.
+/// The agent that feeds sessions when the broadcast's agent does not.
 package struct StandbyReport: APIModel {
     package var state = ""
     package var since = ""
@@ -87,8 +87,9 @@ package struct BroadcastSummary: APIModel {
         [
             Field("device", .text), Field("state", .broadcastState), Field("since", .date, "Of this state."),
             Field("source", SourceReport.schema),
-            Field("restarts", .count, "Of the agent since the broadcast's start."),
-            Field("sessions", .count, "The device's."), Field("viewers", .count, "Of all of them."),
+            Field("restarts", .count, "How often the agent was restarted since the broadcast's start."),
+            Field("sessions", .count, "The device's sessions."),
+            Field("viewers", .count, "The viewers of all its sessions."),
         ]
     )
 }

@@ -1,4 +1,4 @@
-/// What an agent counts of a session.
+/// The agent's counters for a session.
 package struct AgentCounters: APIModel {
     package var received: UInt64 = 0
     package var encodedLive: UInt64 = 0
@@ -40,7 +40,7 @@ package struct AgentCounters: APIModel {
     )
 }
 
-/// What the relay counts of a session.
+/// The relay's counters for a session.
 package struct RelayCounters: APIModel {
     package var pictures: UInt64 = 0
     package var bytes: UInt64 = 0
@@ -77,6 +77,7 @@ package struct RelayCounters: APIModel {
         ]
     )
 
+    /// The number of viewers whose connection the relay closed, by reason.
     package struct ViewersClosed: APIModel {
         package var stalled: UInt64 = 0
         package var slow: UInt64 = 0
@@ -88,7 +89,7 @@ package struct RelayCounters: APIModel {
     }
 }
 
-/// How long something took, in buckets.
+/// A histogram of a duration.
 package struct HistogramReport: APIModel {
     package var count: UInt64 = 0
     package var sumMs = 0.0
@@ -101,8 +102,8 @@ package struct HistogramReport: APIModel {
         "Histogram",
         "How long something took.",
         [
-            Field("count", .count, "Of all."),
-            Field("sumMs", .figure, "Of all, ms."),
+            Field("count", .count, "How many were measured."),
+            Field("sumMs", .figure, "Their sum, ms."),
             Field("boundsMs", .array(of: .figure), "Upper bounds, ms."),
             Field(
                 "counts",
@@ -160,6 +161,6 @@ package struct PercentilesReport: APIModel {
 }
 
 extension Schema {
-    /// A number of things that needs no sentence.
+    /// The schema of a count that needs no description.
     static let tally = Schema(Schema.count.form, named: "Count")
 }

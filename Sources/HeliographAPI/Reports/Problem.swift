@@ -1,4 +1,4 @@
-/// What went wrong, for programs. docs/api.md lists them.
+/// The kinds of errors, for programs. docs/reference/api.md lists them.
 package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case brokenJSON = "broken_json"
     case notAnObject = "not_an_object"
@@ -21,6 +21,12 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case broadcastStopped = "broadcast_stopped"
     case portInUse = "port_in_use"
     case noSource = "no_source"
+    case notBroadcast = "not_broadcast"
+    case notChangeable = "not_changeable"
+    case badTemplate = "bad_template"
+    case unknownTemplate = "unknown_template"
+    case tooManyTemplates = "too_many_templates"
+    case tooManyWaits = "too_many_waits"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
     case headerTooLarge = "header_too_large"
@@ -48,18 +54,21 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
-    /// The HTTP status that goes with it.
+    /// The HTTP status of the code.
     package var status: Int {
         switch self {
         case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
-            .httpError:
+            .httpError, .badTemplate:
             400
         case .missingKey, .wrongKey: 401
         case .forbiddenOrigin, .forbiddenRole: 403
-        case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec: 404
+        case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
-        case .broadcastRunning, .broadcastStopped, .portInUse, .noSource: 409
+        case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
+            .tooManyTemplates,
+            .tooManyWaits:
+            409
         case .bodyTooLarge: 413
         case .upgradeRequired: 426
         case .tooManyFailures: 429
@@ -80,7 +89,7 @@ package struct ProblemReport: Decodable, Sendable {
     package let code: String
     package let detail: String
 
-    /// The members that every problem has. Each response says which codes it has, and which members beside these.
+    /// The members that every problem has. Each response lists its codes, and its additional members.
     package static let schema = Schema.request(
         "Problem",
         """

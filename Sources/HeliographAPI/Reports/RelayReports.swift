@@ -1,4 +1,4 @@
-/// Whose key a call shows, and which relay answers.
+/// The holder of a call's key, and the relay that answers.
 package struct CallerReport: APIModel {
     package var access = false
     package var name: String?
@@ -12,7 +12,7 @@ package struct CallerReport: APIModel {
     package static let schema = Schema.report(
         "Caller",
         [
-            Field("access", .bool, "Whether calls need keys."), Field("name", .text.orNull, "Of the key."),
+            Field("access", .bool, "Whether calls need keys."), Field("name", .text.orNull, "The key's name."),
             Field("role", .words("viewer", "operator").orNull, "`operator` if calls need no key."),
             Field("host", .text, "The machine's name."), Field("release", .text, "The relay's."),
             Field("tls", CertificateReport.schema.orNull, "Null if nothing is encrypted."),

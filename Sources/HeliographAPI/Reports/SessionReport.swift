@@ -2,10 +2,13 @@ import Media
 
 /// A session as the relay shows it.
 ///
-/// As in all reports, the schema says what the fields mean. Words are strings, so that a client takes words of later releases.
+/// As in all reports, the schema explains the fields. Enumerations are strings, so that a client accepts words of later
+/// releases.
 package struct SessionReport: APIModel {
     package var id: UInt32 = 0
     package var device = ""
+    package var name: String?
+    package var state = ""
     package var label: String?
     package var codec = ""
     package var framing = ""
@@ -60,7 +63,7 @@ package struct SessionReport: APIModel {
         )
     }
 
-    /// Stages of a picture's way.
+    /// The stages of a picture's latency.
     package struct Latency: APIModel {
         package var wait: PercentilesReport?
         package var encode: PercentilesReport?
@@ -104,9 +107,15 @@ extension SessionReport {
     private static let request = [
         Field("id", .count(from: 1), "Counted from 1."),
         Field("device", .text, "The device whose screen it shows."),
+        Field(
+            "name",
+            .text.orNull,
+            "Its name in the device's address; null for a session that was started without one."
+        ),
+        Field("state", .sessionState),
         Field("label", .text.orNull, "As in the request."),
         Field("codec", .words(Codec.self)),
-        Field("framing", .words(Framing.self), "Of its TCP port."),
+        Field("framing", .words(Framing.self), "The framing on its TCP port."),
         Field("requestedEncoder", .text, "The `encoder` of the request."),
         Field(
             "width",
@@ -177,15 +186,56 @@ extension SessionReport {
 }
 
 extension Schema {
-    /// Whose pictures a session's are.
+    /// The schema of the source of a session's pictures.
     package static let feed = Schema(
         Schema.words("primary", "standby", "none").form,
         named: "Feed",
         "Whose pictures they are: those of the broadcast's agent (`primary`), of its `standby`, or nobody's."
     )
 
-    /// Clockwise quarter turns.
+    /// The schema of a session's state, in one word.
+    package static let sessionState = Schema(
+        Schema.words("live", "waiting", "asleep", "stale").form,
+        named: "SessionState",
+        """
+        An agent whose source delivers feeds it (`live`); none has yet (`waiting`); nobody wants pictures (`asleep`); \
+        viewers see a picture that no longer shows the screen (`stale`).
+        """
+    )
+
+    /// The schema of clockwise quarter turns.
     static let turns = Schema.integer(0...3)
+}
+
+/// A session in a brief list.
+package struct BriefSession: APIModel {
+    package var id: UInt32 = 0
+    package var device = ""
+    package var name: String?
+    package var label: String?
+    package var state = ""
+    package var viewers = 0
+    package var port = 0
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "BriefSession",
+        "The fields of a session that tell which one it is, and how it is doing.",
+        ["id", "device", "name", "label", "state", "viewers", "port"].compactMap { name in
+            SessionReport.schema.fields.first { $0.name == name }
+        }
+    )
+}
+
+/// A list of sessions in brief.
+package struct BriefSessionList: APIModel {
+    package var sessions: [BriefSession] = []
+
+    package init() {}
+    package init(_ sessions: [BriefSession]) { self.sessions = sessions }
+
+    package static let schema = SessionList.schema
 }
 
 /// All sessions.
@@ -197,6 +247,12 @@ package struct SessionList: APIModel {
 
     package static let schema = Schema.report(
         "SessionList",
-        [Field("sessions", .array(of: SessionReport.schema), "In the order of their ids.")]
+        [
+            Field(
+                "sessions",
+                .array(of: Schema(.variants([SessionReport.schema, BriefSession.schema]))),
+                "In the order of their ids."
+            )
+        ]
     )
 }

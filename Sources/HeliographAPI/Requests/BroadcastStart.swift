@@ -28,7 +28,7 @@ package struct BroadcastStart: APIModel {
     )
 }
 
-/// What a broadcast is to capture.
+/// The source of a broadcast.
 package struct SourceRequest: APIModel, Equatable {
     package var kind = SourceKind.auto
     package var content: ScreenContent?
@@ -50,7 +50,7 @@ package struct SourceRequest: APIModel, Equatable {
         self.fps = fps
     }
 
-    /// The test pattern's size, or that of a monitor that Mutter makes for the purpose.
+    /// The size of the test pattern, or of a virtual monitor that Mutter creates.
     package var size: PictureSize? {
         guard let width, let height else { return nil }
         return PictureSize(width: width, height: height)

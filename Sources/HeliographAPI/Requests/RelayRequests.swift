@@ -23,7 +23,7 @@ package struct DrainRequest: APIModel {
             Field(
                 "timeout",
                 .number(0...86_400),
-                "After how many seconds the relay ends, even if somebody still watches. Default: never."
+                "After how many seconds the relay ends, even if viewers remain. Default: never."
             )
         ]
     )

@@ -1,9 +1,9 @@
-/// What a call changes in a running session: the body of PATCH /screencapture/{id}.
+/// A change to a running session: the body of PATCH /screencapture/{id}.
 package struct SessionChange: APIModel, Equatable {
-    /// What becomes of a bound that a session may do without. JSON has a number, `null`, or no field.
+    /// The change of an optional bound. JSON has a number, `null`, or no field.
     package enum Bound: Sendable, Equatable {
         case stays
-        /// nil for none: it follows the source.
+        /// The new bound; `nil` for none, so that it follows the source.
         case becomes(Int?)
 
         fileprivate func applied(to value: Int?) -> Int? {
@@ -14,12 +14,12 @@ package struct SessionChange: APIModel, Equatable {
         }
     }
 
-    /// nil when it stays, as all optional fields here.
+    /// The new bitrate; `nil` if it stays, as for all optional fields here.
     package var bitrate: Int?
     package var fps: Int?
-    /// Even.
+    /// The new width; an even number.
     package var width = Bound.stays
-    /// Even.
+    /// The new height; an even number.
     package var height = Bound.stays
     package var maxPixels = Bound.stays
     package var join: Join?
@@ -37,7 +37,7 @@ package struct SessionChange: APIModel, Equatable {
         ]
     )
 
-    /// `request` with this change.
+    /// Returns `request` with this change.
     package func applied(to request: SessionRequest) -> SessionRequest {
         var request = request
         request.bitrate = bitrate ?? request.bitrate
@@ -66,7 +66,7 @@ extension SessionChange.Bound: Codable {
     }
 }
 
-// Synthesized conformances prefer these, so that an absent field and `null` differ.
+// Synthesized conformances prefer these methods, which distinguish an absent field from `null`.
 extension KeyedDecodingContainer {
     package func decode(_: SessionChange.Bound.Type, forKey key: Key) throws -> SessionChange.Bound {
         guard contains(key) else { return .stays }

@@ -1,12 +1,12 @@
 package import Media
 import Program
 
-/// What a session is asked to be: the body of POST /screencapture/start without its device.
+/// The requested settings of a session: the body of POST /screencapture/start without its device.
 package struct SessionRequest: APIModel, Equatable {
     package var label: String?
-    /// Even; nil for the source's.
+    /// The width, an even number; `nil` for the source's.
     package var width: Int?
-    /// Even; nil for the source's.
+    /// The height, an even number; `nil` for the source's.
     package var height: Int?
     package var maxPixels: Int?
     package var codec = Codec.h264
@@ -27,7 +27,7 @@ package struct SessionRequest: APIModel, Equatable {
     /// Leaves the choice of the encoder to the agent.
     package static let automaticEncoder = "auto"
 
-    /// The bounds of the picture's size.
+    /// The limits on the picture's size.
     package var size: RequestedSize {
         get { RequestedSize(width: width, height: height, maxPixels: maxPixels) }
         set { (width, height, maxPixels) = (newValue.width, newValue.height, newValue.maxPixels) }
@@ -93,7 +93,7 @@ package struct SessionRequest: APIModel, Equatable {
         ]
     )
 
-    /// Whether the request is as one that was read. One that was kept in a file may be anything.
+    /// Whether all values are in range. A request from a call always is; one from a file may hold anything.
     package var isInRange: Bool {
         guard let members = try? JSONValue(encoding: self), case .object(let fields) = members else { return false }
         let present = fields.filter { $0.value != .null }
@@ -101,7 +101,7 @@ package struct SessionRequest: APIModel, Equatable {
     }
 }
 
-/// A session's start: the device and what the session is asked to be.
+/// The start of a session: its device and its requested settings.
 package struct SessionStart: APIModel {
     package var device: String?
     package var session = SessionRequest()
@@ -127,24 +127,62 @@ package struct SessionStart: APIModel {
     }
 }
 
+/// The filter of a session list: the query of GET /v1/sessions.
+package struct SessionListQuery: APIModel {
+    package var device: String?
+    package var name: String?
+    package var label: String?
+    package var state: String?
+    package var brief = false
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        nil,
+        [
+            Field("device", .string(0...100), "Only sessions of this device."),
+            Field("name", .string(0...100), "Only sessions of this name."),
+            Field("label", .string(0...100), "Only sessions with this label."),
+            Field("state", .sessionState, "Only sessions in this state."),
+            Field("brief", .bool.default(false), "Whether the list leaves out figures and settings."),
+        ]
+    )
+}
+
+/// The sessions to end: the arguments of POST /v1/sessions/stop.
+package struct SessionsStop: APIModel {
+    package var device: String?
+    package var all: Bool?
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        "SessionsStop",
+        [
+            Field("device", .device, "The device whose sessions end."),
+            Field("all", .bool, "Whether those of all devices end, if no `device` is named."),
+        ]
+    )
+}
+
 /// How a session's TCP port delimits pictures.
 package enum Framing: String, Sendable, CaseIterable, Codable {
-    /// The bare Annex B byte stream: every player reads it.
+    /// The bare Annex B byte stream, which every player reads.
     case annexB = "annexb"
-    /// A 12-byte header before each packet, as scrcpy's video socket has it.
+    /// A 12-byte header before each packet, as on scrcpy's video socket.
     case scrcpy
 }
 
-/// Where a viewer that joins begins.
+/// The picture at which a new viewer begins.
 package enum Join: String, Sendable, CaseIterable, Codable {
-    /// At the last keyframe if that is recent, with all pictures since; else as ``live``.
+    /// The last keyframe if it is recent, with all pictures since; otherwise as ``live``.
     case cache
-    /// At the next keyframe, which the relay asks for: no picture of the past.
+    /// The next keyframe, which the relay requests. The viewer gets no old pictures.
     case live
 }
 
 extension Schema.Pattern {
-    /// An encoder's name. Only the agent knows which there are.
+    /// The name of an encoder. Only the agent knows which ones exist.
     fileprivate static let encoder = Self(
         length: 1...64,
         expression: "^[A-Za-z0-9_-]+$",
@@ -153,12 +191,22 @@ extension Schema.Pattern {
     )
 }
 
-/// Fields that several requests have.
+/// Fields that several requests share.
 extension Schema {
     package static let device = Schema(
         .string(length: 0...100),
         named: "DeviceName",
         "A device's name. Default: `default`, or the only device if none has that name."
+    )
+    package static let sessionName = Schema(
+        .pattern(
+            Pattern(
+                length: 1...64,
+                expression: "^[A-Za-z0-9_-]+$",
+                allowed: "1 to 64 letters, digits, - and _",
+                matches: \.isName
+            )
+        )
     )
     static let side = Schema(
         .even(16...8192),
@@ -177,7 +225,7 @@ extension Schema {
     static let onDemand = Schema(
         .bool,
         named: "OnDemand",
-        "Whether the session is encoded only while somebody watches, waits or takes a snapshot, and 5 s longer.",
+        "Whether to encode only while a viewer, a wait or a snapshot needs the session, and 5 s longer.",
         default: false
     )
     static let join = Schema(
@@ -186,6 +234,6 @@ extension Schema {
         "Where viewers begin by default: at the last keyframe if that is recent (`cache`), or at the next one (`live`).",
         default: "cache"
     )
-    /// Seconds of disuse.
+    /// The schema of a time without use, s.
     static let lifetime = Schema.integer(1...86_400)
 }

@@ -1,12 +1,12 @@
-/// The problems of one status that a route may answer.
+/// The problems of one status in a route's answers.
 package struct ProblemAnswer: Sendable {
-    /// The name in openapi.json's components; nil for an answer that is written in place.
+    /// The name in openapi.json's components; `nil` for an answer that is written in place.
     package let name: String?
     package let codes: [ProblemCode]
     package let description: String
-    /// Members beside those of every problem.
+    /// Members in addition to those of every problem.
     package var fields: [Field] = []
-    /// Headers beside those that follow from the status.
+    /// Headers in addition to those of the status.
     package var ownHeaders: [Field] = []
 
     package init(
@@ -58,6 +58,11 @@ extension ProblemAnswer {
     )
     static let unknownDevice = Self([.unknownDevice], "There is no such device.", named: "UnknownDevice")
     static let unknownSession = Self([.unknownSession], "There is no such session.", named: "UnknownSession")
+    static let unknownDeviceOrSession = Self(
+        [.unknownDevice, .unknownSession],
+        "There is no such device, or it has no such session.",
+        named: "UnknownDeviceOrSession"
+    )
     static let bodyTooLarge = Self([.bodyTooLarge], "The body has more than 65536 bytes.", named: "BodyTooLarge")
     static let internalError = Self(
         [.internalError],
@@ -71,7 +76,7 @@ extension ProblemAnswer {
     )
     package static let unknownRoute = Self([.unknownRoute], "The answer of any other path.", named: "UnknownRoute")
 
-    /// Answers of no route.
+    /// Problems that do not belong to a route.
     package static let methodNotAllowed = Self(
         [.methodNotAllowed],
         "The answer to any other method of a path here.",
@@ -95,11 +100,28 @@ extension ProblemAnswer {
     )
 }
 
+extension ProblemAnswer {
+    /// Returns the problems of one status: those of `other`, which may contain these, or both.
+    fileprivate func joined(with other: ProblemAnswer) -> ProblemAnswer {
+        let added = other.codes.filter { !codes.contains($0) }
+        if added.count + codes.count == other.codes.count { return other }
+        if added.isEmpty { return self }
+        return ProblemAnswer(
+            codes + added,
+            "\(description) \(other.description)",
+            fields + other.fields,
+            headers: ownHeaders + other.ownHeaders
+        )
+    }
+}
+
 extension Route {
     /// All problems that the call may answer, one entry for each status.
     package var problems: [ProblemAnswer] {
         var problems: [Int: ProblemAnswer] = [:]
-        for problem in derivedProblems + ownProblems { problems[problem.status] = problem }
+        for problem in derivedProblems + ownProblems {
+            problems[problem.status] = problems[problem.status]?.joined(with: problem) ?? problem
+        }
         return problems.values.sorted { $0.status < $1.status }
     }
 
@@ -107,10 +129,15 @@ extension Route {
         var problems = [ProblemAnswer.internalError, access == .operator ? .otherSiteOrRole : .otherSite]
         if access != .anyone { problems += [.noKey, .tooManyFailures] }
         if takesBody { problems.append(.bodyTooLarge) }
-        if parameters.contains("device") || arguments.fields.contains(where: { $0.name == "device" }) {
-            problems.append(.unknownDevice)
+        switch addressKind {
+        case .named: problems.append(.unknownDeviceOrSession)
+        case .device: problems += [.unknownDeviceOrSession] + ProblemAnswer.startOnDemand
+        case .main, .alias:
+            if parameters.contains("device") || arguments.fields.contains(where: { $0.name == "device" }) {
+                problems.append(.unknownDevice)
+            }
+            if parameters.contains("id") { problems.append(.unknownSession) }
         }
-        if parameters.contains("id") { problems.append(.unknownSession) }
         if let wrongArguments { problems.append(wrongArguments) }
         return problems
     }
@@ -118,13 +145,13 @@ extension Route {
     package var takesBody: Bool {
         switch place {
         case .body, .queryOrBody: true
-        case .query, .nowhere: false
+        case .query, .nowhere, .png: false
         }
     }
 
-    /// What can be wrong with the arguments.
+    /// The problems of invalid arguments.
     private var wrongArguments: ProblemAnswer? {
-        guard place != .nowhere else { return nil }
+        guard place != .nowhere, place != .png else { return nil }
         var codes: Set<ProblemCode> = [.unknownField]
         if takesBody { codes.formUnion([.brokenJSON, .notAnObject]) }
         if takesBody || refusesBody { codes.insert(.httpError) }
@@ -141,7 +168,7 @@ extension Route {
 }
 
 extension Schema {
-    /// What can be wrong with a value, or with its fields.
+    /// Returns the possible problems of a value and its fields.
     fileprivate func issues(inQuery: Bool) -> Set<ProblemCode> {
         switch form {
         case .object(let fields):
@@ -152,7 +179,7 @@ extension Schema {
         case .bool: return [.wrongType]
         case .words, .constant: return inQuery ? [.unknownValue] : [.unknownValue, .wrongType]
         case .pattern: return [.wrongType, .outOfRange, .unknownValue]
-        // In a query, whatever stands there is a string.
+        // In a query, every value is a string.
         case .string: return inQuery ? [.outOfRange] : [.wrongType, .outOfRange]
         default: return [.wrongType, .outOfRange]
         }

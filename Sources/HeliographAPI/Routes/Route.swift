@@ -5,59 +5,67 @@ package struct Route: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
+        case put = "PUT"
         case patch = "PATCH"
+        case delete = "DELETE"
     }
 
-    /// Where a call's arguments are.
+    /// Where the arguments of a call are.
     package enum Place: Sendable {
         case query
         case body
-        /// In either, but the same one not in both.
+        /// In the query or the body, but no argument in both.
         case queryOrBody
-        /// Nowhere: the call ignores its query.
+        /// None: the body is a PNG image.
+        case png
+        /// None: the call ignores its query.
         case nowhere
     }
 
     /// A group of routes in openapi.json.
     package enum Tag: String, Sendable, CaseIterable {
-        case broadcasts, sessions, viewers, access, monitoring, page
+        case broadcasts, sessions, viewers, waits, access, monitoring, page
     }
 
     /// openapi.json's operationId.
     package let name: String
     package let method: Method
-    /// Its address. Parameters are in braces.
+    /// The address, with parameters in braces.
     package private(set) var path: String
     /// A second address of the same call, outside /v1.
     package private(set) var alias: String?
-    /// Whether ``path`` is the alias of another address.
-    package private(set) var isAlias = false
+    /// The kind of the address in ``path``.
+    package private(set) var addressKind = AddressKind.main
+    /// Whether a call about a session also has an address of the device, for the device's shared session.
+    package var isOfDevice = false
     package let access: RouteAccess
     package let tag: Tag
-    /// What the call does, in a sentence.
+    /// A sentence about what the call does.
     package let summary: String
-    /// What else there is to say of it.
+    /// Further details.
     package var description = ""
     package var place: Place
-    /// The object that the arguments are the members of.
+    /// The object whose members are the arguments.
     package private(set) var arguments: Schema
     package var answer: Answer
+    /// Other successful answers.
+    package var otherAnswers: [Answer] = []
     /// Whether the call needs a device, if there are several and none is the default.
     package var needsDevice = false
     /// Whether a request with a body is refused.
     package var refusesBody = false
-    /// Whether pages of other sites may show the answer as a picture.
+    /// Whether pages of other sites may show the answer as an image.
     package var isEmbeddable = false
-    /// The problems that do not follow from the rest.
+    /// The problems that do not follow from other properties.
     package var ownProblems: [ProblemAnswer] = []
-    /// Calls that an answer leads to.
+    /// Links from an answer to further calls.
     package var links: [Link] = []
 
-    /// An answer of success.
+    /// A successful answer.
     package struct Answer: Sendable {
         package var status = 200
         package let description: String
-        /// The bodies that there are, by media type; none for an upgrade.
+        /// The possible bodies by media type; empty for an upgrade.
         package let contents: [(type: String, schema: Schema)]
         package var headers: [Field] = []
 
@@ -70,6 +78,7 @@ package struct Route: Sendable {
         }
     }
 
+    /// A link from an answer to a further call, for openapi.json.
     package struct Link: Sendable {
         package let name: String
         /// The name of the route.
@@ -77,11 +86,29 @@ package struct Route: Sendable {
         package let summary: String
     }
 
-    /// The call at each of its addresses, ``path`` first. Where the path names the device, the arguments do not.
+    /// The kinds of addresses. The raw value is the suffix of the call's operationId.
+    package enum AddressKind: String, Sendable {
+        /// The call's ``Route/path``.
+        case main = ""
+        case alias = "Alias"
+        /// A session by its device and name instead of its id.
+        case named = "ByName"
+        /// A device, for its shared session.
+        case device = "OfDevice"
+    }
+
+    /// The call at each of its addresses, ``path`` first. If a path names the device, the arguments do not.
     package var addresses: [Route] {
-        [path, alias].compactMap(\.self).map { address in
+        var addresses = [(path, AddressKind.main)]
+        if let alias { addresses.append((alias, .alias)) }
+        if path.hasPrefix(Self.session) {
+            let rest = path.dropFirst(Self.session.count)
+            addresses.append((Self.namedSession + rest, .named))
+            if isOfDevice { addresses.append((Self.device + rest, .device)) }
+        }
+        return addresses.map { address, kind in
             var route = self
-            (route.path, route.alias, route.isAlias) = (address, nil, address == alias)
+            (route.path, route.alias, route.addressKind) = (address, nil, kind)
             if route.parameters.contains("device") {
                 route.arguments = arguments.without("device")
                 route.needsDevice = false
@@ -90,24 +117,30 @@ package struct Route: Sendable {
         }
     }
 
-    /// The call at its alias, or as it is if it has none.
-    package var aliased: Route { addresses.last ?? self }
+    private static let session = "/v1/sessions/{id}"
+    private static let device = "/v1/devices/{device}"
+    package static let namedSession = device + "/sessions/{name}"
+    /// The name of the session for a device's own addresses.
+    package static let sharedSession = "shared"
 
-    /// The same call at another address, where each value of a path's parameter is served by itself.
+    /// The call at its alias, or unchanged if it has none.
+    package var aliased: Route { addresses.first { $0.addressKind == .alias } ?? self }
+
+    /// Returns the same call at another address. It is used if each value of a path's parameter is served separately.
     package func at(_ path: String) -> Route {
         var route = self
         route.path = path
         return route
     }
 
-    /// The path of a call about a session.
+    /// Returns the path of a call about a session.
     package func path(session id: UInt32) -> String { path.replacing("{id}", with: "\(id)") }
 
-    /// What a call's path has for a parameter; nil for a path that is not the route's.
+    /// Returns the value of a parameter in a call's path; `nil` if the path is not of this route.
     package func value(of parameter: String, in path: some StringProtocol) -> String? {
         let names = self.path.split(separator: "/", omittingEmptySubsequences: false)
         var parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        // As the router has it.
+        // The router ignores a trailing slash too.
         if parts.last == "" { parts.removeLast() }
         guard names.count == parts.count, zip(names, parts).allSatisfy({ $0.hasPrefix("{") || $0 == $1 }) else {
             return nil
@@ -121,9 +154,9 @@ package struct Route: Sendable {
     }
 }
 
-/// Who may call a route. Its raw value is what docs/api.md calls them.
+/// The access that a route needs. The raw value is its name in docs/reference/api.md.
 package enum RouteAccess: String, Sendable {
-    /// Everybody who reaches the relay.
+    /// Every caller that reaches the relay.
     case anyone
     /// Holders of any key.
     case viewer
@@ -137,7 +170,7 @@ package struct Call<Arguments: APIModel, Output: Sendable>: Sendable {
 }
 
 extension Call where Output: APIModel {
-    /// A call that answers JSON.
+    /// Creates a call that answers with JSON.
     init(
         _ name: String,
         _ method: Route.Method,
@@ -170,11 +203,11 @@ extension Call where Output: APIModel {
     }
 }
 
-/// An answer that is no JSON of a type: a stream, a picture, a page.
+/// An answer that is not JSON: a stream, an image, a page.
 package enum Bytes: Sendable {}
 
 extension Call where Output == Bytes {
-    /// A call that answers something else than JSON.
+    /// Creates a call whose answer is not JSON.
     init(
         _ name: String,
         _ path: String,

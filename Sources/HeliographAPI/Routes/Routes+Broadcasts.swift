@@ -13,35 +13,7 @@ extension Routes {
         answer: "The broadcast is live."
     ) {
         $0.needsDevice = true
-        $0.ownProblems = [
-            .init(
-                [.broadcastRunning, .broadcastStopped],
-                "It runs with another source, or was stopped while it started."
-            ),
-            .init(
-                [.agentNotStarted, .agentExited],
-                """
-                The agent could not be executed, or ended while it started: by itself with `exitStatus`, or by a `signal`.
-                """,
-                [
-                    Field("exitStatus", .anyInteger), Field("signal", .anyInteger),
-                    Field("lastLine", .text.orNull, "The last line that it wrote.", isRequired: true),
-                ]
-            ),
-            .init(
-                [.sourceUnavailable, .shuttingDown],
-                "The agent runs and cannot capture, or the relay is shutting down.",
-                [
-                    Field("cause", .text.orNull, "Of `source_unavailable`: the agent's stable code."),
-                    Field(
-                        "fallback",
-                        .text.orNull,
-                        "Of `source_unavailable`: the kind of the source that feeds sessions meanwhile; null for none."
-                    ),
-                ]
-            ),
-            .init([.agentTimeout], "No agent streamed in time."),
-        ]
+        $0.ownProblems = ProblemAnswer.start
     }
 
     package static let getBroadcast = Call<DeviceArgument, BroadcastReport>(
@@ -77,4 +49,46 @@ extension Routes {
         arguments: .queryOrBody,
         answer: "Nothing runs. Sessions stay, with feed `none`."
     ) { $0.needsDevice = true }
+}
+
+extension ProblemAnswer {
+    /// The reasons why a broadcast does not start.
+    fileprivate static let start: [ProblemAnswer] = [
+        .init(
+            [.broadcastRunning, .broadcastStopped],
+            "It runs with another source, or was stopped while it started."
+        ),
+        .init(
+            [.agentNotStarted, .agentExited],
+            """
+            The agent could not be executed, or ended while it started: by itself with `exitStatus`, or by a `signal`.
+            """,
+            [
+                Field("exitStatus", .anyInteger), Field("signal", .anyInteger),
+                Field("lastLine", .text.orNull, "The last line that it wrote.", isRequired: true),
+            ]
+        ),
+        .init(
+            [.sourceUnavailable, .shuttingDown],
+            "The agent runs and cannot capture, or the relay is shutting down.",
+            [
+                Field("cause", .text.orNull, "Of `source_unavailable`: the agent's stable code."),
+                Field(
+                    "fallback",
+                    .text.orNull,
+                    "Of `source_unavailable`: the kind of the source that feeds sessions meanwhile; null for none."
+                ),
+            ]
+        ),
+        .init([.agentTimeout], "No agent streamed in time."),
+    ]
+
+    /// The reasons why a device's shared session, or the broadcast that it needs, does not start.
+    static let startOnDemand =
+        [.init([.notBroadcast], "The device is not broadcast, and its source asks a person."), noRoomForSession] + start
+
+    static let noRoomForSession = Self(
+        [.tooManySessions, .noFreePort, .draining, .shuttingDown],
+        "The device has its most sessions, no port is free, or the relay drains or shuts down."
+    )
 }

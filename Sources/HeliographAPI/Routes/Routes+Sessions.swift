@@ -1,7 +1,8 @@
 extension Routes {
     static let sessions = [
-        startSession.route, listSessions.route, stopSessions.route, getSession.route, changeSession.route,
-        requestKeyframe.route, stopSession.route,
+        startSession.route, listSessions.route, listAllSessions.route, stopSessions.route, getSession.route,
+        changeSession.route,
+        requestKeyframe.route, stopSession.route, putSession.route, deleteSession.route, stopAllSessions.route,
     ]
 
     package static let startSession = Call<SessionStart, SessionReport>(
@@ -19,10 +20,7 @@ extension Routes {
         $0.needsDevice = true
         $0.ownProblems = [
             .init([.portInUse], "The port is taken."),
-            .init(
-                [.tooManySessions, .noFreePort, .draining, .shuttingDown],
-                "The device has its most sessions, no port is free, or the relay drains or shuts down."
-            ),
+            .noRoomForSession,
         ]
         $0.links = [
             .init(name: "session", route: "getSession", summary: "Read its state."),
@@ -34,25 +32,81 @@ extension Routes {
         ]
     }
 
-    package static let listSessions = Call<NoArguments, SessionList>(
+    package static let putSession = Call<SessionRequest, SessionReport>(
+        "putSession",
+        .put,
+        Route.namedSession,
+        for: .operator,
+        .sessions,
+        "Makes the session of this name what the body says: starts it, or changes it.",
+        """
+        An absent field means its default, as in a start. What cannot change while a session runs must be as it is: else \
+        the answer is `not_changeable`.
+        """,
+        answer: "There was one, and now it is so."
+    ) {
+        $0.otherAnswers = [.json(SessionReport.schema, 201, "It has been started.")]
+        $0.otherAnswers[0].headers = [Field("Location", .text, "Its address.", isRequired: true)]
+        $0.ownProblems = [
+            .init([.portInUse, .notChangeable], "The port is taken, or a field cannot change while the session runs."),
+            .noRoomForSession,
+        ]
+    }
+
+    package static let deleteSession = Call<NoArguments, StoppedSessions>(
+        "deleteSession",
+        .delete,
+        Route.namedSession,
+        for: .operator,
+        .sessions,
+        "Ends the session of this name, if there is one.",
+        arguments: .query,
+        answer: "There is none of this name now."
+    )
+
+    package static let listSessions = Call<SessionListQuery, SessionList>(
         "listSessions",
         .get,
         "/v1/sessions",
-        alias: "/screencapture",
         for: .viewer,
         .sessions,
-        "Lists all sessions.",
+        "Lists the sessions, all of them or those that the query selects.",
         answer: "The sessions."
     )
 
-    package static let stopSessions = Call<DeviceArgument, StoppedSessions>(
+    package static let listAllSessions = Call<NoArguments, SessionList>(
+        "listAllSessions",
+        .get,
+        "/screencapture",
+        for: .viewer,
+        .sessions,
+        "Lists all sessions: `listSessions` without a query.",
+        arguments: .query,
+        answer: "The sessions."
+    )
+
+    /// ``listSessions`` for callers that want a brief list.
+    package static var listSessionsInBrief: Call<SessionListQuery, BriefSessionList> { Call(route: listSessions.route) }
+
+    package static let stopSessions = Call<SessionsStop, StoppedSessions>(
         "stopSessions",
         .post,
         "/v1/sessions/stop",
-        alias: "/screencapture/stop",
         for: .operator,
         .sessions,
-        "Ends all sessions, or a device's.",
+        "Ends a device's sessions, or all.",
+        "It needs `device` or `all`, in the query or the body.",
+        arguments: .queryOrBody,
+        answer: "They have ended."
+    ) { $0.needsDevice = true }
+
+    package static let stopAllSessions = Call<DeviceArgument, StoppedSessions>(
+        "stopAllSessions",
+        .post,
+        "/screencapture/stop",
+        for: .operator,
+        .sessions,
+        "Ends all sessions, or a device's: `stopSessions` for callers who need not say `all`.",
         "Without `device`, in the query or the body, it ends those of all devices.",
         arguments: .queryOrBody,
         answer: "They have ended."

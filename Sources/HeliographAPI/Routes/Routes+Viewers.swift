@@ -1,7 +1,7 @@
 extension Routes {
     static let viewers = [
         streamH264.route, streamH265.route, streamTS.route, streamMP4.route, streamMJPEG.route, takeJPEG.route,
-        takePNG.route, waitForScreen.route, watchOverWebSocket.route,
+        takePNG.route, watchOverWebSocket.route,
     ]
 
     package static let streamH264 = stream(
@@ -53,6 +53,7 @@ extension Routes {
             answer: .stream(type)
         ) {
             $0.refusesBody = true
+            $0.isOfDevice = true
             $0.ownProblems = [.noRoom]
             adjust(&$0)
         }
@@ -69,6 +70,7 @@ extension Routes {
         answer: .stream("multipart/x-mixed-replace", "The parts, each with the header fields of a snapshot.")
     ) {
         $0.refusesBody = true
+        $0.isOfDevice = true
         $0.isEmbeddable = true
         $0.ownProblems = [.noRoom]
     }
@@ -107,6 +109,7 @@ extension Routes {
             )
         ) {
             $0.isEmbeddable = true
+            $0.isOfDevice = true
             $0.ownProblems = [
                 .init(
                     [.noPicture, .tooManyViewers],
@@ -129,28 +132,6 @@ extension Routes {
         "unknown_session"
     )
 
-    package static let waitForScreen = Call<WaitQuery, ScreenEvent>(
-        "waitForScreen",
-        .get,
-        "/v1/sessions/{id}/wait",
-        alias: "/screencapture/{id}/wait",
-        for: .viewer,
-        .viewers,
-        "Answers when the screen changes, or has been static for a while.",
-        "The connection ends with the answer.",
-        answer: "It happened."
-    ) {
-        $0.refusesBody = true
-        $0.ownProblems = [
-            .init([.tooManyViewers], "As many calls wait as the session may have viewers."),
-            .init(
-                [.waitTimeout],
-                "It did not happen in time; `feed` is the session's.",
-                [Field("feed", .feed, isRequired: true)]
-            ),
-        ]
-    }
-
     package static let watchOverWebSocket = Call<WebSocketQuery, Bytes>(
         "watchOverWebSocket",
         "/v1/sessions/{id}/ws",
@@ -160,7 +141,7 @@ extension Routes {
         "Watches a session over a WebSocket (RFC 6455, version 13).",
         """
         The upgrade must be the connection's first request, with the header fields of RFC 6455, section 4.1. \
-        docs/websocket.md describes the messages.
+        docs/reference/websocket.md describes the messages.
         """,
         answer: Route.Answer(
             status: 101,
@@ -174,11 +155,12 @@ extension Routes {
         )
     ) {
         $0.refusesBody = true
+        $0.isOfDevice = true
         $0.ownProblems = [
             .noRoom,
             .init(
                 [.upgradeRequired],
-                "The request is no upgrade, of another version, or not the connection's first.",
+                "The request is not an upgrade, has another version, or is not the connection's first.",
                 headers: [
                     Field("Upgrade", .constant("websocket"), isRequired: true),
                     Field("Sec-WebSocket-Version", .constant("13"), isRequired: true),

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// A type that callers send or the relay answers, with its schema.
+/// A type in a request or a report, with its schema.
 package protocol APIModel: Codable, Sendable {
-    /// What absent fields of a request mean; in a report, figures that the relay fills in.
+    /// Creates the value that absent fields of a request mean, or a report for the relay to fill in.
     init()
     static var schema: Schema { get }
 }
@@ -10,8 +10,8 @@ package protocol APIModel: Codable, Sendable {
 extension APIModel {
     /// Reads an object strictly by the type's schema, then decodes it.
     ///
-    /// - Parameter device: The field `device`, if it is known from elsewhere and not for the object to say.
-    /// - Throws: All that is wrong with it.
+    /// - Parameter device: The field `device`, if the call's path sets it instead of the object.
+    /// - Throws: All issues of the object.
     package init(reading members: [JSONValue.Member], device: String? = nil) throws(FieldIssues) {
         self = try ObjectReader.read(members) { reader in
             guard let device else { return reader.model(Self.self) }
@@ -23,17 +23,18 @@ extension APIModel {
 }
 
 extension ObjectReader {
-    /// Reads the whole object by the type's schema. Returns nil after noting an issue.
+    /// Reads the whole object by the type's schema. Returns `nil` after noting an issue.
     package mutating func model<Model: APIModel>(_: Model.Type) -> Model? {
         accepted(by: Model.schema).flatMap(Model.decoded)
     }
 
-    /// Reads the object in the field `name` by the type's schema. Returns nil if the field is absent, or wrong after noting the issue.
+    /// Reads the object in the field `name` by the type's schema. Returns `nil` if the field is absent, or if it is
+    /// wrong after noting the issue.
     package mutating func model<Model: APIModel>(_ name: String, _: Model.Type) -> Model? {
         object(name) { $0.model(Model.self) }
     }
 
-    /// Reads the fields of an object or of one of its variants and leaves no other. Returns those that are right.
+    /// Reads all fields of an object or of one of its variants, and returns the valid ones.
     fileprivate mutating func accepted(by schema: Schema) -> [JSONValue.Member]? {
         switch schema.form {
         case .object(let fields): return accepted(by: fields)
@@ -42,6 +43,7 @@ extension ObjectReader {
         }
     }
 
+    /// Reads `fields` and leaves no other, except `others`. Returns the valid ones.
     private mutating func accepted(by fields: [Field], knowing others: [Field] = []) -> [JSONValue.Member] {
         for field in fields where field.isRequired { require(field.name) }
         let members = fields.compactMap { field in
@@ -52,7 +54,7 @@ extension ObjectReader {
         return members
     }
 
-    /// Reads the field `name`. Returns nil if it is absent, or wrong after noting the issue.
+    /// Reads the field `name`. Returns `nil` if it is absent, or if it is wrong after noting the issue.
     private mutating func value(_ name: String, _ schema: Schema) -> JSONValue? {
         if schema.isNullable, takeNull(name) { return .null }
         switch schema.form {
@@ -62,18 +64,21 @@ extension ObjectReader {
         case .number(let range): return number(name, in: range).map(JSONValue.number)
         case .string(let length): return string(name, length: length).map(JSONValue.string)
         case .pattern(let pattern): return string(name, matching: pattern).map(JSONValue.string)
-        case .words(let words): return word(name, oneOf: words.allowed, parse: words.word).map(JSONValue.string)
+        case .words(let words):
+            return word(name, oneOf: words.allowed, near: words.spellings, parse: words.word).map(JSONValue.string)
         case .constant(.string(let word)): return constant(name, word).map(JSONValue.string)
         case .object, .variants: return object(name) { $0.accepted(by: schema).map(JSONValue.object) }
-        // No request has these.
+        // Requests never contain these.
         case .count, .figure, .text, .date, .constant, .array, .dictionary, .anything, .bytes: return nil
         }
     }
 
-    /// Reads the only word that a field may be. A query may say it several times.
+    /// Reads a field with only one allowed word. A query may repeat it.
     private mutating func constant(_ name: String, _ word: String) -> String? {
         var accepted: String?
-        repeat { accepted = self.word(name, oneOf: word) { $0 == word ? $0 : nil } } while accepted != nil && has(name)
+        repeat {
+            accepted = self.word(name, oneOf: word, near: [word]) { $0 == word ? $0 : nil }
+        } while accepted != nil && has(name)
         return accepted
     }
 
@@ -85,8 +90,9 @@ extension ObjectReader {
     }
 }
 
-/// Objects of several variants: fields whose value is constant tell them apart, then the fields that are present.
+/// Objects with several variants. Constant fields distinguish them first, then the fields that are present.
 extension ObjectReader {
+    /// Reads the fields of the variant that fits. Returns the valid ones, or `nil` if none fits.
     private mutating func accepted(byOneOf variants: [Schema]) -> [JSONValue.Member]? {
         guard let candidates = candidates(variants.map(\.fields)) else { return nil }
         let known = Set(candidates.joined().map(\.name))
@@ -97,7 +103,7 @@ extension ObjectReader {
         return accepted(by: chosen, knowing: others)
     }
 
-    /// Returns the variants that agree with all constants. Notes an issue and returns nil if none does.
+    /// Returns the variants that match all constants. Notes an issue and returns `nil` if none does.
     private mutating func candidates(_ variants: [[Field]]) -> [[Field]]? {
         var candidates = variants
         var examined: Set<String> = []
@@ -111,13 +117,18 @@ extension ObjectReader {
                     continue
                 }
                 require(field.name)
-                // Without it, no other field can be judged.
+                // Without this constant, no other field can be checked.
                 return nil
             }
-            let allowed = Schema.Words.list(words.compactMap(\.self).uniqued)
-            guard let word = peekWord(field.name, oneOf: allowed, parse: { words.contains($0) ? $0 : nil }) else {
-                return nil
-            }
+            let allowed = words.compactMap(\.self).uniqued
+            guard
+                let word = peekWord(
+                    field.name,
+                    oneOf: Schema.Words.list(allowed),
+                    near: allowed,
+                    parse: { words.contains($0) ? $0 : nil }
+                )
+            else { return nil }
             candidates = zip(candidates, words).filter { $0.1 == word }.map(\.0)
         }
         return candidates
@@ -125,14 +136,14 @@ extension ObjectReader {
 }
 
 extension Schema {
-    /// The only word that the value may be, if it may be one alone.
+    /// The single allowed word; `nil` unless there is exactly one.
     fileprivate var constantWord: String? {
         if case .constant(.string(let word)) = form { word } else { nil }
     }
 }
 
 extension [String] {
-    /// Each element once, in the order of its first place.
+    /// The elements without duplicates, in order of first occurrence.
     fileprivate var uniqued: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }
@@ -140,9 +151,9 @@ extension [String] {
 }
 
 extension APIModel {
-    /// Decodes what the schema has accepted. Absent fields keep their initial values.
+    /// Decodes JSON that the schema has accepted. Absent fields keep their initial values.
     ///
-    /// Returns nil if the type and its schema disagree.
+    /// Returns `nil` if the type and its schema disagree.
     fileprivate static func decoded(from members: [JSONValue.Member]) -> Self? {
         guard case .object(let initial)? = try? JSONValue(encoding: Self()) else { return nil }
         let names = Set(members.map(\.name))

@@ -1,11 +1,12 @@
-/// Reads the fields of an object strictly: each is taken once, what is left over in the end is an issue, and all issues are kept.
+/// Reads the fields of an object strictly. Each field is taken once, the rest are issues in the end, and all issues are
+/// kept.
 ///
-/// Request bodies, the configuration file and the relay's flags are read by it, so that a rule that is written once holds in all of
-/// them. Its functions return nil for a field that is absent, and for one that is wrong after noting the issue.
+/// Request bodies, the configuration file and the relay's flags are read by it, so that each rule is written once. Its
+/// functions return `nil` for a field that is absent, or that is wrong after noting the issue.
 package struct ObjectReader {
     private var members: [JSONValue.Member]
     private let path: [String]
-    /// The names that were asked for.
+    /// The names of the fields that the reader knows.
     private var known: [String] = []
     private var issues: [FieldIssue] = []
 
@@ -14,7 +15,7 @@ package struct ObjectReader {
         self.path = path
     }
 
-    /// What `read` makes of an object's members. It returns nil only after it has noted an issue.
+    /// Reads an object's members with `read`, which may return `nil` only after noting an issue.
     package static func read<Value>(
         _ members: [JSONValue.Member],
         _ read: (inout ObjectReader) -> Value?
@@ -22,7 +23,7 @@ package struct ObjectReader {
         var reader = ObjectReader(members: members, path: [])
         let value = read(&reader)
         guard reader.issues.isEmpty else { throw FieldIssues(all: reader.issues) }
-        // A mistake of `read`, whose caller is told so instead of ending the relay.
+        // A bug in `read` becomes an error of the call instead of ending the relay.
         guard let value else {
             throw FieldIssues(all: [FieldIssue(kind: .missing, path: [], statement: "it is incomplete")])
         }
@@ -32,13 +33,14 @@ package struct ObjectReader {
     /// The names of the fields that have not been taken yet.
     package var names: [String] { members.map(\.name) }
 
+    /// Returns whether the field is present and not taken yet.
     package func has(_ name: String) -> Bool { members.contains { $0.name == name } }
 
     package func isString(_ name: String) -> Bool {
         if case .string = members.first(where: { $0.name == name })?.value { true } else { false }
     }
 
-    /// Notes those of `names` that are missing. To be called before they are taken.
+    /// Notes an issue for each missing field. Call it before they are taken.
     package mutating func require(_ names: String...) {
         for name in names where !has(name) { note(.missing, name, "is missing") }
     }
@@ -49,26 +51,34 @@ package struct ObjectReader {
         members.removeAll { $0.name == name }
     }
 
-    /// Ends the reading: what is left over is unknown.
+    /// Most unknown fields for which a known one is suggested. This limits the work for hostile bodies.
+    private static let suggestions = 10
+
+    /// Ends the reading: remaining fields are unknown, or duplicates.
     package mutating func finish() {
-        for name in names {
-            let allowed = known.isEmpty ? "there are none" : "there is: \(known.joined(separator: ", "))"
-            note(.unknown, name, "is no field here; \(allowed)")
+        let allowed = known.isEmpty ? "No fields are allowed." : "Allowed: \(known.joined(separator: ", "))."
+        for (place, name) in names.enumerated() {
+            guard !known.contains(name) else {
+                note(.unknown, name, "is given more than once")
+                continue
+            }
+            let question = place < Self.suggestions ? NearestWord.question(for: name, among: known) : ""
+            issues.append(FieldIssue(unknown: path + [name], advice: "\(question) \(allowed)"))
         }
         members = []
     }
 
-    /// Notes what is wrong with the field `name`: `statement` goes on where the name ends.
+    /// Notes an issue with the field `name`. `statement` continues the sentence after the name.
     package mutating func note(_ kind: FieldIssue.Kind, _ name: String, _ statement: String) {
         issues.append(FieldIssue(kind: kind, path: path + [name], statement: statement))
     }
 
     // MARK: Fields
 
-    /// A whole number in `range`.
+    /// Takes a whole number in `range`.
     package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? { integer(name, in: [range]) }
 
-    /// A whole number in one of `ranges`.
+    /// Takes a whole number in one of `ranges`.
     package mutating func integer(_ name: String, in ranges: [ClosedRange<Int>]) -> Int? {
         let integer: Int
         switch take(name) {
@@ -88,7 +98,7 @@ package struct ObjectReader {
         return integer
     }
 
-    /// A number in `range`.
+    /// Takes a number in `range`.
     package mutating func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
         let number: Double
         switch take(name) {
@@ -103,7 +113,7 @@ package struct ObjectReader {
         return number
     }
 
-    /// A boolean.
+    /// Takes a boolean.
     package mutating func bool(_ name: String) -> Bool? {
         switch take(name) {
         case nil: return nil
@@ -112,7 +122,8 @@ package struct ObjectReader {
         }
     }
 
-    /// A string whose number of characters, as Unicode's code points, is in `length`. NUL is none: it would end the string where C reads it.
+    /// Takes a string whose number of Unicode code points is in `length`. NUL is rejected, because it would end the
+    /// string in C.
     package mutating func string(_ name: String, length: ClosedRange<Int>) -> String? {
         switch take(name) {
         case nil: return nil
@@ -126,14 +137,15 @@ package struct ObjectReader {
                 return outOfRange(name, allowed, is: "\(count) characters long")
             }
             guard !string.utf8.contains(0) else {
-                return outOfRange(name, "any other character", is: "with a NUL in it")
+                note(.outOfRange, name, "contains a NUL; allowed: any other character")
+                return nil
             }
             return string
         case let value?: return wrongType(name, "a string", is: value.kind)
         }
     }
 
-    /// Strings, as many as `count` says, each with a number of characters in `length` and no NUL.
+    /// Takes a list of strings with a number of elements in `count` and of characters in `length`, without NUL.
     package mutating func strings(_ name: String, count: ClosedRange<Int>, length lengths: ClosedRange<Int>)
         -> [String]?
     {
@@ -144,46 +156,60 @@ package struct ObjectReader {
         case let value?: return wrongType(name, "an array of strings", is: value.kind)
         }
         guard count.contains(elements.count) else {
-            return outOfRange(name, "\(count.lowerBound) to \(count.upperBound) strings", is: "\(elements.count) long")
+            let allowed = "\(count.lowerBound) to \(count.upperBound)"
+            note(.outOfRange, name, "has \(elements.count) strings; allowed: \(allowed)")
+            return nil
         }
         var strings: [String] = []
         for element in elements {
             guard case .string(let string) = element else {
-                return wrongType(name, "an array of strings", is: "with \(element.kind) in it")
+                note(.wrongType, name, "contains \(element.kind); an array of strings is expected")
+                return nil
             }
             let length = string.unicodeScalars.count
             guard lengths.contains(length), !string.utf8.contains(0) else {
                 let allowed = "\(lengths.lowerBound) to \(lengths.upperBound) characters each, no NUL"
-                return outOfRange(name, allowed, is: "with a string of \(length) characters in it")
+                note(.outOfRange, name, "contains a string of \(length) characters; allowed: \(allowed)")
+                return nil
             }
             strings.append(string)
         }
         return strings
     }
 
-    /// What `parse` makes of a word, of which `words` says which there are.
+    /// Maps a string with `parse`; `words` lists the allowed values for error messages.
+    ///
+    /// - Parameter spellings: The allowed words, of which an error message suggests the nearest.
     package mutating func word<Value>(
         _ name: String,
         oneOf words: String,
+        near spellings: [String] = [],
         parse: (String) -> Value?
     ) -> Value? {
         guard let string = string(name, length: 0...100) else { return nil }
         guard let value = parse(string) else {
-            note(.unknownValue, name, "is \"\(string)\"; allowed: \(words)")
+            let question = NearestWord.question(for: string, among: spellings)
+            let advice = question.isEmpty ? "; allowed: \(words)" : ".\(question) Allowed: \(words)"
+            note(.unknownValue, name, "is \"\(string)\"\(advice)")
             return nil
         }
         return value
     }
 
-    /// The same as ``word(_:oneOf:parse:)``, but a field that is right stays to be read again.
-    mutating func peekWord<Value>(_ name: String, oneOf words: String, parse: (String) -> Value?) -> Value? {
+    /// Does the same as ``word(_:oneOf:near:parse:)``, but keeps a valid field so that it can be read again.
+    mutating func peekWord<Value>(
+        _ name: String,
+        oneOf words: String,
+        near spellings: [String],
+        parse: (String) -> Value?
+    ) -> Value? {
         var reader = self
-        let value = reader.word(name, oneOf: words, parse: parse)
+        let value = reader.word(name, oneOf: words, near: spellings, parse: parse)
         if value == nil { self = reader }
         return value
     }
 
-    /// What `read` makes of the fields of an object.
+    /// Reads the fields of an object with `read`.
     package mutating func object<Value>(_ name: String, _ read: (inout ObjectReader) -> Value?) -> Value? {
         switch take(name) {
         case nil: return nil
@@ -195,7 +221,8 @@ package struct ObjectReader {
         }
     }
 
-    /// Takes the field `name` if it is null. For fields that null takes away; to all others it is of the wrong type.
+    /// Takes the field `name` if it is `null`. Only fields that `null` clears use this; for others `null` has the wrong
+    /// type.
     package mutating func takeNull(_ name: String) -> Bool {
         guard members.first(where: { $0.name == name })?.value == .null else { return false }
         known.append(name)
@@ -211,7 +238,7 @@ package struct ObjectReader {
         return members.first { $0.name == name }?.value
     }
 
-    /// Of a name that stands twice the second one stays, and is an issue in the end.
+    /// Removes the first field with this name. A duplicate stays, and is an issue in the end.
     private mutating func removeFirst(_ name: String) {
         if let place = members.firstIndex(where: { $0.name == name }) { members.remove(at: place) }
     }
@@ -227,26 +254,45 @@ package struct ObjectReader {
     }
 }
 
-/// What is wrong with one field that someone wrote: in a request's body, in the configuration file, or as a flag.
+/// An issue with one field of a request's body, of the configuration file, or of the flags.
 package struct FieldIssue: Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of issues.
     package enum Kind: Sendable {
         case missing, unknown, wrongType, outOfRange, unknownValue
     }
 
     package let kind: Kind
-    /// The field's name behind those of the objects that it stands in.
+    /// The field's name, after those of the objects that contain it.
     package let path: [String]
-    /// What is said of the field, and what is allowed: the rest of a sentence that begins with its name.
+    /// The issue, and what is allowed: the rest of a sentence that begins with the field's name.
+    ///
+    /// For an unknown field, it is what follows the sentence that calls it unknown.
     package let statement: String
+    /// Whether the object has no field of this name.
+    package let isUnknownField: Bool
+
+    init(kind: Kind, path: [String], statement: String) {
+        (self.kind, self.path, self.statement, isUnknownField) = (kind, path, statement, false)
+    }
+
+    /// Creates the issue of a field that the object does not have. `advice` begins with a space.
+    init(unknown path: [String], advice: String) {
+        (kind, self.path, statement, isUnknownField) = (.unknown, path, advice, true)
+    }
 
     /// The field's name as people write it, such as `source.kind`.
     package var name: String { path.joined(separator: ".") }
 
-    package var description: String { "\(name) \(statement)" }
+    package var description: String { message(naming: name) }
+
+    /// Returns the whole message, with `name` for the field.
+    package func message(naming name: String) -> String {
+        isUnknownField ? "Unknown field '\(name)'.\(statement)" : "\(name) \(statement)"
+    }
 }
 
-/// All that is wrong with an object.
+/// All issues of an object.
 package struct FieldIssues: Error, Sendable, Equatable {
-    /// In the order in which they were found; never empty.
+    /// The issues in the order in which they were found; never empty.
     package let all: [FieldIssue]
 }

@@ -1,25 +1,25 @@
 /// A description of the JSON values that a request or a report may hold.
 ///
-/// Each type of the API has its schema beside it, and everything else follows from that: ``ObjectReader`` validates requests
-/// by it, and openapi.json is generated from it.
+/// Each type of the API has its schema beside it. ``ObjectReader`` validates requests by the schema, and openapi.json
+/// is generated from it.
 ///
 ///     Schema.request("DrainRequest", [Field("timeout", .number(0...86_400), "Seconds until …")])
 ///
-/// A schema describes one value and is itself a value. It has no types of the language in it: a type is decoded from JSON
-/// that its schema has accepted.
+/// A schema describes one value and is itself a value. It contains no Swift types: a type is decoded from JSON that its
+/// schema has accepted.
 package struct Schema: Sendable {
     package indirect enum Form: Sendable {
         case bool
         /// A whole number in one of the ranges, in ascending order.
         case integer([ClosedRange<Int>])
-        /// A whole number in a range that is rounded down to an even one.
+        /// A whole number in a range; odd numbers are rounded down.
         case even(ClosedRange<Int>)
-        /// A whole number with a lower bound, if any: in reports only.
+        /// A whole number with an optional lower bound: in reports only.
         case count(from: Int?)
         case number(ClosedRange<Double>)
         /// Any number: in reports only.
         case figure
-        /// A string of so many Unicode code points, without NUL.
+        /// A string with this number of Unicode code points, without NUL.
         case string(length: ClosedRange<Int>)
         /// A string that matches a pattern.
         case pattern(Pattern)
@@ -28,30 +28,30 @@ package struct Schema: Sendable {
         /// A date and time of ISO 8601 in UTC: in reports only.
         case date
         case words(Words)
-        /// The only value.
+        /// This value and no other.
         case constant(JSONValue)
-        /// Values in a row: in reports only.
+        /// A list of values: in reports only.
         case array(of: Schema)
-        /// Members of any name: in reports only.
+        /// An object with members of any name: in reports only.
         case dictionary(of: Schema)
         case object([Field])
-        /// Objects that constant fields tell apart.
+        /// Objects that are distinguished by constant fields.
         case variants([Schema])
         /// Any JSON: in reports only.
         case anything
-        /// Bytes that are no JSON: the body of an answer.
+        /// Bytes that are not JSON: the body of an answer.
         case bytes
     }
 
     package var form: Form
-    /// The name in openapi.json's components; nil for a schema that is written in place.
+    /// The name in openapi.json's components; `nil` for a schema that is written in place.
     package var name: String?
     /// One or two sentences in Markdown.
     package var summary: String
     package var isNullable = false
-    /// Whether an object has members beside its fields: in reports only.
+    /// Whether an object may have members besides its fields: in reports only.
     package var isOpen = false
-    /// What an absent field means, for the documentation. The type that is decoded has the same initial value.
+    /// The value of an absent field, for the documentation. The decoded type has the same initial value.
     package var standard: JSONValue?
 
     package init(_ form: Form, named name: String? = nil, _ summary: String = "", default standard: JSONValue? = nil) {
@@ -61,14 +61,14 @@ package struct Schema: Sendable {
         self.standard = standard
     }
 
-    /// The same or `null`.
+    /// The same schema, or `null`.
     package var orNull: Schema {
         var schema = self
         schema.isNullable = true
         return schema
     }
 
-    /// The same object with other members beside its fields.
+    /// The same object with members besides its fields.
     var open: Schema {
         var schema = self
         schema.isOpen = true
@@ -81,7 +81,7 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// The same object, written in place, without one of its fields.
+    /// Returns the same object without one of its fields, written in place.
     func without(_ field: String) -> Schema {
         Schema(.object(fields.filter { $0.name != field }), summary)
     }
@@ -92,11 +92,11 @@ package struct Schema: Sendable {
     }
 }
 
-/// A field of an object: its name, the values that it takes and a sentence about it.
+/// A field of an object: its name, its values and a sentence about it.
 package struct Field: Sendable {
     package let name: String
     package let schema: Schema
-    /// Stands beside a reference to a named schema, or instead of the schema's own sentence.
+    /// The description beside a reference to a named schema, or instead of the schema's own sentence.
     package let summary: String
     package let isRequired: Bool
 
@@ -109,16 +109,16 @@ package struct Field: Sendable {
 }
 
 extension Schema {
-    /// An object that callers send. Fields are optional unless they say otherwise.
+    /// Describes an object that callers send. Fields are optional unless they say otherwise.
     ///
-    /// - Parameter name: The component's name; nil for an object that is written in place.
+    /// - Parameter name: The component's name; `nil` for an object that is written in place.
     package static func request(_ name: String?, _ summary: String, _ fields: [Field]) -> Schema {
         Schema(.object(fields), named: name, summary)
     }
 
     package static func request(_ name: String?, _ fields: [Field]) -> Schema { request(name, "", fields) }
 
-    /// An object that the relay sends. All fields are present, `null` if there is nothing to say.
+    /// Describes an object that the relay sends. All fields are present, and `null` if there is no value.
     package static func report(_ name: String?, _ summary: String, _ fields: [Field]) -> Schema {
         let fields = fields.map { Field($0.name, $0.schema, $0.summary, isRequired: true) }
         return Schema(.object(fields), named: name, summary)
@@ -132,7 +132,7 @@ extension Schema {
     package static let figure = Schema(.figure)
     package static let bytes = Schema(.bytes)
     package static let anything = Schema(.anything)
-    /// A number of things, 0 or more.
+    /// A count, 0 or more.
     package static let count = Schema(.count(from: 0))
     package static let anyInteger = Schema(.count(from: nil))
 
@@ -145,7 +145,7 @@ extension Schema {
     package static func array(of elements: Schema) -> Schema { Schema(.array(of: elements)) }
     package static func dictionary(of members: Schema) -> Schema { Schema(.dictionary(of: members)) }
 
-    /// The words of an enumeration.
+    /// Describes the words of an enumeration.
     package static func words<Word>(
         _: Word.Type,
         aliases: [(alias: String, word: Word)] = [],
@@ -166,13 +166,16 @@ extension Schema {
 extension Schema {
     /// The words that a string may be.
     package struct Words: Sendable {
-        /// In the order of the documentation.
+        /// The words in the order of the documentation.
         package let all: [String]
-        /// Other spellings, and the words that they mean.
+        /// Alternative spellings, and their words.
         package let aliases: [(alias: String, word: String)]
         package let ignoresCase: Bool
         /// All words, for error messages.
         package let allowed: String
+
+        /// The words and their alternative spellings.
+        var spellings: [String] { [all, aliases.map(\.alias)].flatMap(\.self) }
 
         init(_ all: [String], _ aliases: [(alias: String, word: String)], ignoresCase: Bool, _ allowed: String?) {
             self.all = all
@@ -181,22 +184,22 @@ extension Schema {
             self.allowed = allowed ?? Self.list(all)
         }
 
-        /// `a or b`, or `a, b, c`.
+        /// Joins words for people: `a or b`, or `a, b, c`.
         static func list(_ words: [String]) -> String { words.joined(separator: words.count == 2 ? " or " : ", ") }
 
-        /// Returns the word that `text` spells, or nil if it spells none.
+        /// Returns the word that `text` spells, or `nil` if there is none.
         func word(for text: String) -> String? {
             let text = ignoresCase ? text.lowercased() : text
             return all.contains(text) ? text : aliases.first { $0.alias == text }?.word
         }
     }
 
-    /// The strings that match an expression.
+    /// The strings that match a regular expression.
     package struct Pattern: Sendable {
         package let length: ClosedRange<Int>
-        /// As JSON Schema writes it.
+        /// The expression in JSON Schema's syntax.
         package let expression: String
-        /// What matches, for error messages.
+        /// The allowed strings, for error messages.
         let allowed: String
         let matches: @Sendable (String) -> Bool
 

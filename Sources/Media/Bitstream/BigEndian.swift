@@ -5,7 +5,7 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
     }
 
-    /// Overwrites bytes from `place` on, as far as they exist.
+    /// Overwrites bytes, starting at `place`. Bytes that do not exist are left out.
     package mutating func overwrite(at place: Int, bigEndian integer: some FixedWidthInteger) {
         for (offset, shift) in stride(from: integer.bitWidth &- 8, through: 0, by: -8).enumerated() {
             self[at: place &+ offset] = UInt8(truncatingIfNeeded: integer >> shift)

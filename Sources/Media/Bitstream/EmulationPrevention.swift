@@ -1,8 +1,8 @@
 /// A fixed-length field inside a NAL unit.
 package struct BitField: Equatable, Sendable {
-    /// Of its first bit, counted as ``BitReader/position`` counts.
+    /// The position of its first bit, in the count of ``BitReader/position``.
     package var position: Int
-    /// Bits, 1 to 32.
+    /// The number of bits, 1 to 32.
     package var width: Int
 
     package init(position: Int, width: Int) {
@@ -11,11 +11,11 @@ package struct BitField: Equatable, Sendable {
     }
 }
 
-/// The bytes 3 that keep start codes out of NAL units (H.264 7.4.1, H.265 7.4.2.1).
+/// The bytes with the value 3 that keep start codes out of NAL units (H.264 7.4.1, H.265 7.4.2.1).
 package enum EmulationPrevention {
-    /// `payload` with an emulation prevention byte wherever three bytes would read as a start code.
+    /// Returns `payload` with an emulation prevention byte wherever three bytes would read as a start code.
     ///
-    /// - Parameter head: Bytes that come before it as they are; the last is not 0.
+    /// - Parameter head: Bytes to put before it, unchanged; the last one is not 0.
     package static func escaped(_ payload: some Collection<UInt8>, behind head: [UInt8] = []) -> [UInt8] {
         var escaped = head
         escaped.reserveCapacity(head.count &+ payload.count &+ 2)
@@ -25,7 +25,7 @@ package enum EmulationPrevention {
         return escaped
     }
 
-    /// Overwrites `fields` of the NAL unit that `unit` bounds in `bytes`.
+    /// Overwrites `fields` of the NAL unit at `unit` in `bytes`.
     ///
     /// Fields that do not lie inside the unit are left out.
     package static func overwrite(_ fields: [(BitField, value: Int)], inUnit unit: Range<Int>, of bytes: inout [UInt8])
@@ -38,15 +38,16 @@ package enum EmulationPrevention {
         bytes.replaceSubrange(unit.lowerBound..<next, with: head)
     }
 
-    /// Changes the beginning of the NAL unit that `unit` bounds in `bytes`.
+    /// Changes the start of the NAL unit at `unit` in `bytes`.
     ///
-    /// Emulation prevention is redone from the unit's head on until both versions go on alike, which is where the first byte other
-    /// than zero follows: the rest is not touched. Where a prevention byte comes or goes, what follows moves.
+    /// Emulation prevention is redone only until both versions continue in the same way, which is at the next byte
+    /// other than zero. The rest stays unchanged, but moves if a prevention byte is added or removed.
     ///
     /// - Parameters:
-    ///   - count: How many bytes of its payload `change` is given.
-    ///   - change: What it does to them. It may also change their number.
-    /// - Returns: The new beginning, and the place in `bytes` from which the unit goes on as it is; `nil` if the payload is shorter.
+    ///   - count: The number of payload bytes to pass to `change`.
+    ///   - change: Changes these bytes. It may also change their number.
+    /// - Returns: The new start, and the place in `bytes` where the unchanged rest begins; `nil` if the payload is
+    ///   shorter.
     package static func rewritten(
         _ unit: Range<Int>,
         of bytes: [UInt8],
@@ -91,7 +92,7 @@ package enum EmulationPrevention {
         zeros = byte == 0 ? zeros &+ 1 : 0
     }
 
-    /// The payload byte at `next`, which moves behind it; nil at the end.
+    /// Returns the payload byte at `next` and advances `next`; returns `nil` at the end.
     private static func payloadByte(of bytes: [UInt8], at next: inout Int, before end: Int, zeros: inout Int) -> UInt8?
     {
         if zeros >= 2, next < end, bytes[at: next] == 3 {

@@ -1,16 +1,16 @@
-/// The bytes of a unit, or of what is made of it: an array, or the buffers that the relay's sockets read and write.
+/// The bytes of a unit or of a packaged unit: an array, or the buffers that the relay's sockets read and write.
 package protocol MediaBytes: Sendable, Equatable {
     /// - Parameters:
     ///   - byteCount: How many bytes `write` puts.
-    ///   - write: Puts them. What is missing at the end is left out.
+    ///   - write: Puts the bytes. Missing bytes at the end are left out.
     init(byteCount: Int, _ write: (inout ByteWriter) -> Void)
 
-    /// No bytes.
+    /// An empty value.
     static var none: Self { get }
 
     var byteCount: Int { get }
 
-    /// Makes room for this many bytes in all.
+    /// Reserves memory for this number of bytes in total.
     mutating func reserve(_ byteCount: Int)
 
     mutating func append(_ bytes: ByteReader)
@@ -46,7 +46,7 @@ extension [UInt8]: MediaBytes {
     }
 }
 
-/// Writes bytes one after the other into memory of a known size. What does not fit is left out.
+/// A writer of bytes into memory of a known size. Bytes that do not fit are left out.
 package struct ByteWriter {
     private let memory: UnsafeMutableRawBufferPointer
     /// The number of bytes written.
@@ -60,7 +60,7 @@ package struct ByteWriter {
         count &+= 1
     }
 
-    /// Puts the integer's bytes, highest first.
+    /// Writes the integer's bytes, highest first.
     package mutating func put(bigEndian integer: some FixedWidthInteger) {
         withUnsafeBytes(of: integer.bigEndian) { put($0) }
     }
@@ -69,7 +69,7 @@ package struct ByteWriter {
 
     package mutating func put(_ bytes: ByteReader) { put(bytes.remaining) }
 
-    /// Puts `byte` this many times.
+    /// Writes `byte` this many times.
     package mutating func fill(_ byte: UInt8, count: Int) {
         let fitting = min(max(0, count), memory.count &- self.count)
         guard fitting > 0 else { return }

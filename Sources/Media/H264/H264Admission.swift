@@ -1,7 +1,7 @@
-/// Which H.264 streams take inserted pictures.
+/// The check whether pictures can be inserted into an H.264 stream.
 enum H264Admission {
-    /// `payloadType` of messages that time or count pictures: buffering period, picture timing, recovery point, repeated marking,
-    /// spare pictures, sub-sequences (D.1.1).
+    /// The `payloadType` of messages that time or count pictures (D.1.1): buffering period, picture timing, recovery
+    /// point, repeated marking, spare pictures, sub-sequences.
     private static let countingMessages: Set = [0, 1, 6, 7, 8, 10, 11, 12]
 
     static func admit(_ sequence: H264SequenceParameterSet) throws(RepeatRefusal) {

@@ -1,6 +1,7 @@
-/// An H.264 picture parameter set, `pic_parameter_set_rbsp( )` of 7.3.2.2, as far as slice headers depend on it.
+/// An H.264 picture parameter set, `pic_parameter_set_rbsp( )` of 7.3.2.2: the fields that slice headers depend on.
 ///
-/// Behind the number of slice groups nothing is read where there are several: their map may be long, and no stream with them is admitted.
+/// With several slice groups, reading stops after their number: their map may be long, and such streams are not
+/// admitted.
 package struct H264PictureParameterSet: Sendable, Equatable {
     /// `pic_parameter_set_id`, 0 to 255.
     package let id: Int
@@ -17,7 +18,7 @@ package struct H264PictureParameterSet: Sendable, Equatable {
     /// `redundant_pic_cnt_present_flag`.
     package let hasRedundantPictures: Bool
 
-    /// - Parameter unit: The NAL unit, from its header on.
+    /// - Parameter unit: The NAL unit, starting at its header.
     package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
         var reader = BitReader(unit)
         try reader.skip(8)

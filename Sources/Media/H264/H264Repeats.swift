@@ -1,25 +1,26 @@
-/// Repeats in an H.264 stream: raises `frame_num`, and `pic_order_cnt_lsb` where the stream has it, by the inserted pictures.
+/// Repeats in an H.264 stream. Each inserted picture raises the later pictures' `frame_num` and `pic_order_cnt_lsb` (if
+/// present).
 struct H264Repeats: RepeatCoding {
     /// `nal_unit_type` (table 7-1).
     private enum UnitType {
         static let slice = 1, idrSlice = 5, information = 6, sequence = 7, picture = 8, delimiter = 9, filler = 12
     }
 
-    /// An access unit delimiter that says P and I slices (7.3.2.4), for streams that have delimiters.
+    /// An access unit delimiter that allows P and I slices (7.3.2.4), for streams that have delimiters.
     private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x09, 0x30]
-    /// How far `pic_order_cnt_lsb` is from one frame to the next: it counts fields.
+    /// The difference of `pic_order_cnt_lsb` between two frames: it counts fields.
     private static let pictureOrderStep = 2
 
     private(set) var inserted = 0
-    /// Of the access unit that was read last.
+    /// The contents of the access unit that was read last.
     private var contents = AccessUnitContents<H264SliceHeader>()
     private var sequences: [Int: H264SequenceParameterSet] = [:]
     private var pictures: [Int: H264PictureParameterSet] = [:]
     /// The sequence parameter set of the last picture.
     private var sequence: H264SequenceParameterSet?
-    /// The id of the skip pictures' own parameter set.
+    /// The id of the parameter set for skip pictures.
     private var parameterSetID = 0
-    /// `frame_num` and `pic_order_cnt_lsb` of the last picture as sent, and the latter of the last IDR picture.
+    /// The last picture's `frame_num` and `pic_order_cnt_lsb` as sent, and the last IDR picture's `pic_order_cnt_lsb`.
     private var (frameNumber, pictureOrder, keyframePictureOrder) = (0, 0, 0)
     private var isDelimited = false
 
@@ -79,7 +80,7 @@ struct H264Repeats: RepeatCoding {
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
         try read(keyframe)
         guard let first = contents.slices.first?.header, first.isIDR else { throw .notOnePicture }
-        // Where the skip pictures have their parameter set already, it is the last.
+        // If the access unit already has the skip pictures' parameter set, it is the last one.
         guard let own = contents.pictureIDs.last, own != first.parameterSetID else {
             throw .keyframeWithoutParameterSets
         }
@@ -97,7 +98,7 @@ struct H264Repeats: RepeatCoding {
         }
     }
 
-    /// Takes the parameter sets in, checks every unit, and fills ``contents``.
+    /// Reads the parameter sets, checks every unit, and fills ``contents``.
     private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) {
         contents.removeAll()
         for unit in AnnexB.Units(accessUnit) {
@@ -154,7 +155,7 @@ struct H264Repeats: RepeatCoding {
         }
     }
 
-    /// Checks a slice, and that it belongs to the picture of the slice before it.
+    /// Checks a slice, and that it belongs to the same picture as the slice before it.
     private func check(_ slice: H264SliceHeader, follows previous: H264SliceHeader?) throws(RepeatRefusal) {
         try H264Admission.admit(slice)
         guard let previous else {
@@ -171,7 +172,7 @@ struct H264Repeats: RepeatCoding {
         pictures[slice.parameterSetID].flatMap { sequences[$0.sequenceID] }
     }
 
-    /// Moves the last picture's numbers on to those of a live picture, which must be the next.
+    /// Advances the last picture's numbers to those of a live picture, which must be the next one.
     private mutating func advance(to slice: H264SliceHeader, _ sequence: H264SequenceParameterSet) throws(RepeatRefusal)
     {
         let width = sequence.frameNumberWidth
@@ -187,7 +188,7 @@ struct H264Repeats: RepeatCoding {
         frameNumber = newNumber
     }
 
-    /// The fields of a live slice that carry the last picture's numbers.
+    /// Returns the fields of a live slice, with the last picture's numbers as their values.
     private func fields(of slice: H264SliceHeader) -> [(BitField, value: Int)] {
         var fields = [(slice.frameNumberField, value: frameNumber)]
         if let field = slice.pictureOrderField { fields.append((field, value: pictureOrder)) }

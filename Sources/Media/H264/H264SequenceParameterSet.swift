@@ -1,34 +1,36 @@
-/// An H.264 sequence parameter set, `seq_parameter_set_data( )` of 7.3.2.1.1, as far as repeats and containers depend on it.
+/// An H.264 sequence parameter set, `seq_parameter_set_data( )` of 7.3.2.1.1: the fields that repeats and containers
+/// need.
 package struct H264SequenceParameterSet: Sendable, Equatable {
     /// `seq_parameter_set_id`, 0 to 31.
     package let id: Int
-    /// `profile_idc`, the constraint flags in its byte, and `level_idc`, as codec strings and `avcC` repeat them.
+    /// `profile_idc`, the byte with the constraint flags, and `level_idc`, which codec strings and `avcC` repeat.
     package let (profile, constraints, level): (UInt8, UInt8, UInt8)
     /// Whether the profile signals a chroma format and bit depths.
     package let signalsChroma: Bool
     /// `chroma_format_idc`, 0 to 3.
     package let chromaFormat: Int
-    /// Bits of a luma and of a chroma sample, 8 to 14.
+    /// The bits per luma and chroma sample, 8 to 14.
     package let (lumaDepth, chromaDepth): (Int, Int)
     /// `ChromaArrayType`, 0 to 3 (7.4.2.1.1).
     package let chromaArrayType: Int
     package let hasSeparateColourPlanes: Bool
-    /// `log2_max_frame_num_minus4` + 4: bits of `frame_num`, 4 to 16.
+    /// `log2_max_frame_num_minus4` + 4: the number of bits of `frame_num`, 4 to 16.
     package let frameNumberWidth: Int
     /// `pic_order_cnt_type`, 0 to 2.
     package let pictureOrderType: Int
-    /// `log2_max_pic_order_cnt_lsb_minus4` + 4: bits of `pic_order_cnt_lsb`, 4 to 16; 0 for another type than 0.
+    /// `log2_max_pic_order_cnt_lsb_minus4` + 4: the number of bits of `pic_order_cnt_lsb`, 4 to 16; 0 for types other
+    /// than 0.
     package let pictureOrderWidth: Int
-    /// `delta_pic_order_always_zero_flag` of type 1.
+    /// `delta_pic_order_always_zero_flag` of picture order type 1.
     package let isPictureOrderDeltaAlwaysZero: Bool
     /// `max_num_ref_frames`.
     package let referenceFrames: Int
     package let isFramesOnly: Bool
     /// `PicSizeInMbs` of a frame.
     package let macroblocks: Int
-    /// Luma samples of a frame inside its cropping rectangle: what is shown.
+    /// The size of a frame's cropping rectangle in luma samples, which is what players show.
     package let croppedSize: PictureSize
-    /// Nil without video usability information.
+    /// The start of the video usability information; `nil` if there is none.
     package let signal: VideoSignal?
     /// Whether HRD parameters or picture timing messages are announced (E.1.1).
     package let timesPictures: Bool
@@ -38,7 +40,7 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
     /// The profiles that signal a chroma format.
     private static let chromaProfiles: Set<UInt8> = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
-    /// - Parameter unit: The NAL unit, from its header on.
+    /// - Parameter unit: The NAL unit, starting at its header.
     package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
         var reader = BitReader(unit)
         try reader.skip(8)
@@ -89,7 +91,9 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
         timesPictures = hasUsability ? try Self.readTiming(&reader) : false
     }
 
-    /// The fields of type 1. Returns `delta_pic_order_always_zero_flag`.
+    /// Reads the fields of picture order type 1.
+    ///
+    /// - Returns: `delta_pic_order_always_zero_flag`.
     private static func readPictureOrderCycle(_ reader: inout BitReader) throws(BitstreamError) -> Bool {
         let isAlwaysZero = try reader.flag()
         try reader.skipCodes(2)
@@ -97,7 +101,7 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
         return isAlwaysZero
     }
 
-    /// `scaling_list( )` of 7.3.2.1.1.1, `count` times if present.
+    /// Skips `scaling_list( )` of 7.3.2.1.1.1, `count` times, each if present.
     private static func skipScalingLists(_ count: Int, _ reader: inout BitReader) throws(BitstreamError) {
         for list in stride(from: 0, to: count, by: 1) where try reader.flag() {
             var (last, next) = (8, 8)
@@ -108,10 +112,12 @@ package struct H264SequenceParameterSet: Sendable, Equatable {
         }
     }
 
-    /// `vui_parameters( )` of E.1.1 behind the ``VideoSignal``, as far as `pic_struct_present_flag`: whether the stream times its pictures.
+    /// Reads `vui_parameters( )` of E.1.1 after the ``VideoSignal``, up to `pic_struct_present_flag`.
+    ///
+    /// - Returns: Whether the stream times its pictures.
     private static func readTiming(_ reader: inout BitReader) throws(BitstreamError) -> Bool {
         if try reader.flag() { try reader.skip(65) }
-        // HRD parameters settle the answer; nothing behind them is needed.
+        // HRD parameters settle the answer, so reading can stop here.
         if try reader.flag() { return true }
         if try reader.flag() { return true }
         return try reader.flag()

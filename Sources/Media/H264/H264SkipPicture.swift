@@ -1,10 +1,10 @@
-/// A picture of P_Skip macroblocks alone: an exact copy of its only reference picture.
+/// A picture of P_Skip macroblocks only: an exact copy of its only reference picture.
 ///
-/// Every macroblock predicts its motion as zero (8.4.1.1: the first has no neighbours, the others have neighbours that do not move),
-/// there is no residual, and the deblocking filter is off. It is written in CAVLC under a picture parameter set of its own, whatever
-/// the entropy coding of the stream.
+/// Every macroblock predicts zero motion (8.4.1.1: the first has no neighbours, and the neighbours of the others do not
+/// move), there is no residual, and the deblocking filter is off. It is written in CAVLC with its own picture parameter
+/// set, whatever the entropy coding of the stream.
 enum H264SkipPicture {
-    /// `pic_parameter_set_rbsp( )` (7.3.2.2) as a unit of the byte stream.
+    /// Returns `pic_parameter_set_rbsp( )` (7.3.2.2) as a unit of the byte stream.
     static func parameterSet(id: Int, sequenceID: Int) -> [UInt8] {
         var writer = BitWriter()
         writer.u(8, 0x68)  // nal_ref_idc 3, nal_unit_type 8
@@ -27,11 +27,11 @@ enum H264SkipPicture {
         return writer.annexBUnit()
     }
 
-    /// The one slice (7.3.3, 7.3.4) as a unit of the byte stream.
+    /// Returns the picture's only slice (7.3.3, 7.3.4) as a unit of the byte stream.
     ///
     /// - Parameters:
     ///   - frameNumber: `frame_num`, below 2 to the power of its width.
-    ///   - pictureOrder: `pic_order_cnt_lsb`, written where the stream has it.
+    ///   - pictureOrder: `pic_order_cnt_lsb`, written if the stream has it.
     static func slice(
         parameterSetID: Int,
         sequence: H264SequenceParameterSet,

@@ -1,6 +1,6 @@
-/// The header of an H.264 slice, `slice_header( )` of 7.3.3, as far as the marking of reference pictures.
+/// The header of an H.264 slice, `slice_header( )` of 7.3.3, up to the marking of reference pictures.
 package struct H264SliceHeader: Sendable, Equatable {
-    /// `slice_type` without the half that says that all slices of the picture have it (table 7-6).
+    /// `slice_type` modulo 5: without the statement that all slices of the picture have the same type (table 7-6).
     package enum Kind: Int, Sendable {
         case p, b, i, sp, si
     }
@@ -14,19 +14,20 @@ package struct H264SliceHeader: Sendable, Equatable {
     package let kind: Kind
     /// `pic_parameter_set_id`.
     package let parameterSetID: Int
-    /// `frame_num` and where it stands.
+    /// `frame_num`, and its position below.
     package let frameNumber: Int
     package let frameNumberField: BitField
     package let isField: Bool
-    /// `idr_pic_id` and where it stands; nil unless it is an IDR picture.
+    /// `idr_pic_id`, and its position below; `nil` unless it is an IDR picture.
     package let keyframeID: Int?
     package let keyframeIDField: BitField?
-    /// `pic_order_cnt_lsb` and where it stands; nil for another picture order type than 0.
+    /// `pic_order_cnt_lsb`, and its position below; `nil` for picture order types other than 0.
     package let pictureOrder: Int?
     package let pictureOrderField: BitField?
     /// `num_ref_idx_l0_active_minus1` + 1; 0 in intra slices.
     package let activeReferences: Int
-    /// Whether `ref_pic_list_modification( )` of list 0 says more than that the last picture comes first, which holds anyway.
+    /// Whether `ref_pic_list_modification( )` of list 0 changes the order. Saying that the last picture comes first
+    /// does not.
     package let modifiesList: Bool
     /// `long_term_reference_flag` of an IDR picture.
     package let isLongTerm: Bool
@@ -34,8 +35,9 @@ package struct H264SliceHeader: Sendable, Equatable {
     package let hasMemoryOperations: Bool
 
     /// - Parameters:
-    ///   - unit: The NAL unit, from its header on; `nal_unit_type` is 1 or 5.
-    ///   - parameterSet: The picture parameter set by `pic_parameter_set_id`, and the sequence parameter set that it names.
+    ///   - unit: The NAL unit, starting at its header; `nal_unit_type` is 1 or 5.
+    ///   - parameterSet: Returns the picture parameter set for a `pic_parameter_set_id`, and the sequence parameter set
+    ///     that it names.
     package init(
         unit: ArraySlice<UInt8>,
         parameterSet: (Int) -> (H264PictureParameterSet, H264SequenceParameterSet)?
@@ -80,7 +82,7 @@ package struct H264SliceHeader: Sendable, Equatable {
             try Self.skipWeights(&reader, references: activeReferences, hasChroma: sequence.chromaArrayType != 0)
         }
 
-        // Behind a modified list or in a B slice the marking is not looked for: neither is ever admitted.
+        // After a modified list or in a B slice, the marking is not read, because neither is ever admitted.
         guard isReference, !modifiesList, kind != .b else {
             (isLongTerm, hasMemoryOperations) = (false, false)
             return
@@ -109,7 +111,7 @@ package struct H264SliceHeader: Sendable, Equatable {
         }
     }
 
-    /// The number of active references of list 0, and whether that list is modified (7.3.3.1).
+    /// Reads the number of active references of list 0, and whether that list is modified (7.3.3.1).
     private static func readReferences(
         _ reader: inout BitReader,
         _ kind: Kind,
@@ -124,15 +126,15 @@ package struct H264SliceHeader: Sendable, Equatable {
         guard try reader.flag() else { return (active, false) }
         var operations: [[Int]] = []
         while case let operation = try reader.ue("modification_of_pic_nums_idc", in: 0...3), operation < 3 {
-            // 7.4.3.1. Without this bound a slice of 16 MiB would fill gigabytes.
+            // 7.4.3.1. Without this limit, a slice of 16 MiB would fill gigabytes.
             guard operations.count < active else { throw .outOfRange("modification_of_pic_nums_idc") }
             operations.append([operation, try reader.ue()])
         }
-        // abs_diff_pic_num_minus1 0 below the picture itself is the last picture.
+        // abs_diff_pic_num_minus1 0 below the picture itself means the last picture.
         return (active, operations != [[0, 0]])
     }
 
-    /// `pred_weight_table( )` of 7.3.3.2 for list 0.
+    /// Skips `pred_weight_table( )` of 7.3.3.2 for list 0.
     private static func skipWeights(
         _ reader: inout BitReader,
         references: Int,

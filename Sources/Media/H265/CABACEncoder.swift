@@ -1,6 +1,6 @@
-/// Context-based adaptive binary arithmetic coding, H.265 9.3: the encoder that mirrors the decoder of 9.3.4.3.
+/// An encoder for context-based adaptive binary arithmetic coding, H.265 9.3. It mirrors the decoder of 9.3.4.3.
 struct CABACEncoder {
-    /// A context variable: how likely which value is.
+    /// A context variable: the more likely value, and how likely it is.
     struct Context {
         fileprivate var state: Int
         fileprivate var likely: Bool
@@ -20,11 +20,11 @@ struct CABACEncoder {
 
     private var writer = BitWriter()
     private var (low, range) = (0, 510)
-    /// Bits whose value is known once the next other bit is.
+    /// The number of bits whose value depends on the next other bit.
     private var outstanding = 0
     private var isFirst = true
 
-    /// Encodes `value` in `context`, which adapts (9.3.4.3.2).
+    /// Encodes `value` with `context`, which adapts (9.3.4.3.2).
     mutating func encode(_ value: Bool, in context: inout Context) {
         let row = Self.leastLikelyRange[context.state]
         let part = [row.0, row.1, row.2, row.3][range >> 6 & 3]
@@ -50,7 +50,8 @@ struct CABACEncoder {
         renormalize()
     }
 
-    /// The bytes, once the end was encoded. The last bit written is `rbsp_slice_segment_trailing_bits( )`' stop bit.
+    /// Returns the bytes after the end was encoded. The last bit is the stop bit of `rbsp_slice_segment_trailing_bits(
+    /// )`.
     consuming func finish() -> [UInt8] {
         put(low >> 9 & 1)
         writer.u(2, low >> 7 & 3 | 1)

@@ -1,7 +1,7 @@
-/// Which H.265 streams take inserted pictures.
+/// The check whether pictures can be inserted into an H.265 stream.
 enum H265Admission {
-    /// `payloadType` of messages that time or count pictures: buffering period, picture timing, recovery point, structure of pictures,
-    /// decoding unit information, temporal sub-layer zero index (D.2.1).
+    /// The `payloadType` of messages that time or count pictures (D.2.1): buffering period, picture timing, recovery
+    /// point, structure of pictures, decoding unit information, temporal sub-layer zero index.
     private static let countingMessages: Set = [0, 1, 6, 128, 130, 131]
 
     static func admit(_ set: H265VideoParameterSet) throws(RepeatRefusal) {
@@ -21,8 +21,10 @@ enum H265Admission {
         guard !picture.hasExtensions else { throw .layersOrExtensions }
     }
 
-    /// A skip picture holds its own reference, the picture before it, and no other. Behind any picture but an IDR picture the decoder
-    /// therefore has the last one and the one before it, and no more can be asked for.
+    /// Checks that a slice references at most the last two pictures.
+    ///
+    /// A skip picture keeps only its own reference, the picture before it. So after any picture other than an IDR
+    /// picture, the decoder has only the last picture and the one before it.
     static func admit(_ slice: H265SliceHeader.Slice) throws(RepeatRefusal) {
         guard slice.kind != .b else { throw .bidirectional }
         guard !slice.hasTemporalMotion else { throw .temporalMotion }

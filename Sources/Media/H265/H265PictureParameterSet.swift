@@ -1,4 +1,4 @@
-/// An H.265 picture parameter set, `pic_parameter_set_rbsp( )` of 7.3.2.3, as far as slice headers depend on it.
+/// An H.265 picture parameter set, `pic_parameter_set_rbsp( )` of 7.3.2.3: the fields that slice headers depend on.
 package struct H265PictureParameterSet: Sendable, Equatable {
     /// `pps_pic_parameter_set_id`, 0 to 63.
     package let id: Int
@@ -14,10 +14,10 @@ package struct H265PictureParameterSet: Sendable, Equatable {
     package let activeReferences: Int
     /// `lists_modification_present_flag`.
     package let hasListModification: Bool
-    /// Extensions other than the range extension.
+    /// Whether there are extensions other than the range extension.
     package let hasExtensions: Bool
 
-    /// - Parameter unit: The NAL unit, from its header on.
+    /// - Parameter unit: The NAL unit, starting at its header.
     package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
         var reader = BitReader(unit)
         try reader.skip(16)
@@ -56,7 +56,7 @@ package struct H265PictureParameterSet: Sendable, Equatable {
     }
 
     private static func skipTiles(_ reader: inout BitReader) throws(BitstreamError) {
-        // A.4.1 allows 20 columns and 22 rows at most.
+        // A.4.1 allows at most 20 columns and 22 rows.
         let columns = try reader.ue("num_tile_columns_minus1", in: 0...19)
         let rows = try reader.ue("num_tile_rows_minus1", in: 0...21)
         // uniform_spacing_flag
@@ -68,7 +68,7 @@ package struct H265PictureParameterSet: Sendable, Equatable {
     private static func skipDeblocking(_ reader: inout BitReader) throws(BitstreamError) {
         // deblocking_filter_override_enabled_flag
         try reader.skip(1)
-        // pps_deblocking_filter_disabled_flag, else two offsets.
+        // pps_deblocking_filter_disabled_flag, otherwise two offsets.
         if try !reader.flag() { try reader.skipCodes(2) }
     }
 }

@@ -1,9 +1,9 @@
-/// The short-term references of a picture, `st_ref_pic_set( )` of H.265 7.3.7 with the derivation of 7.4.8.
+/// The short-term references of a picture, `st_ref_pic_set( )` of H.265 7.3.7, derived as in 7.4.8.
 package struct H265ReferencePictureSet: Sendable, Equatable {
     package struct Reference: Sendable, Equatable {
-        /// Picture order count less that of the picture that holds the set; not 0.
+        /// The reference's picture order count minus that of the current picture; not 0.
         package var distance: Int
-        /// Whether the picture itself may refer to it; if not, later pictures may.
+        /// Whether the current picture may use it. If not, later pictures may.
         package var isUsed: Bool
 
         package init(distance: Int, isUsed: Bool) {
@@ -12,17 +12,17 @@ package struct H265ReferencePictureSet: Sendable, Equatable {
         }
     }
 
-    /// The earlier pictures, the nearest first, then the later ones, the nearest first.
+    /// The earlier pictures, nearest first, then the later ones, nearest first.
     package let references: [Reference]
 
-    /// The most references of a set: `sps_max_dec_pic_buffering_minus1` is 15 at most (A.4.2).
+    /// The most references in a set: `sps_max_dec_pic_buffering_minus1` is at most 15 (A.4.2).
     private static let most = 16
-    /// Values of `delta_poc_s0_minus1`, `delta_poc_s1_minus1` and `abs_delta_rps_minus1`.
+    /// The values of `delta_poc_s0_minus1`, `delta_poc_s1_minus1` and `abs_delta_rps_minus1`.
     private static let distances = 0...32_767
 
     /// - Parameters:
-    ///   - sets: The sets before it in the sequence parameter set, all of them in a slice header.
-    ///   - isInSlice: Whether it stands in a slice header.
+    ///   - sets: The preceding sets in the sequence parameter set; in a slice header, all of them.
+    ///   - isInSlice: Whether this set is in a slice header.
     init(
         _ reader: inout BitReader,
         sets: [H265ReferencePictureSet],
@@ -64,7 +64,7 @@ package struct H265ReferencePictureSet: Sendable, Equatable {
         var references: [Reference] = []
         for distance in base.references.map(\.distance) + [0] {
             let isUsed = try reader.flag()
-            // use_delta_flag is 1 where it is absent.
+            // use_delta_flag is 1 if it is absent.
             let isKept = isUsed ? true : try reader.flag()
             if isKept, distance &+ shift != 0 {
                 references.append(Reference(distance: distance &+ shift, isUsed: isUsed))

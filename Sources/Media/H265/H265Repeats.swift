@@ -1,4 +1,4 @@
-/// Repeats in an H.265 stream: raises `slice_pic_order_cnt_lsb` by the inserted pictures.
+/// Repeats in an H.265 stream. Each inserted picture raises the later pictures' `slice_pic_order_cnt_lsb`.
 struct H265Repeats: RepeatCoding {
     /// `nal_unit_type` (table 7-1).
     private enum UnitType {
@@ -7,18 +7,19 @@ struct H265Repeats: RepeatCoding {
         static let information = 39...40
     }
 
-    /// An access unit delimiter that says P and I slices (7.3.2.5), for streams that have delimiters.
+    /// An access unit delimiter that allows P and I slices (7.3.2.5), for streams that have delimiters.
     private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x46, 0x01, 0x30]
 
     private(set) var inserted = 0
-    /// Of the access unit that was read last.
+    /// The contents of the access unit that was read last.
     private var contents = AccessUnitContents<H265SliceHeader>()
     private var sequences: [Int: H265SequenceParameterSet] = [:]
     private var pictures: [Int: H265PictureParameterSet] = [:]
-    /// The sequence parameter set of the last picture, and the slice data of its skip pictures, made when first needed.
+    /// The sequence parameter set of the last picture, and the slice data of its skip pictures, created when first
+    /// needed.
     private var sequence: H265SequenceParameterSet?
     private var skipData: [UInt8]?
-    /// The id of the skip pictures' own parameter set.
+    /// The id of the parameter set for skip pictures.
     private var parameterSetID = 0
     /// `slice_pic_order_cnt_lsb` of the last picture as sent.
     private var pictureOrder = 0
@@ -83,7 +84,7 @@ struct H265Repeats: RepeatCoding {
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal) {
         try read(keyframe)
         guard let first = contents.slices.first?.header, first.isIDR else { throw .notOnePicture }
-        // Where the skip pictures have their parameter set already, it is the last.
+        // If the access unit already has the skip pictures' parameter set, it is the last one.
         guard let own = contents.pictureIDs.last, own != first.parameterSetID else {
             throw .keyframeWithoutParameterSets
         }
@@ -100,7 +101,7 @@ struct H265Repeats: RepeatCoding {
         }
     }
 
-    /// Takes the parameter sets in, checks every unit, and fills ``contents``.
+    /// Reads the parameter sets, checks every unit, and fills ``contents``.
     private mutating func read(_ accessUnit: [UInt8]) throws(RepeatRefusal) {
         contents.removeAll()
         for unit in AnnexB.Units(accessUnit) {
@@ -164,7 +165,7 @@ struct H265Repeats: RepeatCoding {
         }
     }
 
-    /// Checks a slice segment, and that it belongs to the picture of the segments before it.
+    /// Checks a slice segment, and that it belongs to the same picture as the segments before it.
     private func check(
         _ header: H265SliceHeader,
         first: H265SliceHeader?,

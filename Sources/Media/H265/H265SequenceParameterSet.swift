@@ -1,4 +1,5 @@
-/// An H.265 sequence parameter set, `seq_parameter_set_rbsp( )` of 7.3.2.2, as far as repeats and containers depend on it.
+/// An H.265 sequence parameter set, `seq_parameter_set_rbsp( )` of 7.3.2.2: the fields that repeats and containers
+/// need.
 package struct H265SequenceParameterSet: Sendable, Equatable {
     /// `sps_seq_parameter_set_id`, 0 to 15.
     package let id: Int
@@ -12,13 +13,13 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
     /// `ChromaArrayType`, 0 to 3.
     package let chromaArrayType: Int
     package let hasSeparateColourPlanes: Bool
-    /// Luma samples, multiples of the smallest coding block.
+    /// The coded size in luma samples; both sides are multiples of the smallest coding block.
     package let size: PictureSize
-    /// Luma samples of the conformance window: what is shown.
+    /// The size of the conformance window in luma samples, which is what players show.
     package let croppedSize: PictureSize
-    /// Bits of a luma and of a chroma sample, 8 to 16.
+    /// The bits per luma and chroma sample, 8 to 16.
     package let (lumaDepth, chromaDepth): (Int, Int)
-    /// `log2_max_pic_order_cnt_lsb_minus4` + 4: bits of `slice_pic_order_cnt_lsb`, 4 to 16.
+    /// `log2_max_pic_order_cnt_lsb_minus4` + 4: the number of bits of `slice_pic_order_cnt_lsb`, 4 to 16.
     package let pictureOrderWidth: Int
     /// `MinCbLog2SizeY`, 3 to 6.
     package let smallestBlockLog2: Int
@@ -33,9 +34,9 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
     package let isFieldSequence: Bool
     /// Whether HRD parameters, picture timing messages or a clock of picture order counts are announced.
     package let timesPictures: Bool
-    /// Nil without video usability information.
+    /// The start of the video usability information; `nil` if there is none.
     package let signal: VideoSignal?
-    /// Extensions other than the range extension.
+    /// Whether there are extensions other than the range extension.
     package let hasExtensions: Bool
 
     /// `PicSizeInCtbsY`.
@@ -47,7 +48,7 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
     /// `MaxLumaPs` of level 6.2 (table A.8), and the longest side that it allows (A.4.2).
     private static let (largestPicture, longestSide) = (35_651_584, 16_888)
 
-    /// - Parameter unit: The NAL unit, from its header on.
+    /// - Parameter unit: The NAL unit, starting at its header.
     package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
         var reader = BitReader(unit)
         // The unit's header and sps_video_parameter_set_id.
@@ -110,7 +111,7 @@ package struct H265SequenceParameterSet: Sendable, Equatable {
         signal = usability?.signal
         isFieldSequence = usability?.isFieldSequence ?? false
         timesPictures = usability?.timesPictures ?? false
-        // HRD parameters are not read, nor what is behind them.
+        // HRD parameters and everything after them are not read.
         hasExtensions = usability?.hasHRD ?? false ? false : try H265CommonSyntax.readExtensions(&reader)
     }
 }

@@ -1,13 +1,14 @@
-/// A picture of skipped coding units alone: an exact copy of its only reference picture.
+/// A picture of skipped coding units only: an exact copy of its only reference picture.
 ///
-/// With one merge candidate, no temporal prediction and one reference, every unit predicts zero motion from that reference (8.5.3.2.2
-/// to 8.5.3.2.5: the first has no neighbours, the others have neighbours that do not move). There is no residual, and the deblocking
-/// filter and the sample adaptive offset are off. It has a picture parameter set of its own, without any tool.
+/// With one merge candidate, no temporal prediction and one reference, every unit predicts zero motion from that
+/// reference (8.5.3.2.2 to 8.5.3.2.5: the first has no neighbours, and the neighbours of the others do not move). There
+/// is no residual, and the deblocking filter and the sample adaptive offset are off. Its own picture parameter set uses
+/// no optional tools.
 enum H265SkipPicture {
-    /// `SliceQpY`. It decides the contexts' first states alone, and with this one the picture is smallest.
+    /// `SliceQpY`. It affects only the initial states of the contexts; with this value, the picture is smallest.
     private static let qp = 51
 
-    /// `pic_parameter_set_rbsp( )` (7.3.2.3) as a unit of the byte stream.
+    /// Returns `pic_parameter_set_rbsp( )` (7.3.2.3) as a unit of the byte stream.
     static func parameterSet(id: Int, sequenceID: Int) -> [UInt8] {
         var writer = BitWriter()
         writer.u(16, 34 << 9 | 1)  // nal_unit_type 34, layer 0, nuh_temporal_id_plus1 1
@@ -45,7 +46,7 @@ enum H265SkipPicture {
         return writer.annexBUnit()
     }
 
-    /// The one slice segment (7.3.6.1, 7.3.8) as a unit of the byte stream.
+    /// Returns the picture's only slice segment (7.3.6.1, 7.3.8) as a unit of the byte stream.
     ///
     /// - Parameters:
     ///   - pictureOrder: `slice_pic_order_cnt_lsb`: that of the picture before it plus 1.
@@ -81,18 +82,18 @@ enum H265SkipPicture {
         return writer.annexBUnit()
     }
 
-    /// `slice_segment_data( )` with its trailing bits: the same for every skip picture of a sequence.
+    /// Returns `slice_segment_data( )` with its trailing bits, which is the same for every skip picture of a sequence.
     static func data(for sequence: H265SequenceParameterSet) -> [UInt8] {
         var tree = SkippedCodingTree(sequence, qp: qp)
         return tree.encode()
     }
 }
 
-/// The coding quadtrees of a picture in which every unit is as large as can be and skipped.
+/// The coding quadtrees of a picture in which every unit is skipped and as large as possible.
 private struct SkippedCodingTree {
     private let (width, height): (Int, Int)
     private let (treeLog2, smallestLog2): (Int, Int)
-    /// Depth of the coding unit over each smallest block; nil where none is coded yet.
+    /// The depth of the coding unit over each smallest block; `nil` if none has been coded there.
     private var depths: [Int?]
     private let stride: Int
     private var encoder = CABACEncoder()
@@ -120,11 +121,11 @@ private struct SkippedCodingTree {
         return encoder.finish()
     }
 
-    /// `coding_quadtree( )` of 7.3.8.4 with `coding_unit( )` of 7.3.8.5; the contexts are chosen by 9.3.4.2.2.
+    /// Encodes `coding_quadtree( )` of 7.3.8.4 with `coding_unit( )` of 7.3.8.5; contexts are selected as in 9.3.4.2.2.
     private mutating func encodeQuadtree(x: Int, y: Int, log2: Int, depth: Int) {
         let side = 1 << log2
         guard x + side <= width, y + side <= height else {
-            // Beyond the picture's edge a block is split without a flag.
+            // Beyond the picture's edge, a block is split without a flag.
             for (x, y) in [(x, y), (x + side / 2, y), (x, y + side / 2), (x + side / 2, y + side / 2)]
             where x < width && y < height {
                 encodeQuadtree(x: x, y: y, log2: log2 - 1, depth: depth + 1)

@@ -1,17 +1,18 @@
-/// The header of an H.265 slice segment, `slice_segment_header( )` of 7.3.6.1, as far as the modification of reference lists.
+/// The header of an H.265 slice segment, `slice_segment_header( )` of 7.3.6.1, up to the modification of reference
+/// lists.
 package struct H265SliceHeader: Sendable, Equatable {
     /// `slice_type` (table 7-7).
     package enum Kind: Int, Sendable {
         case b, p, i
     }
 
-    /// What an independent slice segment says, and the dependent ones behind it take over.
+    /// The fields of an independent slice segment, which the dependent segments after it take over.
     package struct Slice: Sendable, Equatable {
         package let kind: Kind
-        /// `slice_pic_order_cnt_lsb`, 0 in IDR pictures, and where it stands, nil in IDR pictures.
+        /// `slice_pic_order_cnt_lsb` (0 in IDR pictures), and its position below (`nil` in IDR pictures).
         package let pictureOrder: Int
         package let pictureOrderField: BitField?
-        /// Empty in IDR pictures.
+        /// The references; empty in IDR pictures.
         package let references: [H265ReferencePictureSet.Reference]
         /// `slice_temporal_mvp_enabled_flag`.
         package let hasTemporalMotion: Bool
@@ -29,13 +30,14 @@ package struct H265SliceHeader: Sendable, Equatable {
     package let parameterSetID: Int
     /// `slice_segment_address`.
     package let address: Int
-    /// Nil in a dependent slice segment.
+    /// The slice's fields; `nil` in a dependent slice segment.
     package let slice: Slice?
 
     /// - Parameters:
-    ///   - unit: The NAL unit, from its header on; its type is TRAIL_R, IDR_W_RADL or IDR_N_LP.
-    ///   - parameterSet: The picture parameter set by `slice_pic_parameter_set_id`, and the sequence parameter set that it names, both
-    ///     admitted: separate colour planes and long-term references are not looked for.
+    ///   - unit: The NAL unit, starting at its header; its type is TRAIL_R, IDR_W_RADL or IDR_N_LP.
+    ///   - parameterSet: Returns the picture parameter set for a `slice_pic_parameter_set_id`, and the sequence
+    ///     parameter set that it names. Both must be admitted, because separate colour planes and long-term references
+    ///     are not read.
     package init(
         unit: ArraySlice<UInt8>,
         parameterSet: (Int) -> (H265PictureParameterSet, H265SequenceParameterSet)?
@@ -44,7 +46,7 @@ package struct H265SliceHeader: Sendable, Equatable {
         let type = try reader.u(16) >> 9
         isIDR = type == 19 || type == 20
         isFirst = try reader.flag()
-        // no_output_of_prior_pics_flag of pictures with random access.
+        // no_output_of_prior_pics_flag of random access pictures.
         if (16...23).contains(type) { try reader.skip(1) }
         parameterSetID = try reader.ue("slice_pic_parameter_set_id", in: 0...63)
         guard let (picture, sequence) = parameterSet(parameterSetID) else {

@@ -1,9 +1,9 @@
-/// An H.265 video parameter set, `video_parameter_set_rbsp( )` of 7.3.2.1, as far as repeats depend on it.
+/// An H.265 video parameter set, `video_parameter_set_rbsp( )` of 7.3.2.1: the field that repeats depend on.
 package struct H265VideoParameterSet: Sendable, Equatable {
     /// Whether it carries HRD parameters.
     package let timesPictures: Bool
 
-    /// - Parameter unit: The NAL unit, from its header on.
+    /// - Parameter unit: The NAL unit, starting at its header.
     package init(unit: ArraySlice<UInt8>) throws(BitstreamError) {
         var reader = BitReader(unit)
         // The unit's header, the set's id, base layer flags and vps_max_layers_minus1.

@@ -1,11 +1,11 @@
-/// Video usability information, `vui_parameters( )` of H.265 E.2.1, as far as repeats and containers depend on it.
+/// Video usability information, `vui_parameters( )` of H.265 E.2.1: the fields that repeats and containers need.
 struct H265VideoUsability {
     let signal: VideoSignal
     /// `field_seq_flag`.
     let isFieldSequence: Bool
     /// Whether HRD parameters, picture timing messages or a clock of picture order counts are announced.
     let timesPictures: Bool
-    /// Whether the reader stands before HRD parameters, where reading ended.
+    /// Whether the reader is before HRD parameters, where reading stopped.
     let hasHRD: Bool
 
     init(_ reader: inout BitReader) throws(BitstreamError) {

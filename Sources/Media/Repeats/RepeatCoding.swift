@@ -1,38 +1,39 @@
-/// What repeats need to know of a codec: which streams take inserted pictures, how live pictures change, what is inserted.
+/// What repeats need from a codec: which streams allow inserted pictures, how live pictures change, and what is
+/// inserted.
 protocol RepeatCoding: Sendable {
     /// Pictures inserted since the last IDR picture.
     var inserted: Int { get }
 
-    /// Takes note of a live access unit and says how it is to be changed.
+    /// Records a live access unit and returns how it must be changed.
     mutating func accept(_ accessUnit: [UInt8]) throws(RepeatRefusal) -> AcceptedPicture
 
-    /// An access unit that shows the last picture again. Nil before the first picture.
+    /// Returns an access unit that shows the last picture again, or `nil` before the first picture.
     mutating func skip() -> [UInt8]?
 
-    /// Takes note that the last IDR picture was sent again.
+    /// Records that the last IDR picture was sent again.
     mutating func restart()
 
-    /// Takes note that `count` pictures were inserted behind the last one.
+    /// Records that `count` pictures were inserted after the last one.
     mutating func advance(by count: Int)
 
-    /// Begins behind an IDR access unit that another value of this type had changed.
+    /// Starts after an IDR access unit that another value of this type had changed.
     mutating func resume(at keyframe: [UInt8]) throws(RepeatRefusal)
 
-    /// Whether `accessUnit` has an IDR picture, after which earlier pictures no longer matter.
+    /// Returns whether `accessUnit` has an IDR picture, after which earlier pictures no longer matter.
     static func containsIDR(_ accessUnit: [UInt8]) -> Bool
 }
 
 extension Int {
-    /// Returns the number as a field of `width` bits holds it.
+    /// Returns the number modulo 2 to the power of `width`, as a field of `width` bits holds it.
     func wrapped(to width: Int) -> Int { self & (1 << width &- 1) }
 }
 
-/// What an access unit holds beside its parameter sets, which are taken in at once.
+/// The contents of an access unit besides its parameter sets, which are recorded at once.
 struct AccessUnitContents<SliceHeader: Sendable>: Sendable {
-    /// Its slices, or segments of slices: where each NAL unit lies without its start code, and what stands at its head.
+    /// Its slices, or slice segments: the range of each NAL unit without its start code, and its header.
     var slices: [(unit: Range<Int>, header: SliceHeader)] = []
     var parameterSetsEnd: Int?
-    /// The ids of its sequence and picture parameter sets, in their order.
+    /// The ids of its sequence and picture parameter sets, in stream order.
     var (sequenceIDs, pictureIDs) = ([Int](), [Int]())
     var isDelimited = false
 
@@ -46,23 +47,24 @@ struct AccessUnitContents<SliceHeader: Sendable>: Sendable {
     }
 }
 
-/// A live picture that a stream with repeats takes.
+/// A live picture that a stream with repeats accepts.
 struct AcceptedPicture {
     let isIDR: Bool
-    /// Whether it has a P slice: only those tell how the encoder uses its references.
+    /// Whether it has a P slice. Only P slices tell how the encoder uses its references.
     let isPredicted: Bool
     let edit: AccessUnitEdit
 }
 
-/// The changes of one access unit, made in place.
+/// The changes of one access unit, which are made in place.
 struct AccessUnitEdit {
-    /// The slices to change, in stream order: where each NAL unit lies without its start code, and the fields' new values.
+    /// The slices to change, in stream order: the range of each NAL unit without its start code, and the new field
+    /// values.
     var slices: [(unit: Range<Int>, fields: [(BitField, value: Int)])] = []
     /// Bytes to insert before the first slice.
     var insertion: (place: Int, bytes: [UInt8])?
 
     func apply(to accessUnit: inout [UInt8]) {
-        // From the end on, so that no change moves what is still to be changed.
+        // In reverse order, so that no change moves what still has to be changed.
         for (unit, fields) in slices.reversed() {
             EmulationPrevention.overwrite(fields, inUnit: unit, of: &accessUnit)
         }

@@ -1,4 +1,4 @@
-/// Why a stream's pictures cannot be repeated without its encoder.
+/// The reason why a stream's pictures cannot be repeated without its encoder.
 package enum RepeatRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     case interlaced
     case separateColourPlanes
@@ -11,7 +11,7 @@ package enum RepeatRefusal: Error, Equatable, Sendable, CustomStringConvertible 
     case timing
     case sliceGroups
     case redundantPictures
-    /// `nal_unit_type` of a unit that a repeatable stream does not have.
+    /// The `nal_unit_type` of a unit that cannot be in a repeatable stream.
     case unitType(Int)
     case bidirectional
     case switching
@@ -28,7 +28,7 @@ package enum RepeatRefusal: Error, Equatable, Sendable, CustomStringConvertible 
     case hiddenPictures
     /// H.265: `slice_temporal_mvp_enabled_flag`.
     case temporalMotion
-    /// H.265: the reference picture set names others than the last picture and the one before it.
+    /// H.265: the reference picture set names other pictures than the last two.
     case referencePictureSet
     /// H.265: several layers or temporal sub-layers, or an extension for them or for screen content.
     case layersOrExtensions
@@ -51,7 +51,7 @@ package enum RepeatRefusal: Error, Equatable, Sendable, CustomStringConvertible 
         case .unitType(let type): "has NAL units of type \(type)"
         case .bidirectional: "has B slices"
         case .switching: "has switching slices"
-        case .nonReferencePicture: "has pictures that are no reference"
+        case .nonReferencePicture: "has non-reference pictures"
         case .listModification: "modifies reference lists"
         case .longTermReference: "uses long-term references"
         case .memoryOperations: "manages its reference pictures by explicit operations"

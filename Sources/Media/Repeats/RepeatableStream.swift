@@ -1,16 +1,16 @@
 /// One encoder's stream, into which repeats are written without the encoder.
 ///
-/// A repeat is a *skip picture*: a few bytes that tell the decoder to show the last picture again. Each one takes a number in
-/// the sequence of pictures, so the numbers of all later pictures are raised, up to the next IDR picture. docs/architecture.md says
-/// why decoded pictures stay exactly the same.
+/// A repeat is a *skip picture*: a few bytes that tell the decoder to show the last picture again. Each one takes a
+/// number in the sequence of pictures, so the numbers of all later pictures are raised, up to the next IDR picture.
+/// docs/design/free-repeats.md explains why decoded pictures stay exactly the same.
 ///
-/// Everything that the encoder makes passes ``live(_:)``, in order. A new encoder begins a new value.
+/// Pass every picture of the encoder through ``live(_:)``, in order. Create a new value for a new encoder.
 package struct RepeatableStream: Sendable {
     package enum Admission: Equatable, Sendable {
-        /// No P picture was seen yet, and only those tell how the encoder uses its references.
+        /// There has been no P picture, and only P pictures tell how the encoder uses its references.
         case undecided
         case admitted
-        /// For good: the stream passes unchanged, and its repeats are to be encoded.
+        /// Permanent: the stream passes unchanged, and its repeats must be encoded.
         case refused(RepeatRefusal)
     }
 
@@ -18,7 +18,7 @@ package struct RepeatableStream: Sendable {
     private var coding: any RepeatCoding
     /// The last IDR access unit as it was sent, until another live picture follows it.
     private var keyframe: [UInt8]?
-    /// Whether a live picture that cannot follow the inserted ones was left out.
+    /// Whether a live picture was left out because it cannot follow the inserted ones.
     private var awaitsKeyframe = false
 
     package init(codec: Codec) {
@@ -28,12 +28,12 @@ package struct RepeatableStream: Sendable {
         }
     }
 
-    /// The bytes to send for `accessUnit`, the encoder's next picture in Annex B form with one picture's NAL units.
+    /// Returns the bytes to send for `accessUnit`, the encoder's next picture in Annex B form.
     ///
-    /// Changed in place where the array is not shared: give it away.
+    /// An array that is not shared is changed in place, so pass it with `consume`.
     ///
-    /// - Throws: Why the stream is refused, where `accessUnit` would no longer decode because pictures were inserted before it: it
-    ///   must not be sent, and the encoder must make a keyframe. Every access unit up to that keyframe throws likewise.
+    /// - Throws: Why the stream is refused, if inserted pictures would make `accessUnit` undecodable. It must not be
+    ///   sent, and the encoder must make a keyframe. Every access unit before that keyframe throws, too.
     package mutating func live(_ accessUnit: consuming [UInt8]) throws(RepeatRefusal) -> [UInt8] {
         if case .refused(let reason) = admission {
             if awaitsKeyframe {
@@ -60,25 +60,27 @@ package struct RepeatableStream: Sendable {
         return accessUnit
     }
 
-    /// An access unit that shows the last picture again and is a reference like any other; nil unless the stream is admitted.
+    /// Returns an access unit that shows the last picture again, or `nil` unless the stream is admitted.
+    ///
+    /// The access unit is a reference picture like any other.
     package mutating func skip() -> [UInt8]? {
         guard admission == .admitted else { return nil }
         return coding.skip()
     }
 
-    /// The last keyframe once more, byte for byte.
+    /// Returns the last keyframe again, byte for byte, or `nil` if that is not allowed.
     ///
-    /// Nil unless the stream is admitted, the encoder's last picture is that keyframe, so that its next one refers to it, and a skip
-    /// picture stands between, so that `idr_pic_id` may stay the same (H.264 7.4.3).
+    /// It is allowed if the stream is admitted, the keyframe is the encoder's last picture (so the next picture refers
+    /// to it), and a skip picture comes between (so `idr_pic_id` may stay the same, H.264 7.4.3).
     package mutating func resendKeyframe() -> [UInt8]? {
         guard admission == .admitted, coding.inserted > 0, let keyframe else { return nil }
         coding.restart()
         return keyframe
     }
 
-    /// Goes on with another value's stream behind a keyframe that came from it, as it was sent: what it makes then is what that value
-    /// would have made.
+    /// Continues another value's stream after a keyframe, and produces what that value would have produced.
     ///
+    /// - Parameter keyframe: The keyframe as the other value sent it.
     /// - Throws: What `keyframe` lacks.
     package init(codec: Codec, resumingAt keyframe: [UInt8]) throws(RepeatRefusal) {
         self.init(codec: codec)
@@ -87,10 +89,11 @@ package struct RepeatableStream: Sendable {
         admission = .admitted
     }
 
-    /// Whether nothing has followed the last keyframe, and another value can go on from it (``init(codec:resumingAt:)``).
+    /// Whether nothing has followed the last keyframe, so that another value can continue
+    /// (``init(codec:resumingAt:)``).
     package var isResumable: Bool { admission == .admitted && keyframe != nil && coding.inserted == 0 }
 
-    /// Takes note of what another value has made that went on from the last keyframe.
+    /// Records what another value has made that continued after the last keyframe.
     ///
     /// - Parameters:
     ///   - inserted: Skip pictures since the keyframe was last sent.

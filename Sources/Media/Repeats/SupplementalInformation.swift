@@ -1,12 +1,13 @@
-/// Supplemental enhancement information, which H.264 (7.3.2.3) and H.265 (7.3.2.4) write alike.
+/// Supplemental enhancement information, which has the same form in H.264 (7.3.2.3) and H.265 (7.3.2.4).
 enum SupplementalInformation {
-    /// The `payloadType` of each message of a unit. What cannot be read ends the list.
+    /// Returns the `payloadType` of each message in a unit. The list ends at the first message that cannot be read.
     ///
     /// - Parameters:
-    ///   - unit: The NAL unit, from its header on.
-    ///   - headerWidth: Bits of the NAL unit header.
+    ///   - unit: The NAL unit, starting at its header.
+    ///   - headerWidth: The number of bits of the NAL unit header.
     static func payloadTypes(unit: ArraySlice<UInt8>, headerWidth: Int) -> [Int] {
-        // Without the zeros that may follow a unit the stop bit's byte is the last, and too little for a message.
+        // Without the zeros that may follow a unit, the last byte is that of the stop bit, which is too short for a
+        // message.
         var reader = BitReader(unit.dropLast(unit.reversed().prefix { $0 == 0 }.count))
         var types: [Int] = []
         do throws(BitstreamError) {
@@ -21,7 +22,7 @@ enum SupplementalInformation {
         }
     }
 
-    /// `last_payload_type_byte` or `last_payload_size_byte` behind bytes of 255.
+    /// Reads `last_payload_type_byte` or `last_payload_size_byte` after bytes of 255.
     private static func readNumber(_ reader: inout BitReader) throws(BitstreamError) -> Int {
         var number = 0
         while true {

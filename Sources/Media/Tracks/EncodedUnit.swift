@@ -1,36 +1,37 @@
-/// What kind of unit it is.
+/// Flags that describe a unit.
 package struct UnitFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// An IDR picture that carries its parameter sets: decoding can begin here.
+    /// An IDR picture with its parameter sets, at which decoding can start.
     package static let key = UnitFlags(rawValue: 1 << 0)
-    /// The last frame once more, because the screen did not change.
+    /// A repeat of the last frame, because the screen did not change.
     package static let `repeat` = UnitFlags(rawValue: 1 << 1)
-    /// A repeat made without the encoder: a picture of skipped blocks alone, or the last keyframe sent again.
+    /// A repeat made without the encoder: a picture of skipped blocks only, or the last keyframe sent again.
     package static let skip = UnitFlags(rawValue: 1 << 2)
 }
 
-/// What is known of a unit beside its bytes.
+/// The properties of a unit besides its bytes.
 package struct UnitHeader: Sendable, Equatable {
     package var track: MediaTrack.ID
-    /// Presentation time, in µs. A picture's is its output slot's since the session's epoch. Strictly increasing in a track.
+    /// Presentation time, in µs; strictly increasing in a track. A picture's is that of its output slot since the
+    /// session's epoch.
     package var pts: Int64
-    /// When the frame was captured, on the machine's monotonic clock in ns.
+    /// Capture time of the frame, in ns (monotonic).
     package var captured: UInt64
-    /// When encoding began, monotonic ns.
+    /// When encoding began, in ns (monotonic).
     package var encodeStart: UInt64
-    /// When encoding ended, monotonic ns.
+    /// When encoding ended, in ns (monotonic).
     package var encodeEnd: UInt64
     package var flags: UnitFlags
     /// The id of the keyframe request that this keyframe answers; 0 if it answers none.
     package var keyframeRequest: UInt32
-    /// Clockwise rotation that a player applies to a picture, in quarter turns, 0 to 3.
+    /// The clockwise rotation that a player must apply to a picture, in quarter turns, 0 to 3.
     package var orientation: UInt8
-    /// A picture's size; 0x0 in other tracks.
+    /// The picture's size; 0x0 in other tracks.
     package var size: PictureSize
 
-    /// Whether decoding can begin here.
+    /// Whether decoding can start here.
     @inlinable
     package var isKey: Bool { flags.contains(.key) }
 
@@ -57,12 +58,12 @@ package struct UnitHeader: Sendable, Equatable {
     }
 }
 
-/// One unit of a track, with the moments that its latency is computed from: an access unit or an audio packet.
+/// One unit of a track (an access unit or an audio packet), with the times that its latency is computed from.
 package struct EncodedUnit<Bytes: MediaBytes>: Sendable, Equatable {
     package typealias Flags = UnitFlags
 
     package var header: UnitHeader
-    /// A picture's are in Annex B form: start codes, and the parameter sets before every IDR.
+    /// The unit's bytes. A picture's are in Annex B form: start codes, and parameter sets before every IDR picture.
     package var bytes: Bytes
 
     package init(_ header: UnitHeader, _ bytes: Bytes) {

@@ -7,9 +7,9 @@ package struct MediaTrack: Sendable, Hashable {
         case video, audio
     }
 
-    /// How the track is encoded, with what a player must know before the first unit.
+    /// The encoding of a track, with what a player must know before the first unit.
     package enum Coding: Sendable, Hashable {
-        /// Pictures, which bring their parameter sets with each keyframe.
+        /// Pictures. Each keyframe has its parameter sets.
         case video(Codec)
         case opus(OpusParameters)
     }
@@ -25,7 +25,7 @@ package struct MediaTrack: Sendable, Hashable {
         self.coding = coding
     }
 
-    /// A session's pictures.
+    /// Returns the track of a session's pictures.
     package static func video(_ codec: Codec) -> MediaTrack { MediaTrack(id: videoID, coding: .video(codec)) }
 
     package var kind: Kind {
@@ -35,7 +35,7 @@ package struct MediaTrack: Sendable, Hashable {
         }
     }
 
-    /// Units of time per second in containers. Everywhere else times are in µs.
+    /// Time units per second in containers. Everywhere else, times are in µs.
     package var timescale: UInt32 {
         switch coding {
         case .video: 1_000_000
@@ -43,7 +43,7 @@ package struct MediaTrack: Sendable, Hashable {
         }
     }
 
-    /// A time or a duration of this many µs, not negative, in units of ``timescale``.
+    /// Converts a time or duration in µs, which must not be negative, to units of ``timescale``.
     package func ticks(of microseconds: Int64) -> UInt64 {
         let time = UInt64(clamping: microseconds)
         guard timescale != 1_000_000 else { return time }
@@ -60,7 +60,7 @@ package enum Codec: String, Sendable, Codable, CaseIterable {
     /// ITU-T H.265, also named HEVC.
     case h265
 
-    /// The codec that a user's word names, in any letter case: `h264`, `avc`, `h265` or `hevc`.
+    /// Returns the codec for a user's word, in any letter case: `h264`, `avc`, `h265` or `hevc`.
     package init?(named name: String) {
         switch name.lowercased() {
         case "h264", "avc": self = .h264

@@ -1,11 +1,12 @@
-/// What a player must know of an Opus stream: the fields of its identification header that matter (RFC 7845, section 5.1).
+/// What a player must know about an Opus stream: the relevant fields of its identification header (RFC 7845, section
+/// 5.1).
 package struct OpusParameters: Sendable, Hashable {
-    /// The clock of every Opus stream, Hz (RFC 7845, section 4).
+    /// The clock rate of every Opus stream, in Hz (RFC 7845, section 4).
     package static let sampleRate: UInt32 = 48_000
 
-    /// 1 or 2: channel mapping family 0.
+    /// The number of channels, 1 or 2 (channel mapping family 0).
     package let channels: UInt8
-    /// Samples that a decoder makes before those that count.
+    /// The number of samples at the start that a player must discard.
     package let preSkip: UInt16
 
     /// - Returns: `nil` unless there are one or two channels.
@@ -15,17 +16,17 @@ package struct OpusParameters: Sendable, Hashable {
     }
 }
 
-/// One Opus packet's table of contents (RFC 6716, section 3.1).
+/// The table of contents of one Opus packet (RFC 6716, section 3.1).
 package struct OpusPacket: Sendable {
-    /// Samples at 48 kHz.
+    /// The packet's duration, in samples at 48 kHz.
     package let duration: UInt32
 
-    /// Longest packet, samples: 120 ms.
+    /// The longest packet, in samples: 120 ms.
     private static let longest: UInt32 = 5760
-    /// Most bytes: 120 ms at 510 kbit/s, the highest bitrate, are 7,650.
+    /// The most bytes of a packet: 120 ms at 510 kbit/s, the highest bitrate, are 7,650.
     private static let mostBytes = 8192
 
-    /// - Returns: `nil` if the packet is empty, or longer than one may be.
+    /// - Returns: `nil` if the packet is empty or longer than allowed.
     package init?(_ packet: ByteReader) {
         var rest = packet
         guard packet.count <= Self.mostBytes, let contents = rest.u8() else { return nil }
@@ -42,7 +43,7 @@ package struct OpusPacket: Sendable {
         guard (1...Self.longest).contains(duration) else { return nil }
     }
 
-    /// Samples of one frame (table 2).
+    /// Returns the number of samples of one frame (table 2).
     private static func frameDuration(configuration: UInt8) -> UInt32 {
         switch configuration {
         // SILK: 10, 20, 40 and 60 ms.

@@ -1,6 +1,6 @@
 import Media
 
-/// Writes boxes of the ISO base media file format (ISO/IEC 14496-12, 4.2).
+/// A writer of boxes of the ISO base media file format (ISO/IEC 14496-12, 4.2).
 struct BoxWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -8,7 +8,7 @@ struct BoxWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// A box with its 32-bit size; `type` has four ASCII characters.
+    /// Writes a box with a 32-bit size. `type` must have four ASCII characters.
     mutating func box(_ type: StaticString, _ content: (inout BoxWriter) -> Void) {
         let start = bytes.count
         put(UInt32(0))
@@ -17,7 +17,7 @@ struct BoxWriter {
         bytes.overwrite(at: start, bigEndian: UInt32(truncatingIfNeeded: bytes.count - start))
     }
 
-    /// A box with a version and 24 bits of flags.
+    /// Writes a box with a version and 24 bits of flags.
     mutating func fullBox(
         _ type: StaticString,
         version: UInt8 = 0,
@@ -30,7 +30,7 @@ struct BoxWriter {
         }
     }
 
-    /// The integer's bytes, highest first.
+    /// Writes the integer's bytes, highest first.
     mutating func put(_ integer: some FixedWidthInteger) {
         bytes.append(bigEndian: integer)
     }

@@ -2,7 +2,7 @@ import Media
 
 /// `HEVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 8.3.3.1), with lengths of four bytes.
 enum HEVCConfiguration {
-    /// - Parameter isComplete: Whether no parameter set is in a picture.
+    /// - Parameter isComplete: Whether all parameter sets are here and none are in pictures.
     static func box(_ sequence: H265SequenceParameterSet, _ sets: ParameterSetList, isComplete: Bool) -> BoxWriter {
         let profile = sequence.profileTierLevel
         var writer = BoxWriter()

@@ -1,24 +1,25 @@
 package import Media
 
-/// Takes a stream of ``FragmentedMP4`` with parameter sets in band apart again: the access units in its fragments, from bytes as they come.
+/// A reader of a ``FragmentedMP4`` stream with in-band parameter sets, which returns the access units from bytes as
+/// they arrive.
 ///
-/// It reads what this package writes and passes over boxes that it does not know. Of an access unit it tells the bytes, the PTS and whether it
-/// is a keyframe.
+/// It reads what this package writes and skips unknown boxes. From an access unit it restores the bytes, the PTS and
+/// whether it is a keyframe.
 package struct FragmentReader: Sendable {
     package enum Failure: Error, Equatable, Sendable {
-        /// The bytes are no such stream.
+        /// The bytes are not such a stream.
         case malformed
         /// A box is longer than any picture of a session.
         case tooLong
     }
 
-    /// What a `moof` says of the `mdat` behind it.
+    /// The fields of a `moof` that describe the `mdat` after it.
     private struct Head {
         let pts: Int64
         let isKey: Bool
     }
 
-    /// The types of the boxes that are read, four ASCII characters each.
+    /// The types of the boxes to read, four ASCII characters each.
     private enum BoxType: UInt32 {
         case movieFragment = 0x6D6F_6F66  // moof
         case track = 0x7472_6166  // traf
@@ -27,10 +28,10 @@ package struct FragmentReader: Sendable {
         case data = 0x6D64_6174  // mdat
     }
 
-    /// Longest box, in bytes: a picture and its overhead.
+    /// The longest box, in bytes: a picture and its overhead.
     private static let maximumBox: UInt32 = 32 << 20
     private static let boxHeader = 8
-    /// Latest PTS, µs: far from where times overflow.
+    /// The latest PTS, in µs: far below the value at which times overflow.
     private static let latest: Int64 = 1 << 62
 
     private var bytes: [UInt8] = []
@@ -38,10 +39,11 @@ package struct FragmentReader: Sendable {
 
     package init() {}
 
-    /// Whether the bytes so far end with a whole box.
+    /// Whether the bytes so far end with a complete box.
     package var isWhole: Bool { bytes.isEmpty && head == nil }
 
-    /// The access units that are whole with these bytes. Their stamps other than the PTS, and their size, are 0.
+    /// Returns the access units that are complete with these bytes. Their times other than the PTS, and their size, are
+    /// 0.
     package mutating func append(_ more: some Sequence<UInt8>) throws(Failure) -> [AccessUnit] {
         bytes.append(contentsOf: more)
         var (head, units) = (head, [AccessUnit]())
@@ -64,7 +66,7 @@ package struct FragmentReader: Sendable {
         return units
     }
 
-    /// The next box, or `nil` if it is not whole yet; nothing of it is taken then.
+    /// Returns the next box, or `nil` if it is not complete yet. In that case it reads nothing.
     private static func nextBox(of reader: inout ByteReader) throws(Failure) -> (type: BoxType?, payload: ByteReader)? {
         var ahead = reader
         guard let size = ahead.u32(), let type = ahead.u32() else { return nil }
@@ -75,7 +77,7 @@ package struct FragmentReader: Sendable {
         return (BoxType(rawValue: type), payload)
     }
 
-    /// The decode time, and the flags of the only sample.
+    /// Reads the decode time, and the flags of the only sample.
     private static func readHead(_ payload: ByteReader) throws(Failure) -> Head {
         let track = try box(.track, in: payload)
         var time = try box(.decodeTime, in: track)
@@ -87,7 +89,7 @@ package struct FragmentReader: Sendable {
         return Head(pts: pts, isKey: flags & 1 << 16 == 0)
     }
 
-    /// NAL units with start codes in place of their lengths.
+    /// Restores an access unit: NAL units with start codes in place of their lengths.
     private static func accessUnit(_ head: Head, _ payload: ByteReader) throws(Failure) -> AccessUnit {
         var (rest, annexB) = (payload, [UInt8]())
         annexB.reserveCapacity(payload.count)
@@ -107,7 +109,7 @@ package struct FragmentReader: Sendable {
         )
     }
 
-    /// The payload of the first box of that type.
+    /// Returns the payload of the first box of that type.
     private static func box(_ wanted: BoxType, in payload: ByteReader) throws(Failure) -> ByteReader {
         var rest = payload
         while let size = rest.u32(), let type = rest.u32() {

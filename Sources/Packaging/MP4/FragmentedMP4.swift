@@ -1,35 +1,36 @@
 package import Media
 
-/// Fragmented MP4 (ISO/IEC 14496-12, 14496-15) of some tracks, the first of which is video. docs/formats.md lists its boxes.
+/// A muxer for fragmented MP4 (ISO/IEC 14496-12, 14496-15). The first track is video. docs/reference/formats.md lists
+/// its boxes.
 ///
-/// A player gets ``initialization`` as it stood at a keyframe, and the fragments from that keyframe on.
+/// A player gets ``initialization`` as it was at a keyframe, then the fragments from that keyframe on.
 package struct FragmentedMP4: Sendable {
     /// Where players find parameter sets.
     package enum ParameterSetPlace: Sendable {
-        /// In the sample entry and in the keyframes (`avc3`, `hev1`): they may change under way.
+        /// In the sample entry and in the keyframes (`avc3`, `hev1`). They may change during the stream.
         case inBand
-        /// In the sample entry alone (`avc1`, `hvc1`): another set is another initialization segment.
+        /// Only in the sample entry (`avc1`, `hvc1`). A changed set means another initialization segment.
         case sampleEntry
     }
 
     /// One or more units: `moof` and `mdat`.
     package struct Fragment<Bytes: MediaBytes>: Sendable, Equatable {
         package let bytes: Bytes
-        /// Whether ``FragmentedMP4/initialization`` is new with this keyframe.
+        /// Whether this keyframe has changed ``FragmentedMP4/initialization``.
         package let changesInitialization: Bool
     }
 
-    /// A unit as a fragment holds it.
+    /// A unit as a sample of a fragment.
     private struct Sample {
         let track: MediaTrack
-        /// In the track's time scale.
+        /// Times in the track's time scale.
         let (time, duration): (UInt64, UInt32)
         let size: UInt32
         let isSync: Bool
-        /// A picture's NAL units, without start codes and trailing zeros; nil for a packet that stays as it is.
+        /// A picture's NAL units, without start codes and trailing zeros; `nil` for a packet, which stays unchanged.
         let units: [Range<Int>]?
 
-        /// Puts the sample's bytes: NAL units behind their lengths, or the packet.
+        /// Writes the sample's bytes: NAL units after their lengths, or the packet.
         func write(_ bytes: ByteReader, to writer: inout ByteWriter) {
             guard let units else { return writer.put(bytes) }
             for range in units {
@@ -45,23 +46,26 @@ package struct FragmentedMP4: Sendable {
         let kind: NALUnitKind
     }
 
-    /// Bytes of a NAL unit's length.
+    /// The number of bytes of a NAL unit's length.
     private static let lengthSize = 4
-    /// Bytes of `moof` with its `mfhd`, of a `traf` without samples, of a sample in it, and of the header of `mdat`.
+    /// The sizes in bytes of `moof` with its `mfhd`, of a `traf` without samples, of a sample in it, and of the header
+    /// of `mdat`.
     private static let (emptyMovieFragmentSize, emptyTrackFragmentSize) = (24, 64)
     private static let (sampleEntrySize, dataHeaderSize) = (12, 8)
-    /// Bytes of a live fragment before its unit: it always has the same boxes with the same fields.
+    /// The number of bytes of a live fragment before its unit. It always has the same boxes with the same fields.
     package static let headSize =
         emptyMovieFragmentSize + emptyTrackFragmentSize + sampleEntrySize + dataHeaderSize
-    /// Where a live fragment has its decode time, of eight bytes, highest first.
+    /// The offset of a live fragment's decode time: eight bytes, highest first.
     package static let decodeTimeOffset = 60
-    /// Where a live fragment has its unit's duration, of four bytes.
+    /// The offset of the unit's duration in a live fragment: four bytes.
     static let durationOffset = 88
 
-    /// The initialization segment of the last keyframe, nil before the first.
+    /// The initialization segment of the last keyframe; `nil` before the first one.
     package private(set) var initialization: InitializationSegment?
-    /// Pictures a second, 1 to 240: each picture is given the duration 1/fps, since the real one is known only when the next picture comes;
-    /// that one's decode time then corrects it (ISO/IEC 14496-12, 8.8.12.1).
+    /// Pictures per second, 1 to 240.
+    ///
+    /// Each picture gets the duration 1/fps, because the real one is known only when the next picture comes. That
+    /// picture's decode time then corrects it (ISO/IEC 14496-12, 8.8.12.1).
     package var fps: Int {
         didSet { precondition(fps > 0) }
     }
@@ -74,9 +78,9 @@ package struct FragmentedMP4: Sendable {
     private var needsKeyframe = true
 
     /// - Parameters:
-    ///   - tracks: One of video, with the id 0, and others of audio.
+    ///   - tracks: One video track with the id 0, and any audio tracks.
     ///   - fps: As ``fps``.
-    ///   - origin: The PTS that becomes time 0, in µs, not negative.
+    ///   - origin: The PTS that becomes time 0, in µs; not negative.
     package init(tracks: [MediaTrack], fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
         self.init(tracks: tracks, fps: fps, place: place, origin: origin, reservesDuration: false)
     }
@@ -94,7 +98,7 @@ package struct FragmentedMP4: Sendable {
         self.fps = fps
     }
 
-    /// Packages the next unit as a fragment of its own, as live viewers get it.
+    /// Packages the next unit as a separate fragment, for live viewers.
     package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(
         _ unit: EncodedUnit<Input>
     ) throws(PackagingError) -> Fragment<Output> {
@@ -102,13 +106,14 @@ package struct FragmentedMP4: Sendable {
         return Fragment(bytes: write([[sample]], [unit]), changesInitialization: changes)
     }
 
-    /// Packages units of any tracks as one fragment: those of a track follow each other.
+    /// Packages units of any tracks as one fragment. The samples of each track are contiguous.
     ///
-    /// - Parameter units: Those of one track in the order of their times. A keyframe that changes the initialization segment comes first.
+    /// - Parameter units: The units, with those of one track in the order of their times. A keyframe that changes the
+    ///   initialization segment must come first.
     package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(
         _ units: [EncodedUnit<Input>]
     ) throws(PackagingError) -> Fragment<Output> {
-        // What is refused leaves the packager as it was.
+        // An error must leave the packager unchanged.
         var packager = self
         var (runs, ordered, changes) = ([[Sample]](), [EncodedUnit<Input>](), false)
         for track in tracks {
@@ -133,7 +138,7 @@ package struct FragmentedMP4: Sendable {
         try muxed(accessUnit)
     }
 
-    /// A run whose samples, but for the last, last until the next one.
+    /// Sets the duration of each sample except the last to the time until the next one.
     private static func timed(_ run: [Sample]) -> [Sample] {
         zip(run, run.dropFirst()).map { sample, next in
             Sample(
@@ -160,7 +165,7 @@ package struct FragmentedMP4: Sendable {
         }
     }
 
-    /// An audio packet, which needs no keyframe but the initialization segment.
+    /// Returns the sample of an audio packet. It needs only the initialization segment, not a keyframe.
     private func packet<Bytes: MediaBytes>(
         _ unit: EncodedUnit<Bytes>,
         _ track: MediaTrack
@@ -209,7 +214,7 @@ package struct FragmentedMP4: Sendable {
         return (sample, changes)
     }
 
-    /// Nil if there are more than ``AnnexB/maximumUnits``.
+    /// Returns the NAL units, or `nil` if there are more than ``AnnexB/maximumUnits``.
     private static func units(of bytes: some MediaBytes, codec: Codec) -> [Unit]? {
         var units: [Unit] = []
         for unit in AnnexB.Units(bytes) {
@@ -221,7 +226,7 @@ package struct FragmentedMP4: Sendable {
         return units
     }
 
-    /// - Returns: Whether the initialization segment is another now.
+    /// - Returns: Whether the initialization segment has changed.
     private mutating func takeParameterSets(
         _ units: [Unit],
         of bytes: some MediaBytes,
@@ -238,7 +243,7 @@ package struct FragmentedMP4: Sendable {
         return true
     }
 
-    /// Whether the unit is no parameter set, or one of those in the sample entry.
+    /// Returns whether the unit is in the sample entry or is not a parameter set.
     private func isKnown(_ unit: Unit, of bytes: some MediaBytes) -> Bool {
         !unit.kind.isParameterSet
             || sets.contains(bytes.read { $0[in: unit.range].bytes }[...], kind: unit.kind)
@@ -248,7 +253,7 @@ package struct FragmentedMP4: Sendable {
 
     /// - Parameters:
     ///   - runs: One for each track that has samples.
-    ///   - units: All samples' units, in their order.
+    ///   - units: The units of all samples, in order.
     private mutating func write<Input: MediaBytes, Output: MediaBytes>(
         _ runs: [[Sample]],
         _ units: [EncodedUnit<Input>]
@@ -268,9 +273,9 @@ package struct FragmentedMP4: Sendable {
 
     private static func byteCount(of run: [Sample]) -> Int { run.reduce(0) { $0 + Int(clamping: $1.size) } }
 
-    /// `moof`, and the header of `mdat`.
+    /// Returns `moof` and the header of `mdat`.
     ///
-    /// - Parameter size: Bytes of all samples.
+    /// - Parameter size: The number of bytes of all samples.
     private func head(_ runs: [[Sample]], size: Int) -> [UInt8] {
         let movieSize = runs.reduce(Self.emptyMovieFragmentSize) {
             $0 + Self.emptyTrackFragmentSize + Self.sampleEntrySize * $1.count
@@ -303,7 +308,7 @@ package struct FragmentedMP4: Sendable {
         return writer.bytes
     }
 
-    /// `sample_depends_on` (2: on no other, 1: on others) and `sample_is_non_sync_sample` (8.8.3.1).
+    /// Returns `sample_depends_on` (2: on no others, 1: on others) and `sample_is_non_sync_sample` (8.8.3.1).
     private static func sampleFlags(isSync: Bool) -> UInt32 {
         isSync ? 2 << 24 : 1 << 24 | 1 << 16
     }

@@ -1,26 +1,27 @@
 package import Media
 
-/// What a player of fragmented MP4 reads before the first fragment: `ftyp` and a `moov` without samples.
+/// What a player of fragmented MP4 needs before the first fragment: `ftyp`, and a `moov` without samples.
 package struct InitializationSegment: Sendable, Equatable {
     package let bytes: [UInt8]
-    /// For the parameter `codecs` of the media type (RFC 6381): `avc3.42C01F`.
+    /// The `codecs` parameter of the media type (RFC 6381): `avc3.42C01F`.
     package let codecs: String
-    /// Size of the shown picture in luma samples.
+    /// The size of the displayed picture, in luma samples.
     package let size: PictureSize
 
-    /// Units a second of the movie's durations.
+    /// Units per second of the movie's durations.
     static let movieTimescale: UInt32 = 1000
     /// The unit matrix: 16.16 numbers, the last column 2.30.
     private static let matrix: [UInt32] = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000]
-    /// `und` in three times five bits.
+    /// `und` as three times five bits.
     private static let undeterminedLanguage: UInt16 = 0x55C4
 
-    /// Bytes of the box that a recording's duration is written over, and of `trex`, the last box, which follows it.
+    /// The size in bytes of the box that a recording's duration overwrites, and of `trex`, the last box, which follows
+    /// it.
     static let (reserveSize, extendsSize) = (16, 32)
 
     /// - Parameters:
-    ///   - entry: The video track's.
-    ///   - reservesDuration: Whether there is room for `mehd`.
+    ///   - entry: The sample entry of the video track.
+    ///   - reservesDuration: Whether to reserve space for `mehd`.
     init(_ entry: VideoSampleEntry, tracks: [MediaTrack], reservesDuration: Bool) {
         codecs = ([entry.codecs] + tracks.compactMap(\.coding.audioCodecString)).joined(separator: ",")
         size = entry.size
@@ -83,7 +84,7 @@ package struct InitializationSegment: Sendable, Equatable {
                             case .opus(let parameters): OpusSampleEntry.write(parameters, to: &descriptions)
                             }
                         }
-                        // No samples here.
+                        // There are no samples here.
                         table.fullBox("stts") { $0.zeros(4) }
                         table.fullBox("stsc") { $0.zeros(4) }
                         table.fullBox("stsz") { $0.zeros(8) }
@@ -141,7 +142,8 @@ package struct InitializationSegment: Sendable, Equatable {
 }
 
 extension MediaTrack.Coding {
-    /// For the parameter `codecs` of the media type (RFC 6381); nil for video, whose string depends on its parameter sets.
+    /// The `codecs` parameter of the media type (RFC 6381); `nil` for video, whose string depends on its parameter
+    /// sets.
     fileprivate var audioCodecString: String? {
         switch self {
         case .video: nil

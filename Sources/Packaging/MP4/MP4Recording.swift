@@ -1,14 +1,15 @@
 package import Media
 
-/// A recording in fragmented MP4: playable however it breaks off, and complete with duration and index once it is ended.
+/// A recording in fragmented MP4. It is playable even if it breaks off, and complete with duration and index once it is
+/// ended.
 ///
-/// Its time 0 is its first keyframe. Parameter sets are in band, so it goes on when the picture's size changes.
+/// Its time 0 is its first keyframe. Parameter sets are in band, so it can continue when the picture's size changes.
 package struct MP4Recording: Sendable {
-    /// What completes the file.
+    /// The data that completes the file.
     package struct Ending: Sendable, Equatable {
-        /// To be written over bytes of the file, at these offsets.
+        /// Bytes to write over the file at these offsets.
         package let patches: [Patch]
-        /// To be appended: the index of keyframes.
+        /// Bytes to append: the index of keyframes.
         package let index: [UInt8]
     }
 
@@ -17,7 +18,7 @@ package struct MP4Recording: Sendable {
         package let bytes: [UInt8]
     }
 
-    /// A keyframe, as the index has it.
+    /// A keyframe in the index.
     private struct Entry {
         let time: UInt64
         let offset: Int
@@ -27,7 +28,7 @@ package struct MP4Recording: Sendable {
     private let fps: Int
     private var packager: FragmentedMP4?
     private var origin: Int64 = 0
-    /// Bytes of the file so far, and where its last fragment begins.
+    /// The number of bytes of the file so far, and the offset of its last fragment.
     private var (size, lastFragment) = (0, 0)
     private var reserve = 0
     private var lastTime: Int64 = 0
@@ -38,9 +39,9 @@ package struct MP4Recording: Sendable {
         self.fps = fps
     }
 
-    /// The bytes to append to the file for the session's next access unit.
+    /// Returns the bytes to append to the file for the session's next access unit.
     ///
-    /// - Throws: As ``FragmentedMP4/fragment(_:)`` does.
+    /// - Throws: The same errors as ``FragmentedMP4/fragment(_:)``.
     package mutating func append(_ accessUnit: AccessUnit) throws(PackagingError) -> [UInt8] {
         var packager =
             packager
@@ -67,10 +68,10 @@ package struct MP4Recording: Sendable {
         return bytes
     }
 
-    /// Ends the recording; nothing may be appended to it behind the ending.
+    /// Ends the recording. Nothing may be appended afterwards.
     ///
-    /// - Parameter end: The PTS at which the last picture ends, in µs. It lasts 1 µs at least.
-    /// - Returns: Nil where nothing was recorded.
+    /// - Parameter end: The PTS at which the last picture ends, in µs. The picture lasts at least 1 µs.
+    /// - Returns: `nil` if nothing was recorded.
     package func ending(at end: Int64) -> Ending? {
         guard packager != nil else { return nil }
         let (sinceOrigin, overflow) = end.subtractingReportingOverflow(origin)
@@ -89,13 +90,13 @@ package struct MP4Recording: Sendable {
         )
     }
 
-    /// `mfra` (ISO/IEC 14496-12, 8.8.9): time and place of each keyframe.
+    /// `mfra` (ISO/IEC 14496-12, 8.8.9): the time and offset of each keyframe.
     private var index: [UInt8] {
         var writer = BoxWriter()
         writer.box("mfra") { access in
             access.fullBox("tfra", version: 1) { box in
                 box.put(InitializationSegment.trackID(of: track))
-                box.put(UInt32(0))  // The three numbers behind an offset have a byte each.
+                box.put(UInt32(0))  // The three numbers after an offset have one byte each.
                 box.put(UInt32(keyframes.count))
                 for keyframe in keyframes {
                     box.put(keyframe.time)
@@ -103,7 +104,7 @@ package struct MP4Recording: Sendable {
                     box.put([1, 1, 1])  // traf, trun and sample number
                 }
             }
-            // The size of mfra: what has been written, with this box of 16 bytes.
+            // The size of mfra: the bytes written so far, and this box of 16 bytes.
             let size = UInt32(access.bytes.count + 16)
             access.fullBox("mfro") { $0.put(size) }
         }

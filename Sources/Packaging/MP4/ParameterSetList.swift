@@ -1,21 +1,22 @@
 import Media
 
-/// The parameter sets of a keyframe, NAL units without start codes, each once and in stream order.
+/// The parameter sets of a keyframe: NAL units without start codes, each once and in stream order.
 ///
-/// Each set is compared with those before it, and a hostile keyframe may have millions. So the list ends where it is too long for any stream.
+/// Each set is compared with the earlier ones, and a hostile keyframe may have millions. So the list has a limit that
+/// no real stream reaches.
 struct ParameterSetList: Equatable {
     private(set) var video: [[UInt8]] = []
     private(set) var sequence: [[UInt8]] = []
     private(set) var picture: [[UInt8]] = []
-    /// Parameter sets of the keyframe and their bytes, repeated ones included.
+    /// The number of the keyframe's parameter sets and of their bytes, including repeated ones.
     private var (count, byteCount) = (0, 0)
 
-    /// Most parameter sets of a keyframe: H.264 has ids for 32 and 256, H.265 for fewer.
+    /// The most parameter sets of a keyframe: H.264 has ids for 32 and 256, H.265 for fewer.
     private static let most = 288
-    /// Most bytes of them. The longest sets, with scaling lists of their own, have some hundreds.
+    /// The most bytes of all sets. The longest sets, with their own scaling lists, have a few hundred.
     private static let mostBytes = 128 << 10
 
-    /// Whether the keyframe has more parameter sets than the list takes.
+    /// Whether the keyframe has more parameter sets than the list accepts.
     var isTooLong: Bool { count > Self.most || byteCount > Self.mostBytes }
 
     static func == (one: Self, other: Self) -> Bool {
@@ -23,7 +24,7 @@ struct ParameterSetList: Equatable {
             && one.isTooLong == other.isTooLong
     }
 
-    /// Appends `unit`, unless it is there already or is no parameter set.
+    /// Appends `unit` if it is a parameter set and not in the list yet.
     mutating func append(_ unit: ArraySlice<UInt8>, kind: NALUnitKind) {
         guard kind.isParameterSet, !isTooLong else { return }
         (count, byteCount) = (count &+ 1, byteCount &+ unit.count)

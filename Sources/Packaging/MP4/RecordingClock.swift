@@ -1,21 +1,22 @@
-/// When a recording that is stopped ends, on the clock of its pictures, which are told on the recorder's clock as they arrive.
+/// Computes the end of a recording that is stopped, on the clock of its pictures, from arrival times on the recorder's
+/// clock.
 ///
-/// The picture that came quickest tells best how the clocks lie to each other, so that pictures that were late make no recording shorter.
+/// The picture with the shortest delay shows best how the clocks relate, so late pictures do not shorten the recording.
 package struct RecordingClock: Sendable {
-    /// The first picture's PTS, µs.
+    /// The first picture's PTS, in µs.
     package private(set) var first: Int64?
-    /// The last picture's.
+    /// The last picture's PTS, in µs.
     package private(set) var last: Int64 = 0
-    /// PTS less arrival of the picture that came quickest.
+    /// PTS minus arrival of the picture with the shortest delay, in µs.
     private var offset: Int64 = .min
 
     package init() {}
 
-    /// A picture has arrived.
+    /// Records that a picture has arrived.
     ///
     /// - Parameters:
-    ///   - pts: µs; increases.
-    ///   - now: The recorder's clock, µs.
+    ///   - pts: In µs; increasing.
+    ///   - now: The recorder's clock, in µs.
     package mutating func take(pts: Int64, now: Int64) {
         first = first ?? pts
         last = pts
@@ -23,7 +24,7 @@ package struct RecordingClock: Sendable {
         if !overflow { offset = max(offset, difference) }
     }
 
-    /// The PTS that a picture would have that arrives now; behind the last one's.
+    /// Returns the PTS that a picture arriving now would have; later than the last picture's.
     package func end(now: Int64) -> Int64 {
         let (end, overflow) = now.addingReportingOverflow(offset)
         return max(overflow ? last : end, last + 1)

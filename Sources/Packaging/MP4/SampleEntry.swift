@@ -1,23 +1,24 @@
 import Media
 
-/// What a video track says of its pictures before the first of them: the sample entry (ISO/IEC 14496-12, 8.5.2; 14496-15, 5.4.2.1 and 8.4.1).
+/// The sample entry of a video track, which describes its pictures (ISO/IEC 14496-12, 8.5.2; 14496-15, 5.4.2.1 and
+/// 8.4.1).
 struct VideoSampleEntry {
-    /// As players are asked for it, see ``CodecString``.
+    /// The string that identifies the codec to players; see ``CodecString``.
     let codecs: String
-    /// What is shown, in luma samples.
+    /// The size of the displayed picture, in luma samples.
     let size: PictureSize
     private let type: StaticString
     private let aspectRatio: SampleAspectRatio
     private let colour: ColourDescription
     private let configuration: BoxWriter
 
-    /// Compressor name of 32 bytes, the first its length.
+    /// The size of the compressor name, in bytes. The first byte is its length.
     private static let compressorField = 32
     /// 72 dpi as a 16.16 number.
     private static let resolution: UInt32 = 72 << 16
     private static let depth: UInt16 = 24
 
-    /// - Parameter place: Where a player finds parameter sets.
+    /// - Parameter place: Where players find parameter sets.
     init(_ sets: ParameterSetList, codec: Codec, place: FragmentedMP4.ParameterSetPlace) throws(PackagingError) {
         guard let set = sets.sequence.first, !sets.picture.isEmpty, codec == .h264 || !sets.video.isEmpty else {
             throw .noParameterSets
@@ -60,7 +61,7 @@ struct VideoSampleEntry {
         colour = signal?.colour ?? .bt709Limited
     }
 
-    /// Width and height of the track, which `tkhd` has in square pixels, as 16.16 numbers.
+    /// The track's width and height, which `tkhd` gives in square pixels, as 16.16 numbers.
     var trackSize: (width: UInt32, height: UInt32) {
         let width = ((size.width << 16) &* aspectRatio.width).dividedReportingOverflow(by: aspectRatio.height)
         return (UInt32(clamping: width.partialValue), UInt32(clamping: size.height) << 16)
@@ -96,7 +97,7 @@ struct VideoSampleEntry {
     }
 }
 
-/// What an Opus track says of its packets (*Encapsulation of Opus in ISO Base Media File Format*, 4.3).
+/// The sample entry of an Opus track (*Encapsulation of Opus in ISO Base Media File Format*, 4.3).
 enum OpusSampleEntry {
     private static let sampleSize: UInt16 = 16
 

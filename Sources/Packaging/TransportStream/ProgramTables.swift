@@ -4,7 +4,7 @@ import Media
 struct ProgramTables {
     static let associationPID: UInt16 = 0
     static let mapPID: UInt16 = 0x1000
-    /// The PID of the program's first stream, which has its clock. The others follow.
+    /// The PID of the program's first stream, which carries the clock. The other streams follow.
     static let firstPID: UInt16 = 0x0100
     private static let (streamID, program): (UInt16, UInt16) = (1, 1)
 
@@ -54,11 +54,11 @@ extension MediaTrack.Coding {
         }
     }
 
-    /// What tells players of a stream whose type says too little.
+    /// Descriptors for streams whose type does not tell enough.
     fileprivate var descriptors: [UInt8] {
         switch self {
         case .video: []
-        // A registration descriptor (2.6.8) of "Opus", then an extension descriptor of DVB's with the channels.
+        // A registration descriptor (2.6.8) of "Opus", then DVB's extension descriptor with the number of channels.
         case .opus(let parameters): [0x05, 4, 0x4F, 0x70, 0x75, 0x73, 0x7F, 2, 0x80, parameters.channels]
         }
     }

@@ -1,13 +1,13 @@
 import Media
 
-/// The fixed form of transport packets (ISO/IEC 13818-1, 2.4.3).
+/// The header of transport packets (ISO/IEC 13818-1, 2.4.3).
 enum TransportPacket {
     static let size = 188
     static let headerSize = 4
     static let bodySize = size - headerSize
     static let padding: UInt8 = 0xFF
 
-    /// What follows the header: `adaptation_field_control`.
+    /// The parts that follow the header: `adaptation_field_control`.
     enum Content: UInt8 {
         case payload = 1
         case adaptation = 2
@@ -28,7 +28,8 @@ enum TransportPacket {
     }
 }
 
-/// The checksum of program tables (ISO/IEC 13818-1, annex A): polynomial 0x04C11DB7, begun with ones, bits in their order.
+/// The checksum of program tables (ISO/IEC 13818-1, annex A): polynomial 0x04C11DB7, initial value all ones, bits not
+/// reflected.
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { (index: UInt32) in
         (0..<8).reduce(index << 24) { crc, _ in

@@ -1,8 +1,9 @@
 package import Media
 
-/// The MPEG transport stream (ISO/IEC 13818-1) of one program: whole packets for each unit. docs/formats.md lists its tables.
+/// A muxer for an MPEG transport stream (ISO/IEC 13818-1) with one program. Each unit becomes whole packets.
+/// docs/reference/formats.md lists its tables.
 ///
-/// A player may begin at any keyframe: its packets begin with the program's tables.
+/// A player can start at any keyframe, because its packets begin with the program's tables.
 package struct TransportStream: Sendable {
     /// An elementary stream of the program.
     private struct Stream {
@@ -11,9 +12,9 @@ package struct TransportStream: Sendable {
         var continuity: UInt8 = 0
     }
 
-    /// The longest that the tables stay away, in µs of PTS, as far as there are pictures.
+    /// The longest time between two copies of the tables, in µs of PTS, if there are pictures.
     private static let tableInterval: Int64 = 100_000
-    /// Bytes of the adaptation field with a program clock, its length byte included.
+    /// The number of bytes of the adaptation field with a program clock, including its length byte.
     private static let clockFieldSize = 8
     private static let elementaryHeaderSize = 14
 
@@ -22,7 +23,7 @@ package struct TransportStream: Sendable {
     private var streams: [Stream]
     private var lastTables: Int64?
 
-    /// - Parameter tracks: The first one's units carry the program's clock.
+    /// - Parameter tracks: The tracks. The first one's units carry the program's clock.
     package init(tracks: [MediaTrack]) {
         streams = zip(tracks, ProgramTables.firstPID...).map { Stream(track: $0, pid: $1) }
         tables = ProgramTables(streams: streams.map { ($0.track, $0.pid) })
@@ -30,7 +31,7 @@ package struct TransportStream: Sendable {
 
     package init(codec: Codec) { self.init(tracks: [.video(codec)]) }
 
-    /// Packages the program's next unit. Units of one track come in the order of their times.
+    /// Packages the program's next unit. Units of one track must come in the order of their times.
     package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(
         _ unit: EncodedUnit<Input>
     ) throws(PackagingError) -> Output {
@@ -72,7 +73,7 @@ package struct TransportStream: Sendable {
         return Output(byteCount: count * TransportPacket.size) { writer in
             if sendsTables { counters.writeTables(to: &writer) }
             unit.bytes.read { bytes in
-                // The first packet has the clock, the headers, and what fits of the picture.
+                // The first packet has the clock, the headers, and as much of the picture as fits.
                 let room = firstRoom - Self.elementaryHeaderSize - delimiter.count
                 let first = min(room, bytes.count)
                 let filling = room - first
@@ -89,7 +90,8 @@ package struct TransportStream: Sendable {
         }
     }
 
-    /// An audio packet with its control header (ETSI's carriage of Opus, as FFmpeg and GStreamer read it) as one PES packet.
+    /// Packages an audio packet with its control header as one PES packet. The header follows ETSI's carriage of Opus,
+    /// as FFmpeg and GStreamer read it.
     private func soundPackets<Input: MediaBytes, Output: MediaBytes>(
         _ unit: EncodedUnit<Input>,
         _ stream: inout Stream
@@ -114,21 +116,23 @@ package struct TransportStream: Sendable {
         }
     }
 
-    /// `opus_control_header` without trimming: its prefix of 11 bits, no flags, and the packet's size in bytes of 255 and a rest.
+    /// Returns `opus_control_header` without trimming: its prefix of 11 bits, no flags, and the packet's size as bytes
+    /// of 255 and a remainder.
     private static func opusControlHeader(size: Int) -> [UInt8] {
         [0x7F, 0xE0] + repeatElement(255, count: max(0, size / 255)) + [UInt8(clamping: size % 255)]
     }
 
-    /// How many packets a payload of `size` bytes fills.
+    /// Returns how many packets a payload of `size` bytes fills.
     private static func packetCount(of size: Int) -> Int {
         (max(0, size) + TransportPacket.bodySize - 1) / TransportPacket.bodySize
     }
 
     private static func next(_ continuity: UInt8) -> UInt8 { (continuity &+ 1) & 0x0F }
 
-    /// Tells a player that it lost packets: a packet with the discontinuity indicator for each counter that continues in `packets`.
+    /// Returns packets that tell a player that it lost packets: one with the discontinuity indicator for each counter
+    /// that continues in `packets`.
     ///
-    /// - Parameter packets: Those that come next, as made by ``packets(_:)``. A keyframe's have all counters.
+    /// - Parameter packets: The next packets, as returned by ``packets(_:)``. A keyframe's packets have all counters.
     package static func discontinuity(before packets: some RandomAccessCollection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(3 * TransportPacket.size)
@@ -139,7 +143,7 @@ package struct TransportStream: Sendable {
             let (high, low) = (header[at: 1] ?? 0, header[at: 2] ?? 0)
             let pid = (UInt16(clamping: high) << 8 | UInt16(clamping: low)) & 0x1FFF
             guard seen.insert(pid).inserted else { continue }
-            // A packet without payload repeats the counter of the one before it.
+            // A packet without payload repeats the counter of the packet before it.
             let next = header[at: 3] ?? 0
             bytes += [UInt8](byteCount: TransportPacket.size) { writer in
                 TransportPacket.appendHeader(
@@ -196,7 +200,7 @@ package struct TransportStream: Sendable {
         stream.continuity = next(stream.continuity)
     }
 
-    /// The packets that continue a unit from `place` on. The last one is filled up by its adaptation field.
+    /// Writes the packets that continue a unit from `place` on. An adaptation field fills up the last one.
     private static func writeRest(
         _ bytes: ByteReader,
         from place: Int,
@@ -212,16 +216,17 @@ package struct TransportStream: Sendable {
         }
     }
 
-    /// An adaptation field of this many bytes without flags. A field of one byte is its length alone.
+    /// Writes an adaptation field of this many bytes without flags. A field of one byte contains only its length.
     private static func writeFilling(_ count: Int, to writer: inout ByteWriter) {
         if count > 0 { writer.put(UInt8(clamping: count - 1)) }
         if count > 1 { writer.put(0) }
         writer.fill(TransportPacket.padding, count: count - 2)
     }
 
-    /// The header of the PES packet (2.4.3.6).
+    /// Writes the header of the PES packet (2.4.3.6).
     ///
-    /// Its length is told where 16 bits are enough, so that a player need not wait for the next unit to know this one whole.
+    /// It has the packet's length if 16 bits suffice. Then a player need not wait for the next unit to know that this
+    /// one is complete.
     private static func writeElementaryHeader(
         stream: UInt8,
         size: Int,
@@ -236,7 +241,8 @@ package struct TransportStream: Sendable {
 }
 
 extension Codec {
-    /// An access unit delimiter that allows slices of any kind (H.264 7.3.2.4, H.265 7.3.2.5), which transport streams ask for.
+    /// An access unit delimiter that allows slices of any kind (H.264 7.3.2.4, H.265 7.3.2.5). Transport streams
+    /// require it.
     fileprivate var delimiter: [UInt8] {
         switch self {
         case .h264: [0, 0, 0, 1, 0x09, 0xF0]

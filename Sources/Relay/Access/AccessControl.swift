@@ -6,87 +6,98 @@ package import Logging
 import NIOCore
 import Synchronization
 
-/// Who may call the relay: looks after the key file, judges what callers show, and ends the connections of keys that are revoked.
+/// Decides who may call the relay: watches the key file, checks callers' keys, and closes connections whose key is
+/// revoked.
 ///
-/// Access is off as long as there has been no key file: then whoever reaches the relay may all. Only a relay on loopback starts like that. Once there was
-/// a file it stays on, whatever becomes of the file.
+/// Access control is off until there is a key file; every caller may then do everything. Only a relay on loopback may
+/// start like that. Once there was a file, it stays on, even if the file is deleted.
 package final class AccessControl: Sendable {
+    /// The state that every check uses.
     private struct State {
-        /// Nil while access is off.
+        /// The keys; `nil` while access control is off.
         var ring: KeyRing?
         var failures = FailureLimit()
         var log = LogBudget()
-        /// For the audit lines of callers without a key.
+        /// Limits the audit lines of callers without a key.
         var strangers = LogBudget()
         var refusals: [Problem.Code: UInt64] = [:]
-        /// Connections with a call under way that was let in, and its key; nil for those from before there were keys.
+        /// Connections with an admitted call under way, and its key; `nil` for those admitted while there were no keys.
         var holders: [ObjectIdentifier: (channel: any Channel, key: KeyRing.Entry?)] = [:]
     }
 
-    /// Nil where access is off for good.
+    /// The key file; `nil` if access control can never be on.
     private let file: KeyFile?
     private let logger: Logger
+    private let events: EventHub
     private let logins = LoginCookie()
     private let state: Mutex<State>
-    /// Held while the key file is looked at and read, which may take its time. ``state`` is taken under it, never the other way round.
+    /// Held while the key file is checked and read, which may take a while. ``state`` is locked while this is held,
+    /// never the other way round.
     private let watch: Mutex<Watch>
 
+    /// The state of watching the key file.
     private struct Watch {
-        /// The key file's.
+        /// The state of the key file.
         var files: WatchedFiles
-        /// For what is said of a key file that cannot be read.
+        /// Limits the log lines about an unreadable key file.
         var log = LogBudget()
     }
 
-    /// - Parameter path: The key file, which need not be there; nil for no access control.
-    /// - Throws: ``KeyFileError`` where it is there and cannot be read.
-    package init(keysFile path: String?, logger: Logger) throws(KeyFileError) {
+    /// Creates the access control.
+    ///
+    /// - Parameter path: The key file, which may be missing; `nil` for no access control.
+    /// - Throws: ``KeyFileError`` if the file exists and cannot be read.
+    package init(keysFile path: String?, events: EventHub, logger: Logger) throws(KeyFileError) {
         file = path.map(KeyFile.init(path:))
+        self.events = events
         self.logger = logger
         watch = Mutex(Watch(files: WatchedFiles(path.map { [$0] } ?? [])))
         state = Mutex(State(ring: try file?.read()))
     }
 
-    /// The number of keys; nil while access is off.
+    /// The number of keys; `nil` while access control is off.
     package var keyCount: Int? { state.withLock { $0.ring?.keys.count } }
 
     /// Whether calls need a key.
     var isOn: Bool { state.withLock { $0.ring != nil } }
 
-    /// Calls refused since the relay started, by code.
+    /// The number of calls refused since the relay started, by code.
     var refusals: [Problem.Code: UInt64] { state.withLock { $0.refusals } }
 
-    /// Says at the start whether calls need a key.
+    /// Logs at the start whether calls need a key.
     func announce() {
         if let count = keyCount {
             logger.notice("access is on: \(count) keys", metadata: ["keysFile": "\(file?.path ?? "")"])
         } else if let file {
             logger.notice(
-                "access is off: whoever reaches the relay's ports on this machine may do everything. It goes on with the first `heliograph keys make`",
+                "access is off: anyone who reaches the relay's ports on this machine may do everything. The first `heliograph keys make` turns it on",
                 metadata: ["keysFile": "\(file.path)"]
             )
         } else {
-            logger.notice("access is off: whoever reaches the relay's ports on this machine may do everything")
+            logger.notice("access is off: anyone who reaches the relay's ports on this machine may do everything")
         }
     }
 
-    /// Takes notice of a key file that has changed. Costs one stat(2) where it has not; not for the media loop.
+    /// Reads the key file if it has changed. Without a change it costs one stat(2). Not for the media loop.
     ///
-    /// Done before every check, so that a change holds for the next call; and from time to time, for connections that go on.
+    /// It runs before each check, so that a change applies to the next call. It also runs periodically, for connections
+    /// that stay open.
     func refresh() {
         guard let file else { return }
-        let revoked = watch.withLock { watch -> [any Channel] in
-            guard watch.files.look() else { return [] }
+        let revoked = watch.withLock { watch -> [any Channel]? in
+            guard watch.files.look() else { return nil }
             let read = Result { () throws(KeyFileError) in try file.read() }
             if case .failure(.unreadable) = read { watch.files.readAgain() }
             return state.withLock { take(read, &$0, &watch.log, file) }
         }
+        guard let revoked else { return }
         for channel in revoked { channel.close(promise: nil) }
+        events.publish(.keysChanged)
     }
 
-    /// Takes over what the key file says.
+    /// Applies the contents of the key file.
     ///
-    /// - Returns: The connections whose calls would not be let in any more.
+    /// - Returns: The connections whose calls would no longer be admitted.
     private func take(
         _ read: Result<KeyRing?, KeyFileError>,
         _ state: inout State,
@@ -103,7 +114,7 @@ package final class AccessControl: Sendable {
                 "the key file \(file.path) is gone: no key is good any more. Access stays on until the relay's end"
             )
         case .failure(let error):
-            let consequence = state.ring == nil ? "nobody is let in" : "the keys of before count"
+            let consequence = state.ring == nil ? "no caller gets in until it is mended" : "the former keys stay valid"
             state.ring = state.ring ?? KeyRing()
             log.log(.error, to: logger, "\(error); \(consequence)")
         }
@@ -113,7 +124,8 @@ package final class AccessControl: Sendable {
         return revoked.values.map(\.channel)
     }
 
-    /// Who shows `credential`, as far as it is good; nil where it is not. For who asks and leaves the refusal to ``admit(_:to:from:)``.
+    /// Returns the caller that shows `credential`, or `nil` if it is not valid. It does not count failures;
+    /// ``admit(_:to:from:)`` does.
     ///
     /// - Parameter isRefreshed: Whether ``refresh()`` was called right before.
     func caller(showing credential: Credential, isRefreshed: Bool = false) -> Caller? {
@@ -132,7 +144,7 @@ package final class AccessControl: Sendable {
         }
     }
 
-    /// Who makes a call, if they may.
+    /// Returns the caller of a call, if it is allowed.
     ///
     /// - Parameter isRefreshed: Whether ``refresh()`` was called right before.
     func admit(
@@ -145,7 +157,7 @@ package final class AccessControl: Sendable {
         guard let role = access.role else { return caller ?? .stranger }
         guard let caller else {
             switch credential {
-            // A cookie of the relay's former life is no try to break in.
+            // A cookie from a previous run of the relay is not an attack.
             case .nothing, .login: throw counted(.missingKey)
             case .key, .malformed: throw wrongKey(from: address)
             }
@@ -154,33 +166,38 @@ package final class AccessControl: Sendable {
         return caller
     }
 
-    /// The cookie of a web page whose user shows `text` as the key, and who that is. No cookie while access is off.
+    /// Returns the cookie for a web page whose user shows `text` as the key, and the caller. There is no cookie while
+    /// access control is off.
     func logIn(_ text: String, from address: SocketAddress?) throws(Problem) -> (caller: Caller, cookie: String?) {
         let credential = APIKey(text).map(Credential.key) ?? .malformed
         guard let caller = caller(showing: credential) else { throw wrongKey(from: address) }
         return (caller, caller.key.map { logins.value(for: $0, now: Self.now) })
     }
 
-    /// Ends `channel` when the caller's key is revoked, and that of one without a key when the first key is made, until it is released.
+    /// Closes `channel` when the caller's key is revoked, until ``release(_:)``. A caller without a key is closed when
+    /// the first key is made.
     func hold(_ channel: any Channel, by caller: Caller) {
         let isGood = state.withLock { state in
             state.holders[ObjectIdentifier(channel)] = (channel, caller.key)
             guard let ring = state.ring else { return true }
             return caller.key.map(ring.keys.contains) ?? false
         }
-        // The keys have changed since the caller was let in.
+        // The keys have changed since the caller was admitted.
         if !isGood { channel.close(promise: nil) }
     }
 
+    /// Ends the effect of ``hold(_:by:)``.
     func release(_ channel: any Channel) { state.withLock { $0.holders[ObjectIdentifier(channel)] = nil } }
 
+    /// Ends the effect of ``hold(_:by:)`` when the connection closes.
     func releaseAtEnd(of channel: any Channel) {
         channel.closeFuture.whenComplete { [weak self] _ in self?.release(channel) }
     }
 
-    /// Whether the log may tell of a call of somebody without a key; see ``LogBudget/take(now:)``.
+    /// Returns whether the log has room for a call without a key; see ``LogBudget/take(now:)``.
     func takeStrangersLine() -> Int? { state.withLock { $0.strangers.take(now: .now()) } }
 
+    /// Counts a wrong key and returns the problem for its caller.
     private func wrongKey(from address: SocketAddress?) -> Problem {
         let wait = state.withLock { state in
             let wait = state.failures.count(PeerAddress.party(of: address), now: .now())
@@ -192,6 +209,7 @@ package final class AccessControl: Sendable {
         return counted(wait.map(Problem.tooManyFailures) ?? .wrongKey)
     }
 
+    /// Counts a refusal and returns its problem.
     private func counted(_ problem: Problem) -> Problem {
         state.withLock { $0.refusals[problem.code, default: 0] += 1 }
         return problem
@@ -201,7 +219,7 @@ package final class AccessControl: Sendable {
 }
 
 extension RouteAccess {
-    /// The least role that may; nil where none is needed.
+    /// The least role that is required; `nil` if none is.
     var role: Role? {
         switch self {
         case .anyone: nil

@@ -5,25 +5,25 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// What the log says of one call that changes something, beside who made it and what the answer was.
+/// The log's details about one call that changes something, besides its caller and its answer.
 final class CallAudit: Sendable {
     /// Longest path that is logged, in characters.
     private static let longestPath = 200
 
-    /// What all lines of the audit say, so that they can be found.
+    /// The message of all audit lines, by which they can be found.
     static let message: Logger.Message = "audit"
 
     private let notes = Mutex<Logger.Metadata>([:])
 
-    /// Says what the call was about.
+    /// Adds a detail about the call.
     func note(_ name: String, _ value: some CustomStringConvertible) {
         notes.withLock { $0[name] = "\(value)" }
     }
 
-    /// Whether the log tells of calls of this method: all that may change something (RFC 9110, section 9.2.1).
+    /// Returns whether calls of this method are logged: all that may change something (RFC 9110, section 9.2.1).
     static func isDue(_ method: HTTPRequest.Method) -> Bool { method != .get && method != .head }
 
-    /// Writes the line. Those of callers without a key are written as far as `access` has room for them.
+    /// Writes the line. For callers without a key, it does so only while `access` has room for their lines.
     func log(
         _ request: Request,
         by caller: Caller,

@@ -1,15 +1,15 @@
 import Access
 import Media
 
-/// Who makes a call.
+/// The caller of a call.
 struct Caller: Sendable {
-    /// The key that was shown; nil for none.
+    /// The caller's key; `nil` for none.
     let key: KeyRing.Entry?
     let role: Role?
 
-    /// Who needs no key, because access is off: may all.
+    /// A caller that needs no key because access control is off. It may do everything.
     static let local = Caller(key: nil, role: .operator)
-    /// Who has shown none, on a route that is for anyone.
+    /// A caller without a key, on a route for anyone.
     static let stranger = Caller(key: nil, role: nil)
 
     init(key: KeyRing.Entry) {
@@ -23,20 +23,22 @@ struct Caller: Sendable {
     }
 }
 
-/// What a caller shows to be let in, not looked into yet.
+/// A caller's credential, not checked yet.
 enum Credential: Sendable {
     case nothing
     /// `Authorization: Bearer …` (RFC 6750, section 2.1).
     case key(APIKey)
-    /// An `Authorization` that no key can be.
+    /// An `Authorization` header that cannot contain a key.
     case malformed
     /// The web page's cookie.
     case login(String)
 
+    /// Reads the credential from a request's headers.
+    ///
     /// - Parameters:
-    ///   - authorization: The values of the header of this name.
-    ///   - cookies: The same.
-    ///   - authority: The `Host` header's.
+    ///   - authorization: The values of the `Authorization` header.
+    ///   - cookies: The values of the `Cookie` header.
+    ///   - authority: The value of the `Host` header.
     init(authorization: [String], cookies: [String], authority: String?) {
         if let value = authorization.first {
             let parts = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)

@@ -1,23 +1,24 @@
 package import NIOCore
 
-/// How often an address may show wrong keys. Right ones are never held up: others may be behind the same address.
+/// The limit on wrong keys from one address. Valid keys are never delayed, because several callers may share the
+/// address.
 ///
 /// The generic cell rate algorithm (ITU-T I.371, annex A): one instant for each address.
 package struct FailureLimit: Sendable {
-    /// So many at once, and then one in each interval.
+    /// How many failures are allowed at once; after that, one per interval.
     package static let burst = 10
     package static let interval = TimeAmount.seconds(6)
-    /// Addresses that are told apart. Beyond them all others count as one.
+    /// Most addresses that are tracked separately. All others count as one.
     package static let maximumAddresses = 4096
 
-    /// When an address that shows none any more has all its tries again.
+    /// When an address without further failures has all its tries again.
     private var forgiven: [String: NIODeadline] = [:]
 
     package init() {}
 
     /// Counts a failure.
     ///
-    /// - Returns: Nil where it is within the limit, else how long until the next one would be.
+    /// - Returns: `nil` if it is within the limit; if not, how long until the next failure would be.
     package mutating func count(_ address: String, now: NIODeadline) -> TimeAmount? {
         var address = address
         if forgiven[address] == nil, forgiven.count >= Self.maximumAddresses {

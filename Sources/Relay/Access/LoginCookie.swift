@@ -2,21 +2,22 @@ package import Access
 import FoundationEssentials
 import Media
 
-/// The cookie by which a web page shows that its user had a key: the elements of a page cannot send headers, and its scripts are not to hold the key.
+/// The cookie that proves a web page's user had a key. The page's elements cannot send headers, and its scripts should
+/// not hold the key.
 ///
-/// It holds no key. Its value is the key's name, when it ends, and a code that only this relay's process can make (HMAC-SHA-256, RFC 2104), of
-/// both and the key's hash: it is worth nothing after the relay's end, and when the key is revoked.
+/// It does not contain the key. Its value is the key's name, the expiry time, and an HMAC-SHA-256 (RFC 2104) over both
+/// and the key's hash. Only this run of the relay can make it, so it ends with the relay or the key.
 package struct LoginCookie: Sendable {
-    /// How long it is good, s.
+    /// How long the cookie is valid, s.
     package static let lifetime = 12 * 3600
-    /// Longest value that is looked at, bytes.
+    /// Longest value that is checked, bytes.
     private static let maximumLength = 256
 
     private let secret = randomBytes(SHA256.byteCount)
 
     package init() {}
 
-    /// The cookie's value for the holder of `key`.
+    /// Returns the cookie's value for the holder of `key`.
     ///
     /// - Parameter now: s since 1970.
     package func value(for key: KeyRing.Entry, now: Int) -> String {
@@ -25,7 +26,7 @@ package struct LoginCookie: Sendable {
         return "\(key.name).\(end).\(Hexadecimal.text(of: code))"
     }
 
-    /// The key that `value` was made for; nil where it was not, or is too old.
+    /// Returns the key that `value` was made for; `nil` if it is forged or expired.
     ///
     /// - Parameter now: s since 1970.
     package func key(of value: String, in ring: KeyRing, now: Int) -> KeyRing.Entry? {
@@ -46,14 +47,15 @@ package struct LoginCookie: Sendable {
         return message
     }
 
-    /// The cookie's name. Browsers do not tell a host's ports apart, and several relays may be on one.
+    /// Returns the cookie's name. It contains the port, because browsers share a host's cookies between its ports, and
+    /// several relays may run there.
     ///
-    /// - Parameter authority: The `Host` header's.
+    /// - Parameter authority: The value of the `Host` header.
     static func name(authority: String?) -> String {
         "heliograph-\(authority.flatMap { Endpoint($0)?.port } ?? 0)"
     }
 
-    /// The value of this relay's cookie among those of a request (RFC 6265, section 4.2.1).
+    /// Returns the value of this relay's cookie among a request's cookies (RFC 6265, section 4.2.1).
     static func value(in cookies: [String], authority: String?) -> String? {
         let name = name(authority: authority)
         for pair in cookies.flatMap({ $0.split(separator: ";") }) {
@@ -63,7 +65,8 @@ package struct LoginCookie: Sendable {
         return nil
     }
 
-    /// A `Set-Cookie` (RFC 6265, section 4.1): no script reads it, and no other site's pages make the browser send it. An empty value takes it away.
+    /// Returns a `Set-Cookie` value (RFC 6265, section 4.1). Scripts cannot read the cookie, and browsers do not send
+    /// it for other sites' pages. An empty value deletes it.
     static func field(_ value: String, authority: String?, isSecure: Bool) -> String {
         let age = value.isEmpty ? 0 : lifetime
         return

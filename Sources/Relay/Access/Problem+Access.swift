@@ -4,7 +4,7 @@ import HeliographAPI
 import NIOCore
 
 extension Problem {
-    /// RFC 6750, section 3.
+    /// The challenge of RFC 6750, section 3.
     private static let challenge = "Bearer realm=\"heliograph\""
 
     static var missingKey: Problem {
@@ -17,7 +17,7 @@ extension Problem {
     }
 
     static var wrongKey: Problem {
-        var problem = Problem(.wrongKey, "the key is none of this relay's; it may have been revoked")
+        var problem = Problem(.wrongKey, "the relay does not know this key; it may have been revoked")
         problem.headers[.wwwAuthenticate] = "\(challenge), error=\"invalid_token\""
         return problem
     }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// Which agent is at a link's other end.
+/// The device and role of the agent on a link.
 struct AgentIdentity: Sendable {
     let device: String
     let role: AgentRole
@@ -11,10 +11,11 @@ struct AgentIdentity: Sendable {
     init(_ hello: Hello) { (device, role) = (hello.device, hello.role) }
 }
 
-/// What an agent link reports to.
+/// The owner of agent links, which gets their packets.
 @MediaLoop
 protocol AgentLinkOwner: AnyObject, Sendable {
-    /// Returns why this agent at the other end of `channel` may not be admitted, or `nil` if it may. Takes its time: nothing waits for it but this link.
+    /// Returns why this agent at the other end of `channel` may not be admitted, or `nil` if it may. It may take a
+    /// while, because only this link waits for it.
     func objection(to hello: Hello, on channel: any Channel) async -> Reject?
     func linkRefused(_ reject: Reject)
     func linkAdmitted(_ link: AgentLink, hello: Hello)
@@ -28,17 +29,17 @@ protocol AgentLinkOwner: AnyObject, Sendable {
     func link(_ link: AgentLink, lostBecause loss: LinkLoss, of agent: AgentIdentity)
 }
 
-/// One agent's connection: cuts what it sends into packets, and performs what its state machine decides.
+/// One agent's connection. It splits the received bytes into packets, and performs what its state machine decides.
 @MediaLoop
 final class AgentLink {
-    /// Media of a session that the agent may queue, ms.
+    /// Most media of a session that the agent may queue, ms.
     private static let maximumQueuedMedia = 1000
     private static let longestHeartbeat = TimeAmount.seconds(2)
-    /// Most heartbeats that wait to be read: an agent sends a few a second.
+    /// Most heartbeats that wait to be read. An agent sends a few per second.
     private static let mostUnread = 64
-    /// Reads all links' heartbeats, one after the other: nothing else runs there.
+    /// Reads all links' heartbeats, one at a time. Nothing else runs on this thread.
     nonisolated static let reader: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-    /// How long a refused peer is given to read why.
+    /// How long a refused peer has to read the reason.
     private static let lingerTime = TimeAmount.seconds(1)
 
     private let channel: any Channel
@@ -48,16 +49,18 @@ final class AgentLink {
     private let isHeard: Bool
     private var machine: LinkStateMachine
     private var decoder = PacketStream<ByteBuffer>(accepting: .agentToRelay)
-    /// Heartbeats that are being read elsewhere.
+    /// The number of heartbeats that are being read on the other thread.
     private var unread = 0
     private var timer: Scheduled<Void>?
-    /// Once it is admitted.
+    /// The agent; `nil` until it is admitted.
     private var agent: AgentIdentity?
 
     private(set) var bytesReceived = 0
     private(set) var lastByte = NIODeadline.now()
 
-    /// - Throws: When there are too many connections to say so.
+    /// Creates the link of a new connection.
+    ///
+    /// - Throws: An error if there are too many connections even to send a refusal.
     init(
         channel: any Channel,
         owner: any AgentLinkOwner,
@@ -74,19 +77,19 @@ final class AgentLink {
         arm()
     }
 
-    /// Sends a packet. An agent that lets them pile up is lost: it reads nothing, and they would wait for ever.
+    /// Sends a packet. An agent that lets packets pile up is dropped, because it does not read.
     func send(_ packet: Packet) {
         guard channel.isWritable else { return perform(machine.stalled()) }
         channel.writeAndFlush(ByteBuffer(bytes: packet.encoded()), promise: nil)
     }
 
-    /// A newer agent has been admitted in its place.
+    /// Closes the link because a newer agent was admitted in its place.
     func displace() { perform(machine.displaced()) }
 
-    /// Gives up an agent that hangs.
+    /// Closes the link because the agent hangs.
     func abandon() { perform(machine.abandoned()) }
 
-    /// Counts a packet that was of no use as a report, of which an agent may send so many.
+    /// Counts a useless packet as a report. Reports have a rate limit.
     func countReport() { perform(machine.reported()) }
 
     func close() { channel.close(promise: nil) }
@@ -95,7 +98,7 @@ final class AgentLink {
         if !isHeard { perform(machine.crowded()) }
     }
 
-    /// Takes in what the agent sends.
+    /// Processes bytes from the agent.
     func received(_ bytes: ByteBuffer) {
         guard machine.takesBytes else { return }
         lastByte = .now()
@@ -105,6 +108,7 @@ final class AgentLink {
         receivePackets()
     }
 
+    /// Processes all complete packets that have arrived.
     private func receivePackets() {
         do throws(WireError) {
             while let item = try nextItem() {
@@ -118,7 +122,7 @@ final class AgentLink {
         }
     }
 
-    /// The next whole packet that is accepted in the state that the one before has led to.
+    /// Returns the next complete packet, if the state after the previous packet accepts it.
     private func nextItem() throws(WireError) -> PacketStream<ByteBuffer>.Item? {
         guard let limit = machine.maximumLength else { return nil }
         decoder.maximumLength = limit
@@ -140,7 +144,7 @@ final class AgentLink {
         read(heartbeat, from: agent)
     }
 
-    /// Has a heartbeat read on another thread, and then delivered.
+    /// Reads a heartbeat on another thread, then delivers it.
     private func read(_ heartbeat: UnreadHeartbeat, from agent: AgentIdentity) {
         guard unread < Self.mostUnread else { return perform(machine.flooded()) }
         unread += 1
@@ -149,9 +153,10 @@ final class AgentLink {
             .whenSuccess { [weak self] result in MediaLoop.assumeIsolated { self?.haveRead(result, from: agent) } }
     }
 
+    /// Delivers a heartbeat that was read on the other thread, or fails the link if it is malformed.
     private func haveRead(_ result: Result<Heartbeat, WireError>, from agent: AgentIdentity) {
         unread -= 1
-        // It may have been lost meanwhile.
+        // The link may have been lost meanwhile.
         guard machine.isAdmitted else { return }
         switch result {
         case .success(let heartbeat): owner.link(self, received: .heartbeat(heartbeat), from: agent)
@@ -159,14 +164,14 @@ final class AgentLink {
         }
     }
 
-    /// Asks whether the agent may be admitted. Meanwhile nothing more is read from it.
+    /// Checks whether the agent may be admitted. Meanwhile nothing more is read from it.
     private func judge(_ hello: Hello) {
         channel.setOption(.autoRead, value: false).whenFailure { [channel] _ in channel.close(promise: nil) }
         Task {
             let reject = await owner.objection(to: hello, on: channel)
             perform(machine.judged(hello, reject))
             channel.setOption(.autoRead, value: true).whenFailure { [channel] _ in channel.close(promise: nil) }
-            // What came right behind HELLO.
+            // Process what arrived right after HELLO.
             receivePackets()
         }
     }
@@ -185,7 +190,7 @@ final class AgentLink {
         case .admit(let hello):
             agent = AgentIdentity(hello)
             strangers.admitted(channel)
-            // From now on the watchdog's time counts, which may be shorter than HELLO's.
+            // The watchdog's limit applies from now on. It may be shorter than HELLO's.
             arm()
             let heartbeat = min(Self.longestHeartbeat, .nanoseconds(policy.watchdog.nanoseconds / 3))
             send(
@@ -209,8 +214,10 @@ final class AgentLink {
         }
     }
 
-    /// Closes behind `reject`. Output first: a socket closed with unread bytes resets the connection, and the peer would lose the
-    /// reason that is still on its way.
+    /// Closes the connection after sending `reject`.
+    ///
+    /// Only the output is closed at first. Closing a socket with unread bytes resets the connection, and the peer would
+    /// lose the reason that is still on its way.
     private func end(with reject: Reject?) {
         guard let reject else { return close() }
         send(.reject(reject))
@@ -218,6 +225,7 @@ final class AgentLink {
         MediaLoop.schedule(at: .now() + Self.lingerTime) { [weak self] in self?.close() }
     }
 
+    /// Schedules the machine's next timer.
     private func arm() {
         timer?.cancel()
         guard let wake = machine.wake else { return }
@@ -229,7 +237,7 @@ final class AgentLink {
     }
 }
 
-/// Hands an agent's connection's bytes and its end to its ``AgentLink``.
+/// Passes an agent connection's bytes and its end to its ``AgentLink``.
 final class AgentLinkHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

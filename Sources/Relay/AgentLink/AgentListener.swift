@@ -3,18 +3,22 @@ import NIOPosix
 
 /// Accepts agents' connections.
 struct AgentListener: Sendable {
-    /// Connections that may wait to be accepted.
+    /// Most connections that wait to be accepted.
     private static let backlog: CInt = 64
 
-    /// Reads from one link before the others have their turn: an agent that floods its own does not hold up theirs.
+    /// Reads from one link before the others have their turn, so that an agent that floods its link does not delay the
+    /// others.
     private static let readsAtOnce: UInt = 1
-    /// Bytes that wait for an agent below and above which it takes part and has stopped reading. The sessions of a full device fit.
+    /// The bytes waiting for an agent below which it accepts packets, and above which it counts as not reading. The
+    /// sessions of a full device fit.
     private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 512 << 10, high: 1 << 20)
 
     private let channel: any Channel
 
     var port: Int { channel.localAddress?.port ?? 0 }
 
+    /// Opens the listener.
+    ///
     /// - Throws: ``RelayStartError``
     init(
         endpoint: Endpoint,
@@ -23,7 +27,7 @@ struct AgentListener: Sendable {
         pauses: AcceptPauses
     ) async throws {
         let strangers = AgentStrangers()
-        // Made now: it takes descriptors, of which there may be none left when an agent comes.
+        // Created early, because it takes descriptors and none may be left when an agent connects.
         _ = AgentLink.reader
         let bootstrap = ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)

@@ -3,33 +3,38 @@ import NIOCore
 import NIOPosix
 package import Wire
 
-/// The users of this machine whose processes may be agents: the relay's own, root, and those that the operator names. The token alone does not do: it may have
-/// been read off a file or an environment by somebody else.
+/// The users of this machine whose processes may be agents: the relay's own, root, and those that the operator names.
+///
+/// The token alone is not enough: another user may have read it from a file or an environment.
 package struct AgentUsers: Sendable {
     private let ids: Set<UInt32>
 
-    /// - Parameter others: Beside the relay's own user and root.
+    /// Creates the set of allowed users.
+    ///
+    /// - Parameter others: Users besides the relay's own and root.
     package init(others: [UInt32]) { ids = Set(others + [geteuid(), 0]) }
 
-    /// What speaks against the process at the other end of `channel`; nil for nothing.
+    /// Returns why the process at the other end of `channel` may not be an agent; `nil` if it may.
     func objection(to channel: any Channel) async -> Reject? {
         guard let peer = channel.remoteAddress, let local = channel.localAddress else { return objection(to: nil) }
         do {
-            // Not on the media loop: the kernel's list is long where there are many connections.
+            // Not on the media loop, because the kernel's list is long if there are many connections.
             let user = try await NIOThreadPool.singleton.runIfActive { try PeerUser.id(at: peer, connectedTo: local) }
             return objection(to: user)
         } catch {
-            let reason = "whose process this is cannot be looked up now: \(error)"
+            let reason = "the process's user cannot be looked up now: \(error)"
             return Reject(code: .unavailable, reason: reason)
         }
     }
 
-    /// - Parameter user: Nil where it cannot be told.
+    /// Returns why a user may not run agents; `nil` if it may.
+    ///
+    /// - Parameter user: The user's id; `nil` if unknown.
     package func objection(to user: UInt32?) -> Reject? {
         guard let user else {
             return Reject(
                 code: .wrongUser,
-                reason: "the kernel does not tell whose process this is: connect from this machine"
+                reason: "the kernel does not report the process's user: connect from this machine"
             )
         }
         guard !ids.contains(user) else { return nil }
@@ -38,22 +43,22 @@ package struct AgentUsers: Sendable {
     }
 }
 
-/// The connections to the agents' port that are no agent's: they have not said HELLO yet, or are being told why they are refused.
+/// The connections to the agents' port without an admitted agent: they have not sent HELLO yet, or are being refused.
 @MediaLoop
 final class AgentStrangers: Sendable {
-    /// There is no place to tell it why, either.
+    /// There are too many connections even to send a refusal.
     struct Crowded: Error {}
 
-    /// Most that are listened to.
+    /// Most connections that may send HELLO.
     private static let maximum = 64
-    /// Most that are told that there are too many.
+    /// Most connections that are told that there are too many.
     private static let maximumRefused = 64
 
     private var present: Set<ObjectIdentifier> = []
 
-    /// A connection has come.
+    /// Records a new connection.
     ///
-    /// - Returns: Whether it is listened to. Else it is to be refused.
+    /// - Returns: Whether it may send HELLO. If not, it must be refused.
     func arrived(_ channel: any Channel) throws(Crowded) -> Bool {
         guard present.count < Self.maximum + Self.maximumRefused else { throw Crowded() }
         let isHeard = present.count < Self.maximum
@@ -65,6 +70,6 @@ final class AgentStrangers: Sendable {
         return isHeard
     }
 
-    /// It is an agent's.
+    /// Records that an agent was admitted on the connection.
     func admitted(_ channel: any Channel) { present.remove(ObjectIdentifier(channel)) }
 }

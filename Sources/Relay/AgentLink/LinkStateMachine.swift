@@ -1,16 +1,16 @@
 package import NIOCore
 package import Wire
 
-/// Why a link that had been admitted is gone.
+/// Why an admitted link was lost.
 package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
     case closed
     case silent(TimeAmount)
     case protocolError(String)
-    /// It lets what it is sent pile up.
+    /// The agent lets packets pile up.
     case stalled
-    /// A newer agent took its place.
+    /// A newer agent replaced it.
     case displaced
-    /// It owes pictures and gives none.
+    /// The agent owes pictures and sends none.
     case hung
 
     package var description: String {
@@ -25,11 +25,13 @@ package enum LinkLoss: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// One agent link from its first byte to its loss: who is let in, and when the link counts as lost.
+/// The state machine of one agent link, from its first byte to its loss: it decides who is admitted, and when the link
+/// is lost.
 package struct LinkStateMachine: Sendable {
+    /// The time limits of a link.
     package struct Policy: Sendable {
         package var token: LinkToken
-        /// How long a connection may take to say HELLO.
+        /// The time limit for a connection to send HELLO.
         package var helloTimeout: TimeAmount
         /// How long an admitted link may be silent.
         package var watchdog: TimeAmount
@@ -41,16 +43,18 @@ package struct LinkStateMachine: Sendable {
         }
     }
 
+    /// What to do after an event.
     package enum Action: Sendable, Equatable {
         case nothing
-        /// Its token is right: find out whether it may be admitted, then call ``LinkStateMachine/judged(_:_:)``.
+        /// The token is correct. Find out whether the agent may be admitted, then call
+        /// ``LinkStateMachine/judged(_:_:)``.
         case judge(Hello)
         case admit(Hello)
-        /// The packet is for the link's owner.
+        /// Deliver the packet to the link's owner.
         case deliver
-        /// Send it, then close. The link had not been admitted.
+        /// Send the REJECT, then close. The link was not admitted.
         case refuse(Reject)
-        /// Send the REJECT if there is one, then close. The link had been admitted.
+        /// Send the REJECT if there is one, then close. The link was admitted.
         case lose(LinkLoss, Reject?)
     }
 
@@ -61,14 +65,14 @@ package struct LinkStateMachine: Sendable {
         case ended
     }
 
-    /// Longest packet body before an agent has shown its token: a HELLO fits, an attack on memory does not.
+    /// Longest packet body before an agent has shown its token. A HELLO fits; an attack on memory does not.
     package static let maximumLengthBeforeHello = 64 << 10
-    /// Packets beside access units, per second, and how many may come at once. An agent sends a heartbeat or two a second, and tells of its
-    /// source and its sessions when they change.
+    /// Most packets per second besides access units, and most at once. An agent sends one or two heartbeats a second,
+    /// and reports its source and its sessions when they change.
     private static let reportRate = 100
     private static let reportBurst = 2000
 
-    /// How long sockets are read before silence is believed.
+    /// How long sockets are read again before a silent link is given up.
     private static let secondLook = TimeAmount.milliseconds(20)
 
     private let policy: Policy
@@ -83,13 +87,13 @@ package struct LinkStateMachine: Sendable {
                 }
         }
     }
-    /// Longest packet body that is accepted now, nil when nothing is any more. Stored because a look at what is computed copies the machine, for each
-    /// packet.
+    /// Longest packet body that is accepted now; `nil` after the end. It is stored because computing it would copy the
+    /// machine for each packet.
     package private(set) var maximumLength: Int? = Self.maximumLengthBeforeHello
     private let connected: NIODeadline
     private var lastByte: NIODeadline
-    /// When a link that has been silent for long enough is lost: a second look, since on a busy machine its bytes may have come and not been
-    /// read yet.
+    /// When a silent link is lost. The pause before it allows a second look: on a busy machine its bytes may have
+    /// arrived without being read.
     private var lossAt: NIODeadline?
 
     package init(policy: Policy, now: NIODeadline) {
@@ -98,7 +102,7 @@ package struct LinkStateMachine: Sendable {
         lastByte = now
     }
 
-    /// When ``timerFired(now:)`` is due next, nil after the end.
+    /// When ``timerFired(now:)`` is due next; `nil` after the end.
     package var wake: NIODeadline? {
         switch state {
         case .awaitingHello, .judging: connected + policy.helloTimeout
@@ -107,16 +111,18 @@ package struct LinkStateMachine: Sendable {
         }
     }
 
+    /// Records that bytes have arrived, which restarts the watchdog.
     package mutating func bytesArrived(now: NIODeadline) {
         lastByte = now
         lossAt = nil
     }
 
-    /// Whether bytes that come are of use still.
+    /// Whether the link still accepts bytes.
     package var takesBytes: Bool { state != .ended }
 
     package var isAdmitted: Bool { state == .admitted }
 
+    /// Returns what to do with a packet.
     package mutating func received(_ packet: Packet) -> Action {
         switch state {
         case .judging, .ended:
@@ -136,7 +142,7 @@ package struct LinkStateMachine: Sendable {
         }
     }
 
-    /// A unit has come.
+    /// Records a unit.
     package mutating func receivedUnit() -> Action {
         switch state {
         case .judging, .ended: .nothing
@@ -145,9 +151,9 @@ package struct LinkStateMachine: Sendable {
         }
     }
 
-    /// It is known whether the agent may be admitted.
+    /// Takes the result of the check whether the agent may be admitted.
     ///
-    /// - Parameter reject: Why not; nil if it may.
+    /// - Parameter reject: Why not; `nil` if it may.
     package mutating func judged(_ hello: Hello, _ reject: Reject?) -> Action {
         guard state == .judging else { return .nothing }
         if let reject {
@@ -160,7 +166,7 @@ package struct LinkStateMachine: Sendable {
 
     private mutating func admittedReceived(_ packet: Packet) -> Action {
         switch packet {
-        // Sessions have limits of their own for REST and WAKE: hundreds may need them at once.
+        // REST and WAKE have limits per session, because hundreds may need them at once.
         case .accessUnit, .snapshot, .rest, .wake:
             return .deliver
         case .hello:
@@ -171,28 +177,28 @@ package struct LinkStateMachine: Sendable {
         }
     }
 
-    /// Counts a report, or a packet that its session had no use for.
+    /// Counts a report, or a packet that its session could not use.
     package mutating func reported() -> Action {
         guard state == .admitted, !reports.take(now: lastByte) else { return .nothing }
-        return end(protocolError: "too many packets beside access units: \(Self.reportRate) a second are allowed")
+        return end(protocolError: "too many packets other than access units: \(Self.reportRate) a second are allowed")
     }
 
-    /// Heartbeats come faster than they can be read.
-    package mutating func flooded() -> Action { end(protocolError: "heartbeats come faster than they can be read") }
+    /// Ends the link because heartbeats come faster than the relay reads them.
+    package mutating func flooded() -> Action { end(protocolError: "heartbeats come faster than the relay reads them") }
 
-    /// Too many others have not said HELLO yet.
+    /// Refuses the connection because too many others have not sent HELLO yet.
     package mutating func crowded() -> Action {
         guard state == .awaitingHello else { return .nothing }
-        return refuse(.tooManyConnections, "too many connections have not said HELLO: try again later")
+        return refuse(.tooManyConnections, "too many connections have not sent HELLO: try again later")
     }
 
-    /// The peer does not read what it is sent.
+    /// Ends the link because the peer does not read.
     package mutating func stalled() -> Action {
         defer { state = .ended }
         return state == .admitted ? .lose(.stalled, nil) : .nothing
     }
 
-    /// A newer agent of the same device and role has been admitted.
+    /// Ends the link because a newer agent of the same device and role was admitted.
     package mutating func displaced() -> Action {
         guard state == .admitted else { return .nothing }
         state = .ended
@@ -200,13 +206,13 @@ package struct LinkStateMachine: Sendable {
         return .lose(.displaced, Reject(code: .displaced, reason: reason))
     }
 
-    /// The agent is of no use any more, though it is there.
+    /// Ends the link because the agent hangs.
     package mutating func abandoned() -> Action {
         defer { state = .ended }
         return state == .admitted ? .lose(.hung, nil) : .nothing
     }
 
-    /// The bytes are not the protocol.
+    /// Ends the link because the bytes violate the protocol.
     package mutating func failed(_ error: WireError) -> Action { end(protocolError: error.description) }
 
     package mutating func closed() -> Action {

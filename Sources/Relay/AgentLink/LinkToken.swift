@@ -2,22 +2,22 @@ import Access
 import Files
 import SystemPackage
 
-/// The secret that an agent shows in its HELLO.
+/// The secret that an agent sends in its HELLO.
 package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
     /// Fewest characters of a configured token.
     package static let minimumLength = 16
     /// Longest token file, bytes.
     private static let maximumSize = 4096
-    /// The environment variable that carries it, into the relay and on to the agents it starts. A command line would show it to
-    /// every user of the machine.
+    /// The environment variable with the token, for the relay and the agents that it starts. A command line would show
+    /// it to every user of the machine.
     package static let environmentKey = "HELIOGRAPH_LINK_TOKEN"
 
     package let value: String
 
-    /// Not the value: the service group prints whole services in its log.
+    /// A fixed text without the value, because the service group logs whole services.
     package var description: String { "a link token" }
 
-    /// A token that the operator configured. White space around it is not part of it.
+    /// Creates a token that the operator configured, without surrounding white space.
     ///
     /// - Throws: ``RelayStartError/tokenTooShort(source:)``
     package init(configured text: String, source: String) throws(RelayStartError) {
@@ -28,7 +28,7 @@ package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
         guard value.count >= Self.minimumLength else { throw .tokenTooShort(source: source) }
     }
 
-    /// The token in the file at `path`, which others than user and group may not read.
+    /// Reads the token from the file at `path`. Other users than its owner and group must not be able to read it.
     package init(file path: String) throws(RelayStartError) {
         let bytes: [UInt8]
         do {
@@ -39,15 +39,15 @@ package struct LinkToken: Sendable, Equatable, CustomStringConvertible {
         try self.init(configured: String(decoding: bytes, as: UTF8.self), source: path)
     }
 
-    /// One that a relay had and kept.
+    /// Restores a token that a previous relay kept.
     init(value: String) { self.value = value }
 
-    /// A new one: 32 random bytes in hexadecimal.
+    /// Creates a new token: 32 random bytes in hexadecimal.
     package static func random() -> LinkToken { LinkToken(value: Hexadecimal.text(of: randomBytes(32))) }
 
-    /// Whether `candidate` is this token. The time it takes tells nothing about where the two differ.
+    /// Returns whether `candidate` is this token. The comparison takes the same time wherever the two differ.
     package func matches(_ candidate: String) -> Bool {
-        // Digests have one length, so that the token's stays secret, too.
+        // Digests have one length, so that the token's length stays secret too.
         SHA256.isEqual(SHA256.hash(Array(value.utf8)), SHA256.hash(Array(candidate.utf8)))
     }
 }

@@ -4,23 +4,24 @@ import Glibc
 package import NIOCore
 import SystemPackage
 
-/// The user whose process is at the other end of a TCP connection within this machine.
+/// Finds the user whose process is at the other end of a TCP connection within this machine.
 ///
-/// SO_PEERCRED is for Unix sockets only. The kernel lists every TCP socket of the network namespace with its owner in /proc/self/net/tcp and tcp6 (proc(5)); the
-/// peer's is the one whose two addresses are the other way round. That costs a walk over all of them, and is therefore asked only of agents whose token is right.
+/// SO_PEERCRED is for Unix sockets only. The kernel lists every TCP socket of the network namespace with its owner in
+/// /proc/self/net/tcp and tcp6 (proc(5)). The peer's entry has the two addresses swapped. The search reads the whole
+/// list, so it runs only for agents with the right token.
 package enum PeerUser {
-    /// A socket that is open on both sides. All others belong to nobody any more, and are listed as root's.
+    /// The state of a socket that is open on both sides. Other sockets have no owner any more and are listed as root's.
     private static let established = "01"
-    /// Longest list, bytes: hundreds of thousands of sockets.
+    /// Longest list, bytes: enough for hundreds of thousands of sockets.
     private static let maximumSize = 64 << 20
 
-    /// Nil where it cannot be told: the peer has gone, or is on another machine.
+    /// Returns the user's id, or `nil` if it is unknown: the peer is gone, or is on another machine.
     ///
     /// - Parameters:
     ///   - peer: The other end's address.
     ///   - local: This end's.
-    ///   - folder: Where the lists are.
-    /// - Throws: `Errno` where a list cannot be read, such as for want of descriptors.
+    ///   - folder: The folder with the lists.
+    /// - Throws: `Errno` if a list cannot be read, for example because no descriptors are left.
     package static func id(
         at peer: SocketAddress,
         connectedTo local: SocketAddress,
@@ -36,7 +37,7 @@ package enum PeerUser {
         return nil
     }
 
-    /// The owner of the open socket with these addresses in a list as the kernel writes it.
+    /// Returns the owner of the open socket with these addresses from a list in the kernel's format.
     package static func id(in list: some Collection<UInt8>, at peer: String, connectedTo local: String) -> UInt32? {
         let wanted = Array("\(peer) \(local) \(established) ".utf8)
         for line in list.split(separator: UInt8(ascii: "\n")) {
@@ -50,17 +51,17 @@ package enum PeerUser {
         return nil
     }
 
-    /// How a list writes addresses: the words of the address as they lie in memory, then the port, all hexadecimal.
+    /// The address format of a list: the address's words as they lie in memory, then the port, all in hexadecimal.
     package enum Form {
         case v4, v6
 
-        /// Nil for addresses that the list does not have.
+        /// Returns the text of an address, or `nil` if the list cannot contain it.
         package func text(of address: SocketAddress) -> String? {
             var bytes = PeerAddress.bytes(of: address)
             switch self {
             case .v4: guard bytes.count == 4 else { return nil }
             case .v6:
-                // IPv4 as a socket for both has it (RFC 4291, section 2.5.5.2).
+                // IPv4 addresses as dual-stack sockets show them (RFC 4291, section 2.5.5.2).
                 if bytes.count == 4 { bytes = Array(repeating: 0, count: 10) + [0xFF, 0xFF] + bytes }
                 guard bytes.count == 16 else { return nil }
             }
@@ -77,7 +78,7 @@ package enum PeerUser {
         }
     }
 
-    /// Nil for a list that there is not: of IPv6 on a kernel without it.
+    /// Reads a list. Returns `nil` if it does not exist, such as that of IPv6 on a kernel without it.
     private static func read(_ path: String) throws -> [UInt8]? {
         do {
             return try BoundedFile.read(FilePath(path), atMost: maximumSize)
@@ -87,12 +88,12 @@ package enum PeerUser {
     }
 }
 
-/// Users of this machine, by the number or the name that a person gives.
+/// Looks up users of this machine by the number or name that a person enters.
 enum UserName {
     /// Longest entry of the user database, bytes.
     private static let entrySize = 16 << 10
 
-    /// The user's id; nil where there is none of that name.
+    /// Returns the user's id; `nil` if there is no such user.
     static func id(of text: String) -> UInt32? {
         if let id = UInt32(text) { return id }
         var user = passwd()

@@ -3,17 +3,17 @@ import Files
 import HeliographAPI
 import SystemPackage
 
-/// Reads the configuration file. docs/configuration.md describes it.
+/// Reads the configuration file. docs/reference/configuration.md describes it.
 package enum ConfigurationFile {
     /// Longest file, bytes.
     package static let maximumSize = 1 << 20
 
-    /// The settings in the file at `path`.
+    /// Reads the settings from the file at `path`.
     package static func settings(at path: String) throws(ConfigurationError) -> RelaySettings {
         try settings(in: try text(at: path), path: path)
     }
 
-    /// The settings that `text` says, which is the file at `path`.
+    /// Reads the settings from `text`, the contents of the file at `path`.
     package static func settings(in text: String, path: String) throws(ConfigurationError) -> RelaySettings {
         let document: YAMLDocument
         do {
@@ -60,19 +60,19 @@ package enum ConfigurationFile {
     }
 }
 
-/// All that is wrong with a configuration file, or with the environment.
+/// All errors of a configuration file, or of the environment.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
-    /// `FILE:LINE:COLUMN: what is wrong, and what is allowed`, in the order of the file, or `VARIABLE: …`.
+    /// The errors in file order, as `FILE:LINE:COLUMN: what is wrong, and what is allowed`, or `VARIABLE: …`.
     package let lines: [String]
 
     init(path: String, faults: [YAMLDocument.Fault]) {
         lines = faults.sorted { $0.mark < $1.mark }.map { "\(path):\($0.mark.line):\($0.mark.column): \($0.statement)" }
     }
 
-    /// What is wrong with the environment: `VARIABLE: what is wrong, and what is allowed`.
+    /// Creates an error about the environment, with lines like `VARIABLE: what is wrong, and what is allowed`.
     init(lines: [String]) { self.lines = lines }
 
-    /// The whole file is to blame.
+    /// Creates an error about the whole file.
     init(path: String, _ statement: String) { lines = ["\(path): \(statement)"] }
 
     package var description: String { lines.joined(separator: "\n") }

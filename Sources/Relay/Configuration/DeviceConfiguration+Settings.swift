@@ -1,7 +1,8 @@
 import Wire
 
 extension DeviceConfiguration: Configurable {
-    /// The settings of a device. Those that ``RelayConfiguration/settings`` names too may be said for all devices at once.
+    /// The settings of a device. Those that ``RelayConfiguration/settings`` also contains may be set for all devices at
+    /// once.
     package static let settings: [Setting<DeviceConfiguration>] = [
         Setting("source", \.source, .source, .forBroadcasts) {
             "What a broadcast captures if its start names no [source](api.md#post-screencapturebroadcaststart): "
@@ -36,7 +37,7 @@ extension DeviceConfiguration: Configurable {
             .forBroadcasts,
             default: "`$XDG_STATE_HOME/heliograph`"
         ) {
-            "Where the agent keeps the portal's restore token, in a folder of the device's name."
+            "The agent keeps the portal's restore token here, in a folder of the device's name."
         },
         Setting("consentTimeout", \.consentTimeout, .optionalSeconds(1...3600), .forBroadcasts, default: "60") {
             "How long a person has to answer the desktop's dialog, in seconds."
@@ -54,11 +55,17 @@ extension DeviceConfiguration: Configurable {
         Setting("screenshotTimeout", \.screenshotTimeout, .optionalSeconds(0.1...60), .forBroadcasts, default: "5") {
             "How long the program may take for one screenshot, in seconds."
         },
+        Setting("onDemand", \.isOnDemand, .bool, .atOnce) {
+            "Whether a viewer's call at the [device's own address](api.md#one-address-for-a-device) starts the broadcast "
+                + "and a shared session. Sources that may ask a person are never started this way."
+        },
         Setting("maxSessions", \.maximumSessions, .integer(1...1000), .atOnce) { "Most sessions of a device." },
         Setting("maxViewers", \.maximumViewers, .integer(1...10_000), .atOnce) { "Most viewers of a session." },
     ]
 
-    /// - Parameter all: What counts for each device that does not have its own value.
+    /// Creates the configuration of one device.
+    ///
+    /// - Parameter all: The values for devices that do not set their own.
     init(_ device: DeviceSettings, within all: DeviceConfiguration) {
         self.init(name: device.name)
         for setting in Self.settings {

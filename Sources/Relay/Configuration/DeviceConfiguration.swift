@@ -2,29 +2,31 @@ package import HeliographAPI
 package import NIOCore
 import Wire
 
-/// One device: what is captured, by which agent, and how much of it may be asked for.
+/// One device: what is captured, by which agent, and the limits on its use.
 package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible {
-    /// The device of a relay that is told of none.
+    /// The device of a relay without configured devices.
     package static let defaultName = "default"
 
-    /// 1 to 64 letters, digits, `-` and `_`.
+    /// The name: 1 to 64 letters, digits, `-` and `_`.
     package let name: String
-    /// What a broadcast captures when its start names no source.
+    /// The source of a broadcast whose start names none.
     package var source = SourceRequest(kind: .portal)
-    /// What its standby captures; nil where the source decides.
+    /// The source of its standby; `nil` if it follows from the broadcast's source.
     package var fallback: Fallback?
-    /// The `capture-agent` to start; nil looks beside the relay's own executable, then in PATH.
+    /// The `capture-agent` to start; `nil` looks beside the relay's own executable, then in PATH.
     package var agentExecutable: String?
-    /// What the agent's environment has over the relay's own. The link token is not among it. The values may be secrets.
+    /// Variables that override the relay's environment for the agent, except the link token. The values may be secrets.
     package var environment: [String: String] = [:]
-    /// Where the agent keeps the portal's restore token; nil for the agent's own choice.
+    /// Where the agent keeps the portal's restore token; `nil` for the agent's default.
     package var stateDirectory: String?
-    /// How long a person has to answer the desktop's dialog; nil for the agent's own choice.
+    /// How long a person has to answer the desktop's dialog; `nil` for the agent's default.
     package var consentTimeout: TimeAmount?
-    /// The program that takes screenshots, and its arguments; nil for what the desktop offers.
+    /// The program that takes screenshots, and its arguments; `nil` for the desktop's own way.
     package var screenshotCommand: [String]?
-    /// How long it may take for one; nil for the agent's own choice.
+    /// The time limit for a screenshot; `nil` for the agent's default.
     package var screenshotTimeout: TimeAmount?
+    /// Whether a viewer's call to the device's own address starts the broadcast and a shared session.
+    package var isOnDemand = false
     /// Most sessions at a time.
     package var maximumSessions = 8
     /// Most viewers of one session.
@@ -34,11 +36,11 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
 
     package init() { self.init(name: Self.defaultName) }
 
-    /// Without the environment, whoever prints it.
+    /// A text without the environment, which may hold secrets.
     package var description: String { "device \(name)" }
 }
 
-/// What a device's standby captures.
+/// The source of a device's standby.
 package enum Fallback: Sendable, Equatable {
     /// There is no standby.
     case nothing
@@ -46,10 +48,10 @@ package enum Fallback: Sendable, Equatable {
 }
 
 extension DeviceConfiguration {
-    /// What a standby is to capture beside a broadcast of `source`, nil where there is to be none.
+    /// Returns the standby's source beside a broadcast of `source`; `nil` for no standby.
     ///
-    /// Without a word of the configuration: screenshots beside a desktop's screencast, of the same monitor and with the same pointer, and
-    /// beside a node where the device has a command for them: what else there is to photograph need not be what the node shows.
+    /// By default a desktop's screencast gets screenshots of the same monitor, with the same pointer. A node gets
+    /// screenshots only if the device has a command for them, because the screen need not show what the node shows.
     package func fallback(for source: SourceRequest) -> SourceRequest? {
         switch (fallback, source.kind) {
         case (.nothing, _): return nil

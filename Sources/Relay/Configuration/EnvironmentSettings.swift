@@ -1,12 +1,13 @@
 import HeliographAPI
 
-/// Reads settings from environment variables: `HELIOGRAPH_RELAY_MAX_SESSIONS` is `maxSessions`. docs/configuration.md describes them.
+/// Reads settings from environment variables: `HELIOGRAPH_RELAY_MAX_SESSIONS` sets `maxSessions`.
+/// docs/reference/configuration.md describes them.
 package enum EnvironmentSettings {
     private static let prefix = "HELIOGRAPH_RELAY_"
-    /// Names the configuration file.
+    /// The variable that names the configuration file.
     package static let file = prefix + "CONFIG"
 
-    /// The settings of the variables that begin with the prefix. Values are YAML, as in the file; an empty one says nothing.
+    /// Reads the variables that begin with the prefix. Values are YAML, as in the file; empty ones are ignored.
     package static func settings(in environment: [String: String]) throws(ConfigurationError) -> RelaySettings {
         var members: [JSONValue.Member] = []
         var lines: [String] = []
@@ -26,24 +27,26 @@ package enum EnvironmentSettings {
             for member in members { settings.places[member.name] = variableName(of: member.name) }
             if lines.isEmpty { return settings }
         } catch {
-            // What was refused above may lack a field now; the field itself is not to blame.
+            // A value that was rejected above may now lack a field, which is not the real error.
             lines += error.all.map { issue in
-                let member = issue.path.dropFirst().joined(separator: ".")
-                let statement = member.isEmpty ? issue.statement : "\(member) \(issue.statement)"
-                return "\(variableName(of: issue.path.first ?? "")): \(statement)"
+                let variable = variableName(of: issue.path.first ?? "")
+                // The variable stands for the setting, unless it sets none.
+                let field = issue.isUnknownField && issue.path.count == 1 ? issue.path : Array(issue.path.dropFirst())
+                guard !field.isEmpty else { return "\(variable): \(issue.statement)" }
+                return "\(variable): \(issue.message(naming: field.joined(separator: ".")))"
             }
         }
         throw ConfigurationError(lines: lines)
     }
 
-    /// A source may be its kind alone, as with the flag.
+    /// Turns a source's kind alone into a source, as the flag does.
     private static func value(_ value: JSONValue, of name: String) -> JSONValue {
         let setting = RelayConfiguration.settings.first { $0.name == name }
         guard case .string = value, let member = setting?.flags.first?.member else { return value }
         return .object([.init(name: member, value: value)])
     }
 
-    /// `HELIOGRAPH_RELAY_MAX_SESSIONS` is `maxSessions`.
+    /// Returns the setting of a variable: `maxSessions` for `HELIOGRAPH_RELAY_MAX_SESSIONS`.
     private static func settingName(of variable: String) -> String {
         let words = variable.dropFirst(prefix.count).lowercased().split(
             separator: "_",

@@ -1,7 +1,7 @@
 extension RelayConfiguration: Configurable {
-    /// The relay's settings. A new one needs a line here and a property that it sets.
+    /// The relay's settings. To add one, add a line here and the property that it sets.
     package static let settings: [Setting<RelayConfiguration>] =
-        listening + access + files + agents + viewers + connectionLimits + ofDevices
+        listening + access + files + agents + viewers + connectionLimits + ofDevices + events
 
     private static let listening: [Setting<RelayConfiguration>] = [
         Setting("http", \.http, .endpoint, .atRestart) {
@@ -49,7 +49,7 @@ extension RelayConfiguration: Configurable {
         Setting("printPorts", \.printsPorts, .bool, .atRestart) { "Prints the same JSON to standard output." },
         Setting("logLevel", \.logLevel, .word("level"), .atOnce) { "The least level that is logged." },
         Setting("logFormat", \.logFormat, .word("format"), .atRestart) {
-            "The format of the [log](monitoring.md#the-log). In json, each line is one object."
+            "The format of the [log](../guide/monitoring.md#the-log). In json, each line is one object."
         },
     ]
 
@@ -105,4 +105,10 @@ extension RelayConfiguration: Configurable {
                 "The [devices](#devices) by name, and their own settings."
             }
         ]
+
+    private static let events: [Setting<RelayConfiguration>] = [
+        Setting("webhooks", \.listedWebhooks, .webhooks, .atOnce, default: "`{}`") {
+            "The [addresses that get events](#webhooks), by a name of your choice."
+        }
+    ]
 }

@@ -2,82 +2,91 @@ import Access
 package import Logging
 package import NIOCore
 
-/// What a relay is told when it starts. Every value has a default.
+/// The configuration of a relay. Every value has a default.
 package struct RelayConfiguration: Sendable {
-    /// Where the HTTP API listens, and sessions' ports on the same address. Off loopback only with ``tls`` and keys.
+    /// The address of the HTTP API. Sessions' ports are on the same host. Other than loopback, it needs ``tls`` and
+    /// keys.
     package var http = Endpoint(host: "127.0.0.1", port: 8420)
-    /// Where agents connect; loopback only.
+    /// The address for agents; loopback only.
     package var agentLink = Endpoint(host: "127.0.0.1", port: 9300)
-    /// The first port that a session without a port of its own tries; 0 lets the system choose.
+    /// The first port to try for sessions without a port of their own; 0 lets the system choose.
     package var sessionPortBase = 9200
-    /// The devices that can be broadcast, at least one. Their names differ.
+    /// The devices that can be broadcast; at least one, with different names.
     package var devices = [DeviceConfiguration()]
-    /// What counts for each device that does not have its own value.
+    /// The values for devices that do not set their own.
     package var eachDevice = DeviceConfiguration()
-    /// The devices as the file lists them, from which ``devices`` are made.
+    /// The devices in the file, from which ``devices`` is made.
     package var listedDevices = [DeviceSettings(name: DeviceConfiguration.defaultName)]
-    /// What connections of others than agents are encrypted with.
+    /// The webhooks in the file, from which ``webhooks`` is made.
+    package var listedWebhooks: [WebhookSettings] = []
+    /// The webhooks that get events.
+    package var webhooks: [Webhook] = []
+    /// How often webhooks get an event that they do not accept.
+    package var webhookPolicy = WebhookLane.Policy()
+    /// The TLS settings for all connections except agents'.
     package var tls = TLSSettings.none
-    /// Where an identity of the relay's own making is kept; nil for nowhere.
+    /// The folder for a certificate that the relay makes; `nil` for none.
     package var stateDirectory: String?
-    /// Where the API keys are kept; nil for no access control.
+    /// The file with the API keys; `nil` for no access control.
     package var keysFile: String?
     /// The file to read ``linkToken`` from.
     package var linkTokenFile: String?
-    /// The secret that agents show.
+    /// The secret that agents send.
     package var linkToken = LinkToken.random()
-    /// Whether the operator chose it. Else the one of the relay's former life counts.
+    /// Whether the operator chose ``linkToken``. If not, the token of the previous run applies.
     package var isTokenConfigured = false
-    /// The users, beside the relay's own and root, whose processes may be agents.
+    /// The users, besides the relay's own and root, whose processes may be agents.
     package var agentUsers: [UInt32] = []
-    /// Where the relay keeps what it goes on with after its end; nil for nowhere.
+    /// The file with the state for the next run; `nil` for none.
     package var stateFile: String?
-    /// How long after its start a relay expects agents of its former life before it starts others.
+    /// How long after its start a relay waits for agents of its previous run before it starts new ones.
     package var adoptionTime = TimeAmount.seconds(2)
 
-    /// How long a connection may take to say HELLO.
+    /// The time limit for a connection to send HELLO.
     package var helloTimeout = TimeAmount.seconds(5)
-    /// After how long without a byte an agent's link counts as lost.
+    /// How long an agent's link may be silent before it counts as lost.
     package var watchdog = TimeAmount.seconds(6)
-    /// How long an agent may give no picture that is overdue, while its link is well, before it is ended.
+    /// How long an agent with a healthy link may owe a picture before it is ended.
     package var hangTime = TimeAmount.seconds(10)
-    /// How long an agent whose link is gone is expected back before another is started.
+    /// How long the relay waits for an agent whose link is gone before it starts another.
     package var agentReturnGrace = TimeAmount.seconds(5)
     /// How long a standby's source may be lost before viewers see a slate.
     package var slateDelay = TimeAmount.seconds(5)
-    /// How long a stopped agent has to leave by itself before it is sent SIGTERM.
+    /// How long a stopped agent has to leave before it gets SIGTERM.
     package var agentStopGrace = TimeAmount.seconds(2)
-    /// Delays between restarts of an agent that exits.
+    /// The delays between restarts of an agent that exits.
     package var restartBackoff = RestartBackoff.Policy()
 
-    /// How many connections callers and viewers may have, and for how long one may keep the relay waiting.
+    /// The limits on connections of callers and viewers, and on the time they may take.
     package var connections = ConnectionLimits()
-    /// How many connections to sessions' ports may come without a key yet, where one is needed.
+    /// The limits on connections to sessions' ports that have not shown a key yet, if one is needed.
     package var strangers = StreamEntrance.Policy()
-    /// What is expected of viewers on WebSockets.
+    /// The limits on viewers' WebSockets.
     package var webSocket = WebSocketMachine.Policy()
 
-    /// What a viewer may fall behind by.
+    /// The limits on what waits for a viewer.
     package var viewerQueueLimits = ViewerQueue.Limits()
-    /// How long a viewer may be behind before its connection is closed; nil for ever.
+    /// How long a viewer may be behind before its connection is closed; `nil` for no limit.
     package var viewerTimeout: TimeAmount? = .seconds(30)
-    /// Most bytes that all viewers' connections may have been handed and not have taken.
+    /// Most bytes handed to all viewers' connections and not taken yet.
     package var viewerMemory = 256 << 20
 
-    /// Written once all ports are open: `{"http":8420,"agentLink":9300,"pid":1234}`.
+    /// The file written once all ports are open: `{"http":8420,"agentLink":9300,"pid":1234}`.
     package var portsFile: String?
-    /// Whether the same is printed to standard output.
+    /// Whether the contents of ``portsFile`` are also printed to standard output.
     package var printsPorts = false
-    /// What is logged at least.
+    /// The least severe level that is logged.
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text
 
-    /// Where each setting was said, by its name, for those who have to mend it.
+    /// The place that set each setting, by the setting's name, for error messages.
     package var places: [String: String] = [:]
 
     package init() {}
 
-    /// - Parameter keyCount: How many keys there are; nil where access is off.
+    /// Checks that the settings fit together.
+    ///
+    /// - Parameter keyCount: The number of keys; `nil` if access control is off.
     /// - Throws: ``RelayStartError``
     package func validate(keyCount: Int?) throws(RelayStartError) {
         guard agentLink.isLoopback else { throw .notLoopback(option: "--agent-link", endpoint: agentLink) }
@@ -85,7 +94,7 @@ package struct RelayConfiguration: Sendable {
         throw .open(endpoint: http, hasTLS: tls != .none, hasKeys: keyCount ?? 0 > 0, keysFile: keysFile)
     }
 
-    /// Looks at what a start would, as far as it can without opening a port or making a file.
+    /// Checks what a start would check, without opening ports or creating files.
     ///
     /// - Throws: ``RelayStartError``
     package func check() throws(RelayStartError) {
@@ -97,12 +106,12 @@ package struct RelayConfiguration: Sendable {
         }
         try validate(keyCount: keys?.keys.count)
         guard let files = try TLSFiles(tls, directory: stateDirectory) else { return }
-        // A start makes its own.
+        // A start would create them.
         if tls == .selfSigned, files.isMissing { return }
         _ = try files.identity()
     }
 
-    /// What went wrong, behind where the setting that is to blame was said.
+    /// Returns the error's text, after the place where the faulty setting was set.
     package func statement(of error: RelayStartError) -> String {
         guard let place = error.setting.flatMap({ places[$0] }) else { return "heliograph-relay: \(error)" }
         return "\(place): \(error)"
@@ -110,9 +119,10 @@ package struct RelayConfiguration: Sendable {
 }
 
 extension RelayConfiguration {
-    /// The settings whose values differ in `new`, by their names: those that can change while the relay runs, and those that cannot.
+    /// Returns the names of settings that differ in `new`: those that can change while the relay runs, and those that
+    /// cannot.
     ///
-    /// A device that is new or gone is one that cannot.
+    /// A new or removed device cannot.
     package func differences(to new: RelayConfiguration) -> (changed: [String], fixed: [String]) {
         let differing = Self.settings.filter { !$0.isOfDevices && $0.differs(self, new) }
         var changed = differing.filter { $0.change != .atRestart }.map(\.name)
@@ -122,7 +132,7 @@ extension RelayConfiguration {
             }
         }
         var fixed = differing.filter { $0.change == .atRestart }.map(\.name)
-        // A token of the relay's own is a new one each time.
+        // A token that the relay makes is different each time.
         if isTokenConfigured != new.isTokenConfigured || new.isTokenConfigured && linkToken != new.linkToken {
             fixed.append("linkTokenFile")
         }
@@ -134,6 +144,7 @@ extension RelayConfiguration {
     package func taking(_ new: RelayConfiguration) -> RelayConfiguration {
         var configuration = self
         for setting in Self.settings where setting.change != .atRestart { setting.copy(new, &configuration) }
+        configuration.webhooks = new.webhooks
         configuration.devices = devices.map { device in new.devices.first { $0.name == device.name } ?? device }
         return configuration
     }
@@ -143,9 +154,10 @@ extension RelayConfiguration {
     /// Creates the configuration that a relay starts with.
     ///
     /// - Parameters:
-    ///   - linkToken: The secret from the environment, which counts when the settings name no file.
-    ///   - stateDirectory: Where the state, the keys and a certificate of the relay's own are kept that the settings name no file for; nil for nowhere.
-    /// - Throws: ``RelayStartError`` when the token cannot be had.
+    ///   - linkToken: The secret from the environment, used if the settings name no file.
+    ///   - stateDirectory: The folder for the state, the keys and a certificate that the relay makes, unless the
+    ///   settings name files for them; `nil` for none.
+    /// - Throws: ``RelayStartError`` if the token is not available.
     package init(
         _ settings: RelaySettings,
         linkToken environment: String?,
@@ -154,10 +166,11 @@ extension RelayConfiguration {
         self = settings.values
         places = settings.places
         devices = listedDevices.map { DeviceConfiguration($0, within: eachDevice) }
+        for listed in listedWebhooks { webhooks.append(try Webhook(listed, devices: devices.map(\.name))) }
         if let path = linkTokenFile {
             linkToken = try LinkToken(file: path)
             isTokenConfigured = true
-            // A reload compares tokens instead.
+            // A reload compares tokens instead of files.
             linkTokenFile = nil
         } else if let environment {
             linkToken = try LinkToken(configured: environment, source: LinkToken.environmentKey)
@@ -165,7 +178,8 @@ extension RelayConfiguration {
         }
         self.stateDirectory = stateDirectory
         if !settings.names.contains("keysFile") { keysFile = stateDirectory.map(KeyFile.usualPath(inDirectory:)) }
-        // Agents find a relay again by its port, so relays are told apart by it. A relay that takes any port is not found again.
+        // Agents find a relay again by its port, so the port identifies it. A relay with a random port cannot be found
+        // again.
         if !settings.names.contains("stateFile"), let stateDirectory, agentLink.port != 0 {
             stateFile = "\(stateDirectory)/relay-\(agentLink.port).json"
         }

@@ -1,39 +1,41 @@
 import HeliographAPI
 
-/// A configuration whose values are settings.
+/// A configuration that consists of settings.
 package protocol Configurable: Sendable {
-    /// The defaults.
+    /// Creates the defaults.
     init()
     /// All settings, in the order of the reference.
     static var settings: [Setting<Self>] { get }
 }
 
-/// Everything that is known of one setting: the file, the environment, the flags, a reload and the reference go by it.
+/// The description of one setting, used by the file, the environment, the flags, a reload and the reference.
 package struct Setting<Configuration: Configurable>: Sendable {
-    /// The name in the configuration file. A variable's name follows from it.
+    /// The name in the configuration file. The variable's name follows from it.
     package let name: String
-    /// The values that it takes, in Markdown.
+    /// The allowed values, in Markdown.
     package let range: String
-    /// The default, in Markdown; nil for none.
+    /// The default, in Markdown; `nil` for none.
     package let standard: String?
     /// What it does, in Markdown.
     package let summary: String
-    /// When a reload changes it.
+    /// When a reload applies a change.
     package let change: SettingChange
-    /// The flags that say it; none for settings that only a file or a variable can say.
+    /// The flags that set it; empty if only a file or a variable can.
     package let flags: [SettingFlag]
-    /// Whether each device's own value counts. A reload compares devices instead of the setting.
+    /// Whether each device has its own value. If so, a reload compares devices instead of the setting.
     package let isOfDevices: Bool
 
-    /// Reads the field into a configuration, and returns whether there is a valid value.
+    /// Reads the field into a configuration, and returns whether it had a valid value.
     let read: @Sendable (inout ObjectReader, inout Configuration) -> Bool
-    /// Copies the value of one configuration to another.
+    /// Copies the value from one configuration to another.
     let copy: @Sendable (Configuration, inout Configuration) -> Void
     /// Whether two configurations have different values.
     let differs: @Sendable (Configuration, Configuration) -> Bool
 
+    /// Describes a setting.
+    ///
     /// - Parameters:
-    ///   - path: Where a configuration keeps the value, which is the default at first.
+    ///   - path: The property with the value, which holds the default at first.
     ///   - standard: The default in words, unless the type can write it.
     init<Value: Equatable & Sendable>(
         _ name: String,
@@ -62,7 +64,7 @@ package struct Setting<Configuration: Configurable>: Sendable {
 }
 
 extension Setting where Configuration == RelayConfiguration {
-    /// The setting of that name for all devices that do not have their own value.
+    /// Returns the setting with this name for all devices that do not set their own value.
     static func ofDevices(_ name: String) -> [Setting] {
         DeviceConfiguration.settings.filter { $0.name == name }.map(Setting.init(ofDevices:))
     }
@@ -81,7 +83,7 @@ extension Setting where Configuration == RelayConfiguration {
     }
 }
 
-/// When a reload changes a setting, in the reference's words.
+/// When a reload applies a change of a setting, in the reference's words.
 package enum SettingChange: String, Sendable, CaseIterable {
     case atOnce = "At once. What is there stays, even above a new limit."
     case forConnections = "For new connections."
@@ -92,23 +94,23 @@ package enum SettingChange: String, Sendable, CaseIterable {
     case atRestart = "When the relay next starts."
 }
 
-/// A flag that says a setting, or one member of a setting that is an object.
+/// A flag that sets a setting, or one member of a setting that is an object.
 package struct SettingFlag: Sendable {
     /// How the argument becomes the setting's value.
     package enum Argument: Sendable {
         case integer, number, text
-        /// Strings with commas between.
+        /// Strings separated by commas.
         case list
-        /// There is none: the flag alone means `true`.
+        /// No argument: the flag alone means `true`.
         case nothing
     }
 
     /// The flag's name in camel case: `maxSessions` is `--max-sessions`.
     package let name: String
-    /// The member that it says; nil for the whole setting.
+    /// The member that it sets; `nil` for the whole setting.
     package let member: String?
     package let argument: Argument
-    /// What stands for the argument in the help.
+    /// The placeholder for the argument in the help.
     package let valueName: String
     /// The help, in plain text.
     package let help: String
@@ -118,10 +120,10 @@ package struct SettingFlag: Sendable {
         self.member = member
         self.argument = argument
         self.valueName = valueName
-        // A terminal shows no links.
+        // The help in a terminal cannot show links.
         self.help = help.replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
     }
 
-    /// The flag's name in kebab case, without hyphens before it.
+    /// The flag's name in kebab case, without leading hyphens.
     package var longName: String { name.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined() }
 }

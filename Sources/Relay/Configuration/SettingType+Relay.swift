@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HeliographAPI
 import Program
 import Wire
@@ -38,7 +39,11 @@ extension SettingType<TLSSettings> {
             text: { $0 == .none ? "`none`" : nil }
         ) { reader, name in
             guard !reader.isString(name) else {
-                return reader.word(name, oneOf: "none, self-signed, or an object with certificate and key") { text in
+                return reader.word(
+                    name,
+                    oneOf: "none, self-signed, or an object with certificate and key",
+                    near: ["none", "self-signed"]
+                ) { text in
                     ["none": TLSSettings.none, "self-signed": .selfSigned][text]
                 }
             }
@@ -54,10 +59,10 @@ extension SettingType<TLSSettings> {
 }
 
 extension SettingType<[UInt32]> {
-    /// Most users beside the relay's own that may run agents.
+    /// Most additional users that may run agents.
     private static var maximumUsers: Int { 100 }
 
-    /// Users of this machine by name or number, as their ids.
+    /// Users of this machine by name or number; the value holds their ids.
     static var users: Self {
         Self(
             range: "array of up to \(maximumUsers) strings",
@@ -106,12 +111,16 @@ extension SettingType<Fallback?> {
         }
     }
 
-    /// A source's kind, as an object or as the word alone, or `none`.
+    /// Reads a source as an object or as its kind alone, or `none`.
     private static func fallback(_ name: String, _ reader: inout ObjectReader) -> Fallback? {
         guard reader.isString(name) else { return reader.model(name, SourceRequest.self).map(Fallback.source) }
-        return reader.word(name, oneOf: "none, \(SourceKind.words), or an object as for source") { text in
+        return reader.word(
+            name,
+            oneOf: "none, \(SourceKind.words), or an object as for source",
+            near: ["none"] + SourceKind.allCases.map(\.rawValue)
+        ) { text in
             if text == "none" { return .nothing }
-            // A node needs its name, which the word alone cannot say.
+            // A node needs a name, so the kind alone is not enough.
             return SourceKind(rawValue: text).flatMap { $0 == .node ? nil : .source(SourceRequest(kind: $0)) }
         }
     }
@@ -121,7 +130,7 @@ extension SettingType<[String: String]> {
     /// Longest value of an environment variable, in characters.
     private static var longestValue: Int { 32_768 }
 
-    /// Variables by name. Issues never show a value.
+    /// Variables by name. Error messages never show a value.
     static var environment: Self {
         Self(range: "object of strings", text: { _ in "`{}`" }) { $0.object($1, variables) }
     }
@@ -130,9 +139,9 @@ extension SettingType<[String: String]> {
         var variables: [String: String] = [:]
         for name in reader.names {
             if name == LinkToken.environmentKey {
-                reader.note(.unknown, name, "is the relay's own to set; the file's linkTokenFile says where it stands")
+                reader.note(.unknown, name, "is set by the relay itself; use the setting linkTokenFile")
             } else if !name.isVariable {
-                reader.note(.unknown, name, "is no variable's name; allowed: letters, digits and _, no digit first")
+                reader.note(.unknown, name, "is not a variable's name; allowed: letters, _ and, after them, digits")
             }
             variables[name] = reader.string(name, length: 0...longestValue)
         }
@@ -141,11 +150,63 @@ extension SettingType<[String: String]> {
 }
 
 extension String {
-    /// Whether it can be the name of an environment variable.
+    /// Returns whether it is a valid name of an environment variable.
     fileprivate var isVariable: Bool {
         let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_".utf8
         guard let first = utf8.first, letters.contains(first) else { return false }
         return utf8.allSatisfy { letters.contains($0) || "0123456789".utf8.contains($0) }
+    }
+}
+
+extension SettingType<[WebhookSettings]> {
+    /// Most webhooks of one relay.
+    private static var maximumWebhooks: Int { 20 }
+
+    static var webhooks: Self {
+        Self(range: "object, up to \(maximumWebhooks) members", text: { _ in nil }) { reader, name in
+            let listed = reader.object(name) { reader in
+                (count: reader.names.count, webhooks: reader.names.compactMap { webhook($0, &reader) })
+            }
+            guard let listed, listed.count > maximumWebhooks else { return listed?.webhooks }
+            reader.note(.outOfRange, name, "has \(listed.count) webhooks; allowed: up to \(maximumWebhooks)")
+            return nil
+        }
+    }
+
+    private static func webhook(_ name: String, _ reader: inout ObjectReader) -> WebhookSettings? {
+        if !name.isName {
+            reader.note(.unknown, name, "is not a webhook's name; allowed: 1 to 64 letters, digits, - and _")
+        }
+        return reader.object(name) { reader in
+            reader.require("url", "secretFile")
+            let url = reader.string("url", length: 1...2048)
+            if let url, !url.isWebhookURL {
+                reader.note(
+                    .outOfRange,
+                    "url",
+                    "is \"\(url)\"; allowed: http:// or https:// with a host, and without a user or a fragment"
+                )
+            }
+            let secretFile = reader.path("secretFile")
+            let types = reader.string("types", length: 1...300)
+            let kinds = types.flatMap { EventQuery.kinds($0) }
+            if let types, kinds == nil {
+                reader.note(.unknownValue, "types", "is \"\(types)\"; allowed: \(EventQuery.allowedTypes)")
+            }
+            let device = reader.string("device", length: 1...64)
+            reader.finish()
+            guard let url, let secretFile else { return nil }
+            return WebhookSettings(name: name, url: url, secretFile: secretFile, kinds: kinds, device: device)
+        }
+    }
+}
+
+extension String {
+    fileprivate var isWebhookURL: Bool {
+        guard let url = URL(string: self), let scheme = url.scheme, ["http", "https"].contains(scheme) else {
+            return false
+        }
+        return url.host()?.isEmpty == false && url.user() == nil && url.fragment() == nil
     }
 }
 
@@ -166,7 +227,7 @@ extension SettingType<[DeviceSettings]> {
 
     private static func device(_ name: String, _ reader: inout ObjectReader) -> DeviceSettings? {
         if !name.isName {
-            reader.note(.unknown, name, "is no device's name; allowed: 1 to 64 letters, digits, - and _")
+            reader.note(.unknown, name, "is not a device's name; allowed: 1 to 64 letters, digits, - and _")
         }
         return reader.object(name) { DeviceSettings(name: name, settings: Settings(&$0)) }
     }

@@ -5,26 +5,26 @@ import NIOCore
 struct SettingType<Value: Equatable & Sendable>: Sendable {
     /// The type and the range, in Markdown.
     let range: String
-    /// How the setting's flag takes them; nil if there is no flag.
+    /// How a flag passes the value; `nil` if there is no flag.
     var argument: SettingFlag.Argument?
-    /// What stands for a value in the help.
+    /// The placeholder for a value in the help.
     var valueName = ""
     /// Whether the flag's help spells out the range.
     var spellsRange = false
-    /// The member of an object that the setting's flag says.
+    /// The member of an object that the setting's flag sets.
     var member: String?
     /// The flags for further members.
     var otherFlags: [SettingFlag] = []
-    /// Writes a value as the reference does; nil for what has no text.
+    /// Writes a value as in the reference; `nil` for a value without text.
     var text: @Sendable (Value) -> String? = { "\($0)" }
-    /// Reads the field of that name. It returns nil if the field is absent, or wrong after noting the issue.
+    /// Reads the field with this name. Returns `nil` if the field is absent, or if it is wrong after noting the issue.
     let read: @Sendable (inout ObjectReader, String) -> Value?
 
     func flags(of name: String, summary: String, default standard: String?) -> [SettingFlag] {
         guard let argument else { return [] }
         var help = summary
         if spellsRange { help += " One of \(range)." }
-        // A flag without an argument has no other value to be the default.
+        // The default of a flag without an argument is that it is absent.
         if let standard, argument != .nothing { help += " Default: \(standard.replacing("`", with: ""))." }
         return [SettingFlag(name, member: member, argument, valueName, help)] + otherFlags
     }
@@ -65,7 +65,7 @@ extension SettingType<TimeAmount> {
         }
     }
 
-    /// Without the fraction of a whole number.
+    /// Returns the number without a fraction if it is whole.
     private static func decimal(_ number: Double) -> String {
         let text = "\(number)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
@@ -73,7 +73,7 @@ extension SettingType<TimeAmount> {
 }
 
 extension SettingType<TimeAmount?> {
-    /// Seconds, of which 0 is nil.
+    /// Seconds; 0 means `nil`.
     static func optionalSeconds(_ range: ClosedRange<Double>) -> Self {
         let type = SettingType<TimeAmount>.seconds(range)
         return Self(range: type.range, argument: .number, valueName: "s", text: { $0.flatMap(type.text) }) {
@@ -89,7 +89,7 @@ extension SettingType<String?> {
         }
     }
 
-    /// A path, or `none` for nil.
+    /// A path, or `none` for `nil`.
     static var pathOrNone: Self {
         Self(range: "path or `none`", argument: .text, valueName: "path", text: { $0 }) { reader, name in
             reader.path(name).map { $0 == "none" ? nil : $0 }
@@ -114,7 +114,7 @@ extension ObjectReader {
 }
 
 extension SettingType<[String]?> {
-    /// Strings, as many as `count` says, each with a number of characters in `length`.
+    /// A list of strings with a number of elements in `count` and of characters in `length`.
     static func strings(count: ClosedRange<Int>, length: ClosedRange<Int>) -> Self {
         Self(range: "array of \(count.lowerBound) to \(count.upperBound) strings", text: { $0?.description }) {
             $0.strings($1, count: count, length: length).map(Optional.some)
@@ -129,7 +129,8 @@ extension SettingType<Bool> {
 extension SettingType where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     /// One of the words of an enumeration.
     static func word(_ valueName: String) -> Self {
-        let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        let all = Value.allCases.map(\.rawValue)
+        let words = all.joined(separator: ", ")
         return Self(
             range: words,
             argument: .text,
@@ -137,7 +138,7 @@ extension SettingType where Value: RawRepresentable & CaseIterable, Value.RawVal
             spellsRange: true,
             text: { $0.rawValue }
         ) { reader, name in
-            reader.word(name, oneOf: words, parse: Value.init(rawValue:))
+            reader.word(name, oneOf: words, near: all, parse: Value.init(rawValue:))
         }
     }
 }

@@ -1,12 +1,12 @@
 package import HeliographAPI
 
-/// What one place says of a configuration: the flags, the environment, or the file.
+/// The settings from one place: the flags, the environment, or the file.
 package struct Settings<Configuration: Configurable>: Sendable {
-    /// The values that it says, and the defaults of all others.
+    /// The values that are set, and defaults for all others.
     package private(set) var values = Configuration()
-    /// The names of the settings that it says.
+    /// The names of the settings that are set.
     package private(set) var names: Set<String> = []
-    /// Where it says each, by name: `relay.yaml:3:7`, `HELIOGRAPH_RELAY_HTTP`, `--http`.
+    /// The place that sets each, by name: `relay.yaml:3:7`, `HELIOGRAPH_RELAY_HTTP`, `--http`.
     package var places: [String: String] = [:]
 
     package init() {}
@@ -16,13 +16,13 @@ package struct Settings<Configuration: Configurable>: Sendable {
         self.names = names
     }
 
-    /// Reads an object that has settings as its fields, and no others.
+    /// Reads an object whose fields are settings. Other fields are rejected.
     package init(_ reader: inout ObjectReader) {
         for setting in Configuration.settings where setting.read(&reader, &values) { names.insert(setting.name) }
         reader.finish()
     }
 
-    /// Returns these settings, and those of `others` that these do not say.
+    /// Returns these settings, plus those of `others` that are not set here.
     package func over(_ others: Self) -> Self {
         var settings = self
         for setting in Configuration.settings where !names.contains(setting.name) {
@@ -44,7 +44,7 @@ extension Settings: Equatable {
 /// The settings of the flags, the environment, or the file.
 package typealias RelaySettings = Settings<RelayConfiguration>
 
-/// What the file says of one device.
+/// The settings of one device in the file.
 package struct DeviceSettings: Sendable, Equatable {
     package let name: String
     package let settings: Settings<DeviceConfiguration>

@@ -1,25 +1,27 @@
 import HeliographAPI
 import Yams
 
-/// A YAML document as JSON's values, and where in the file each field stands.
+/// A YAML document as JSON values, with the position of each field in the file.
 ///
-/// YAML is read as its core schema has it (YAML 1.2.2, section 10.3), numbers in decimal only: `yes`, `1:30` and dates are strings. Anchors,
-/// aliases and tags are refused: a document means what stands at its place.
+/// Values follow YAML's core schema (YAML 1.2.2, section 10.3), with decimal numbers only: `yes`, `1:30` and dates are
+/// strings. Anchors, aliases and tags are rejected, so that each value is written where it applies.
 struct YAMLDocument {
-    /// How many objects and arrays deep fields are looked at. No setting lies deeper, and a file of nothing but depth costs nothing.
+    /// How many levels of objects and arrays are read. No setting lies deeper, and a deeply nested file costs nothing.
     private static let depth = 8
 
     private(set) var root = JSONValue.null
-    /// Of each field, by its path, its name's and its value's place. The document's own path is empty.
+    /// The positions of each field's name and value, by its path. The document's own path is empty.
     private var marks: [[String]: (name: Mark, value: Mark)] = [:]
-    /// What cannot be read as JSON's values.
+    /// The parts that cannot be read as JSON values.
     private(set) var faults: [Fault] = []
 
-    /// - Throws: ``Fault`` where it is no YAML.
+    /// Parses a document.
+    ///
+    /// - Throws: ``Fault`` if it is not YAML.
     init(parsing text: String) throws(Fault) {
         if let fault = Fault(firstAliasIn: text) { throw fault }
         do {
-            // The parser keeps the anchors that its nodes refer to, so it has to live as long as they are looked at.
+            // The parser owns the anchors that its nodes refer to, so it must outlive their use.
             let parser = try Parser(yaml: text)
             let node = try parser.singleRoot()
             withExtendedLifetime(parser) {
@@ -34,31 +36,33 @@ struct YAMLDocument {
         }
     }
 
-    /// Where an issue is to be mended: at the field's value; at its name when that is what is wrong; at the object that lacks it.
+    /// Returns where to fix an issue: at the field's value, at its name if that is wrong, or at the object that lacks
+    /// it.
     func mark(of issue: FieldIssue) -> Mark {
         let field = marks[issue.path]
         let place = issue.kind == .unknown ? field?.name : field?.value
         return place ?? marks[issue.path.dropLast()]?.value ?? Mark(line: 1, column: 1)
     }
 
-    /// Where the value of the field at `path` stands.
+    /// Returns the position of the value of the field at `path`.
     func mark(of path: [String]) -> Mark? { marks[path]?.value }
 
     // MARK: Nodes
 
-    /// nil for what was refused.
+    /// Converts a node. Returns `nil` if it is rejected.
     private mutating func value(of node: Node, path: [String]) -> JSONValue? {
         guard node.anchor == nil else {
-            return refuse(node, "anchors are not read: write the value where it belongs")
+            return refuse(node, "anchors are not supported: write the value where it belongs")
         }
         switch node {
         case .scalar(let scalar) where scalar.tag == .implicit && scalar.style == .plain:
             return Self.plain(scalar.string)
-        // The parser gives what is quoted this tag.
+        // The parser gives quoted scalars this tag.
         case .scalar(let scalar) where scalar.tag == Tag(.str): return .string(scalar.string)
         case .mapping(let mapping) where mapping.tag == .implicit: return object(mapping, path: path)
         case .sequence(let sequence) where sequence.tag == .implicit: return array(sequence, path: path)
-        case .scalar, .mapping, .sequence, .alias: return refuse(node, "tags are not read: write the value without one")
+        case .scalar, .mapping, .sequence, .alias:
+            return refuse(node, "tags are not supported: write the value without one")
         }
     }
 
@@ -67,13 +71,13 @@ struct YAMLDocument {
         guard path.count < Self.depth else { return .object([]) }
         for (key, node) in mapping {
             guard case .scalar(let name) = key, key.anchor == nil else {
-                _ = refuse(key, "the name of a field is a word")
+                _ = refuse(key, "the name of a field must be a word")
                 continue
             }
             let field = path + [name.string]
-            // The parser knows the same word twice, and not that a quoted word is the same.
+            // The parser detects a repeated word, but not that a quoted word is the same as an unquoted one.
             guard marks[field] == nil else {
-                _ = refuse(key, "\(field.joined(separator: ".")) stands here for the second time; allowed: once")
+                _ = refuse(key, "\(field.joined(separator: ".")) is given here for the second time; allowed: once")
                 continue
             }
             marks[field] = (Mark(key.mark), Mark(node.mark))

@@ -5,20 +5,22 @@ import Glibc
 package import NIOCore
 import SystemPackage
 
-/// An agent process that the relay started in its former life. It is no child of this one, whose system tells nobody how it ends.
+/// An agent process that a previous relay started. It is not a child of this one, so its exit status is unknown.
 package final class AdoptedProcess {
     package let pid: Int32
-    /// A pidfd: unlike the number it never means another process.
+    /// A pidfd. Unlike the process number, it never refers to another process.
     private let descriptor: Int32
     private var killAt: NIODeadline?
 
-    /// - Returns: nil where the process has ended, or cannot be watched.
+    /// Adopts a process.
+    ///
+    /// - Returns: `nil` if the process has ended, or cannot be watched.
     package init?(_ identity: ProcessIdentity) {
         let descriptor = clinux_pidfd(identity.pid)
         guard descriptor >= 0 else { return nil }
         pid = identity.pid
         self.descriptor = descriptor
-        // Looked at behind the descriptor, which holds on to one process.
+        // Checked after the descriptor is open, because that pins the process.
         guard ProcessIdentity(pid: identity.pid) == identity, !hasEnded else { return nil }
     }
 
@@ -29,29 +31,29 @@ package final class AdoptedProcess {
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Sends SIGTERM, and SIGKILL when that does not help.
+    /// Sends SIGTERM, then SIGKILL if the process does not end in time.
     package func terminate(now: NIODeadline) {
         guard killAt == nil else { return }
         killAt = now + AgentProcess.terminationGrace
         clinux_signal(descriptor, SIGTERM)
     }
 
-    /// Does what is due. Called now and then.
+    /// Does what is due. Called periodically.
     package func tick(now: NIODeadline) {
         guard let killAt, now >= killAt else { return }
         clinux_signal(descriptor, SIGKILL)
     }
 }
 
-/// A process of this machine's boot, told from later ones of the same number.
+/// The identity of a process on this boot, which a later process with the same number does not share.
 package struct ProcessIdentity: Sendable, Equatable, Codable {
     package var pid: Int32
-    /// When it started, in clock ticks since the boot: field 22 of proc_pid_stat(5).
+    /// The process's start, in clock ticks since the boot: field 22 of proc_pid_stat(5).
     package var started: UInt64
 
-    /// The process that has this number now; nil where there is none.
+    /// Reads the identity of the process with this number; `nil` if there is none.
     package init?(pid: Int32) {
-        // The second field is the program's name in parentheses and may hold anything; the third is the first behind it.
+        // The second field is the program's name in parentheses and may hold anything; the third follows it.
         guard let bytes = try? BoundedFile.read(FilePath("/proc/\(pid)/stat"), atMost: 4096),
             let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " "),
             let started = fields.dropFirst(22 - 3).first.flatMap({ UInt64($0) })

@@ -6,14 +6,14 @@ import Subprocess
 import SystemPackage
 import Wire
 
-/// How an agent is started.
+/// The command that starts an agent.
 struct AgentCommand: Sendable {
-    /// Name of the agent's executable.
+    /// The name of the agent's executable.
     private static let name = "capture-agent"
 
     var executable: Executable
     var arguments: [String]
-    /// What is set over the relay's own environment. It holds secrets, so it is never logged.
+    /// Variables that override the relay's own environment. They hold secrets, so they are never logged.
     var environment: [String: String]
 
     init(
@@ -32,14 +32,14 @@ struct AgentCommand: Sendable {
         if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
         if source.kind == .screenshot, let command = device.screenshotCommand {
             if let timeout = device.screenshotTimeout { arguments += ["--command-timeout", "\(timeout.seconds)"] }
-            // Takes all that follows.
+            // This option takes all remaining arguments.
             arguments += ["--command"] + command
         }
         environment = device.environment
         environment[LinkToken.environmentKey] = configuration.linkToken.value
     }
 
-    /// The agent beside this executable, as both are built and installed together; else the one in PATH.
+    /// Returns the agent beside this executable, where it is built and installed; if it is missing, the one in PATH.
     private static func defaultExecutable() -> Executable {
         let files = FileManager.default
         if let own = try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
@@ -51,7 +51,7 @@ struct AgentCommand: Sendable {
 }
 
 extension SourceRequest {
-    /// The agent's arguments that say the same.
+    /// The equivalent arguments of the agent.
     var agentArguments: [String] {
         var arguments = ["--source", kind.rawValue]
         if let content { arguments += ["--content", content.rawValue] }

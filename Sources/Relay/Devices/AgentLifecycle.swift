@@ -2,35 +2,42 @@ package import HeliographAPI
 package import NIOCore
 package import Wire
 
-/// What one of a device's agents is doing, the broadcast's or the standby, and what is to be done about it.
+/// The state machine of one of a device's agents, the broadcast's or the standby.
 ///
-/// Its mutators take what happened and return what to perform; ``wake`` says when ``timerFired(now:)`` is due. It knows of at most
-/// one agent process (one that it spawned, or a former relay did) and at most one link. The two are told apart because an agent may be started by hand.
+/// Its mutators take what happened and return what to perform; ``wake`` says when ``timerFired(now:)`` is due. It
+/// tracks at most one agent process (spawned by this relay or a previous one) and at most one link. They are separate
+/// because an agent may be started by hand.
 package struct AgentLifecycle: Sendable {
+    /// A start under way.
     private struct Attempt: Sendable {
         var timings: StartTimings.Recorder
         var deadline: NIODeadline
         var timeout: TimeAmount
-        /// When to spawn; nil once done, or when the agent needs no spawn.
+        /// When to spawn; `nil` if that is done, or the agent needs no spawn.
         var spawnAt: NIODeadline?
-        /// Whether the broadcast was supervised before: the start then only waits for what goes on anyway, and its failure ends nothing.
+        /// Whether the broadcast was supervised before. If so, the start only waits for it, and a failed start ends
+        /// nothing.
         var isGuest: Bool
-        /// When a guest's failure gives up on the linkless process; nil when it is linked, or being terminated.
+        /// When a guest's failed start gives up on the process without a link; `nil` if it is linked or being
+        /// terminated.
         var patience: NIODeadline?
     }
 
+    /// The wait for an agent that was lost.
     private struct Absence: Sendable {
-        /// When to give up on what is awaited: the linkless process, or the external agent.
+        /// When to give up waiting for the process without a link, or for the external agent.
         var patience: NIODeadline?
         var respawnAt: NIODeadline?
     }
 
+    /// A stop under way.
     private struct Stopping: Sendable {
         var failure: BroadcastError?
-        /// When to stop being polite.
+        /// When to terminate an agent that has not left by itself.
         var forceAt: NIODeadline?
     }
 
+    /// The states with their details.
     private enum Phase: Sendable {
         case idle
         case starting(Attempt)
@@ -39,22 +46,23 @@ package struct AgentLifecycle: Sendable {
         case stopping(Stopping)
     }
 
-    /// May change at any time; what is under way goes on as it began.
+    /// The policy. It may change at any time; what is under way continues under the former one.
     package var policy: Policy
     private var phase = Phase.idle
     private var backoff: RestartBackoff
-    /// Whether an agent process exists, from its spawn or adoption to its end.
+    /// Whether an agent process exists, from its spawn or adoption until it ends.
     private var processExists = false
-    /// Whether an agent that vanishes is replaced: true from the first spawn or adoption to the stop.
+    /// Whether a lost agent is replaced: `true` from the first spawn or adoption until the stop.
     private var supervised = false
     package var isSupervised: Bool { supervised }
 
-    /// Since when ``state`` is what it is.
+    /// When ``state`` last changed.
     package private(set) var since: NIODeadline
     package private(set) var agent: Agent?
     package private(set) var processID: Int?
     package private(set) var source: SourceRequest
-    /// After how long without a session the broadcast is to end, s; nil for never. The longest that its starts asked for.
+    /// How long the broadcast may be without a session before it ends, in s; `nil` for no limit. The longest that its
+    /// starts asked for.
     package private(set) var ttl: Int?
     package private(set) var restarts = 0
     package private(set) var lastExit: AgentExit?
@@ -76,10 +84,10 @@ package struct AgentLifecycle: Sendable {
         }
     }
 
-    /// Whether the relay has an agent process that it started, or adopted.
+    /// Whether the relay has an agent process that it started or adopted.
     package var isManaged: Bool { processExists }
 
-    /// Whether an agent may link now. One that is linked already has to be lost before.
+    /// Whether an agent may link now. An agent that is already linked must be lost first.
     package var acceptsAgent: Bool { state != .stopping }
 
     /// When ``timerFired(now:)`` is due next.
@@ -94,6 +102,7 @@ package struct AgentLifecycle: Sendable {
 
     // MARK: Requests
 
+    /// Handles a call that starts the agent, with a new source or the default one.
     package mutating func startRequested(
         source requested: SourceRequest?,
         timeout: TimeAmount,
@@ -130,11 +139,11 @@ package struct AgentLifecycle: Sendable {
         }
     }
 
-    /// Begins to keep an agent running without anyone waiting for it. Nothing changes unless it is idle.
+    /// Begins to keep an agent running although no caller waits for it. Does nothing unless idle.
     ///
     /// - Parameters:
-    ///   - grace: How long an agent that may run already is expected before one is started.
-    ///   - pid: The agent process that runs already; nil where none is known.
+    ///   - grace: How long to wait for an agent that may already run before one is started.
+    ///   - pid: The agent process that already runs; `nil` if none is known.
     package mutating func superviseRequested(
         source requested: SourceRequest,
         ttl: Int? = nil,
@@ -164,6 +173,7 @@ package struct AgentLifecycle: Sendable {
         return []
     }
 
+    /// Handles a call that stops the agent.
     package mutating func stopRequested(reason: String, now: NIODeadline) -> [Action] {
         switch phase {
         case .idle: [.stopped]
@@ -175,6 +185,7 @@ package struct AgentLifecycle: Sendable {
 
     // MARK: The agent's link
 
+    /// Records that an agent was admitted. A pending start still waits for its source.
     package mutating func agentConnected(_ hello: Hello, now: NIODeadline) -> [Action] {
         agent = Agent(hello: hello, connected: now)
         switch phase {
@@ -191,6 +202,7 @@ package struct AgentLifecycle: Sendable {
         return []
     }
 
+    /// Records the state of the agent's source, which may end a start.
     package mutating func sourceReported(_ status: SourceStatus, now: NIODeadline) -> [Action] {
         agent?.status = status
         guard case .starting(var attempt) = phase else { return [] }
@@ -206,6 +218,7 @@ package struct AgentLifecycle: Sendable {
         }
     }
 
+    /// Records that the agent's link is lost.
     package mutating func linkLost(now: NIODeadline) -> [Action] {
         guard let lost = agent else { return [] }
         agent = nil
@@ -221,10 +234,11 @@ package struct AgentLifecycle: Sendable {
             if processExists {
                 attempt.patience = now + policy.returnGrace
             } else if supervised {
-                // Its process went first, so nothing else brings another agent.
+                // The process ended before its link, so only a new spawn brings an agent.
                 attempt.spawnAt = now + backoff.delay()
             } else {
-                // A hand-started agent went while a start waited for it to stream: it may come back, else one is spawned.
+                // A hand-started agent left while a start waited for it to stream. It may return; if not, one is
+                // spawned.
                 attempt.spawnAt = now + policy.returnGrace
             }
             phase = .starting(attempt)
@@ -236,8 +250,10 @@ package struct AgentLifecycle: Sendable {
         return []
     }
 
-    /// The linked agent gives no pictures any more, though its link is well. It is ended where the relay keeps one running: another is
-    /// started as after any loss. One that was started by hand is left to whoever did.
+    /// Handles a linked agent that gives no pictures although its link is healthy.
+    ///
+    /// A supervised agent is terminated and replaced as after any loss. An agent that was started by hand is left to
+    /// its user.
     package mutating func agentHung() -> [Action] {
         guard case .live = phase, agent != nil, supervised else { return [] }
         return [.sendStop(reason: "its encoder hangs"), .abandonLink] + (processExists ? [.terminateProcess] : [])
@@ -245,6 +261,7 @@ package struct AgentLifecycle: Sendable {
 
     // MARK: The agent's process
 
+    /// Records that the spawned process runs.
     package mutating func processStarted(pid: Int, now: NIODeadline) {
         processID = pid
         guard case .starting(var attempt) = phase else { return }
@@ -252,6 +269,7 @@ package struct AgentLifecycle: Sendable {
         phase = .starting(attempt)
     }
 
+    /// Records that the agent's process ended.
     package mutating func processExited(_ exit: AgentExit, now: NIODeadline) -> [Action] {
         let pid = processID
         processExists = false
@@ -259,7 +277,7 @@ package struct AgentLifecycle: Sendable {
         lastExit = exit
         switch phase {
         case .starting(var attempt) where attempt.isGuest && attempt.patience == nil && agent == nil:
-            // It was being terminated already: its exit is what the start waited for.
+            // The process was already being terminated, and the start waited for its exit.
             attempt.spawnAt = now
             phase = .starting(attempt)
         case .starting where agent == nil || agent.map({ Int($0.hello.pid) }) == pid:
@@ -302,7 +320,7 @@ package struct AgentLifecycle: Sendable {
                 enter(.idle, now: now)
                 return []
             }
-            // A process without a link is of no use. Its exit schedules the restart.
+            // A process without a link is useless. Its exit schedules the restart.
             phase = .away(Absence())
             return [.terminateProcess]
         case .stopping(var stopping):
@@ -359,8 +377,8 @@ extension AgentLifecycle {
         return .spawn(source)
     }
 
-    /// Ends a start so that nothing is left of it. What had been there before is not ended for a start that was impatient: an agent that
-    /// the relay did not start, or a broadcast that it supervises.
+    /// Ends a failed start and cleans up after it. It does not end what existed before: an agent that the relay did not
+    /// start, or a supervised broadcast.
     private mutating func fail(_ error: BroadcastError, now: NIODeadline) -> [Action] {
         guard case .starting(let attempt) = phase else { return [] }
         if attempt.isGuest {
@@ -392,7 +410,7 @@ extension AgentLifecycle {
         if agent != nil {
             actions.append(.sendStop(reason: reason))
         } else if processExists {
-            // Without a link it cannot be told otherwise.
+            // Without a link, only a signal reaches it.
             actions.append(.terminateProcess)
         }
         return actions + finishStopping(now: now)
@@ -404,10 +422,11 @@ extension AgentLifecycle {
         return (stopping.failure.map { [.startFailed($0)] } ?? []) + [.stopped]
     }
 
+    /// Returns whether the agent captures another source than the requested one.
     private func conflicts(_ requested: SourceRequest) -> Bool {
         supervised || agent == nil ? requested != source : requested.kind.rawValue != runningSource
     }
 
-    /// The kind of the source that is captured, or will be.
+    /// The kind of the source that is or will be captured.
     package var runningSource: String { agent?.hello.source ?? source.kind.rawValue }
 }

@@ -3,27 +3,27 @@ import NIOCore
 import Subprocess
 import Synchronization
 
-/// An agent process that this relay starts, from its spawn to its reaping.
+/// An agent process that this relay starts, from its spawn until it is reaped.
 enum AgentProcess {
     /// Most bytes kept of a line of standard error.
     private static let longestLine = 2000
-    /// Between SIGTERM and SIGKILL.
+    /// The time between SIGTERM and SIGKILL.
     static let terminationGrace = TimeAmount.seconds(3)
 
-    /// Runs the agent until it is gone. Cancelling the task ends it: SIGTERM, then SIGKILL, to its whole process group.
+    /// Runs the agent until it ends. Cancelling the task sends SIGTERM, then SIGKILL, to its whole process group.
     ///
     /// - Parameters:
-    ///   - logger: Gets the lines that the agent writes to its standard error. It is called off the media loop, where a log that blocks
-    ///     would hold up all devices.
-    ///   - started: Called with the process id, and what tells the process from later ones.
+    ///   - logger: Gets the lines of the agent's standard error. It is called off the media loop, where a blocking log
+    ///   would hold up all devices.
+    ///   - started: Called with the process id, and the identity that distinguishes the process from later ones.
     static func run(
         _ command: AgentCommand,
         logger: Logger,
         started: @escaping @MediaLoop @Sendable (Int, ProcessIdentity?) -> Void
     ) async -> AgentExit {
         var options = PlatformOptions()
-        // A group of its own keeps a terminal's Ctrl-C from the agent (the relay stops it in good order) and takes what the agent
-        // started along when it is ended.
+        // A separate group keeps a terminal's Ctrl-C from the agent, so that the relay can stop it cleanly. It also
+        // lets the relay end the agent's children.
         options.processGroupID = 0
         options.teardownSequence = [
             .send(
@@ -32,9 +32,9 @@ enum AgentProcess {
                 allowedDurationToNextStep: .nanoseconds(terminationGrace.nanoseconds)
             )
         ]
-        // Subprocess 1.0 traps where it runs out of descriptors half-way.
+        // Subprocess 1.0 traps if it runs out of descriptors halfway.
         guard Descriptors.areFree(Descriptors.ofAStart) else {
-            return AgentExit(cause: .notStarted("there are too few file descriptors left"))
+            return AgentExit(cause: .notStarted("not enough file descriptors are left"))
         }
         let hasStarted = Mutex(false)
         do {
@@ -72,7 +72,7 @@ enum AgentProcess {
             last = line
             budget.log(.info, to: logger, "agent: \(line)")
         }
-        // Reading fails when the agent is being ended; its exit status is then what matters.
+        // Reading fails while the agent is being ended; only its exit status matters then.
         var buffers = output.makeAsyncIterator()
         while let buffer = try? await buffers.next() {
             for line in buffer.withUnsafeBytes({ assembler.append($0) }) { log(line) }
@@ -91,17 +91,18 @@ enum AgentProcess {
 
 /// How an agent process ended.
 package struct AgentExit: Sendable, Equatable, CustomStringConvertible {
+    /// The reason for the end.
     package enum Cause: Sendable, Equatable {
         case status(Int)
         case signal(Int)
-        /// It never ran.
+        /// The process never ran.
         case notStarted(String)
-        /// It ran, and how it ended could not be learnt.
+        /// The process ran, and its exit status is unknown.
         case unknown(String)
     }
 
     package var cause: Cause
-    /// The last line that it wrote to its standard error.
+    /// The last line of its standard error.
     package var lastLine: String?
 
     package init(cause: Cause, lastLine: String? = nil) {

@@ -4,11 +4,12 @@ import Media
 import NIOCore
 import Wire
 
-/// A device's agent of one role, its process and its link: performs what their state machine decides, and answers those who wait for it.
+/// Runs a device's agent of one role: performs what the state machine decides for its process and link, and answers
+/// callers that wait for it.
 @MediaLoop
 final class AgentSupervisor {
     private enum Process {
-        /// Cancelling the task ends the process.
+        /// The process's task; cancelling it ends the process.
         case started(Task<Void, Never>)
         case adopted(AdoptedProcess)
     }
@@ -23,21 +24,21 @@ final class AgentSupervisor {
     private(set) var machine: AgentLifecycle
     private(set) var link: AgentLink?
     private(set) var heartbeats = HeartbeatHistory()
-    /// The encoders that the agent has tried; nil until it has said so.
+    /// The results of the agent's encoder probes; `nil` until it reports them.
     private(set) var encoders: [EncoderReport]?
-    /// The tracks of its device beside sessions' pictures.
+    /// The audio tracks of its device.
     private var sound: [MediaTrack] = []
-    /// Links admitted since the relay started.
+    /// The number of links admitted since the relay started.
     private(set) var linksAdmitted = 0
     /// Access units discarded since the relay started because they do not begin with a NAL unit, or have too many.
     private(set) var malformedUnits: UInt64 = 0
-    /// Links lost since the relay started, by cause, stops aside.
+    /// Links lost since the relay started, by cause, not counting stops.
     private(set) var losses: [FeedSwitch.Cause: Int] = [:]
 
     private var process: Process?
-    /// The process that the relay ends if need be; nil where there is none, or the system does not tell.
+    /// The identity of the process that the relay may end; `nil` if there is none, or it is unknown.
     private(set) var processIdentity: ProcessIdentity?
-    /// For what the agent says on its link.
+    /// Limits the agent's log lines from its link.
     private var linkLog = LogBudget()
     private var timer: Scheduled<Void>?
     private var startWaiters = Waiters<Result<StartTimings, BroadcastError>>()
@@ -75,16 +76,16 @@ final class AgentSupervisor {
         )
     }
 
-    /// What counts from the next start on.
+    /// Changes the settings for the next start.
     func change(to device: DeviceConfiguration, _ configuration: RelayConfiguration) {
         self.device = device
         self.configuration = configuration
         machine.policy = Self.policy(device, role, configuration)
     }
 
-    /// Starts it, or waits for the start that is under way.
+    /// Starts the agent, or waits for a pending start.
     ///
-    /// - Returns: The start's timings; nil when it was live already.
+    /// - Returns: The start's timings; `nil` if the agent was already live.
     func start(source: SourceRequest?, timeout: TimeAmount, ttl: Int?) async throws(BroadcastError) -> StartTimings? {
         let deadline = NIODeadline.now() + timeout
         while true {
@@ -108,11 +109,11 @@ final class AgentSupervisor {
         }
     }
 
-    /// Keeps an agent running from now on, without anyone waiting for it. Does nothing unless it is idle.
+    /// Keeps an agent running although no caller waits for it. Does nothing unless idle.
     ///
     /// - Parameters:
-    ///   - grace: How long an agent that may run already is expected before one is started.
-    ///   - former: The agent's process in the relay's former life.
+    ///   - grace: How long to wait for an agent that may already run before one is started.
+    ///   - former: The agent process that a previous relay started.
     func supervise(
         _ source: SourceRequest,
         ttl: Int? = nil,
@@ -148,14 +149,14 @@ final class AgentSupervisor {
         return try result.get()
     }
 
-    /// Stops it and returns when its agent is gone. Does nothing when it is idle.
+    /// Stops the agent and returns when it is gone. Does nothing when idle.
     func stop(reason: String) async {
         let ticket = stopWaiters.ticket()
         perform(machine.stopRequested(reason: reason, now: .now()))
         _ = await stopWaiters.wait(ticket, until: .distantFuture)
     }
 
-    /// Stops it for good.
+    /// Stops the agent and prevents further starts.
     func drain() async {
         draining = true
         await stop(reason: "the relay is shutting down")
@@ -175,7 +176,9 @@ final class AgentSupervisor {
         return nil
     }
 
-    /// - Parameter link: It takes the place of the former one, if there is one.
+    /// Takes over a newly admitted link.
+    ///
+    /// - Parameter link: It replaces the former link, if there is one.
     func connected(_ link: AgentLink, hello: Hello) {
         self.link?.displace()
         self.link = link
@@ -215,11 +218,13 @@ final class AgentSupervisor {
 
     func received(_ tracks: DeviceTracks) { sound = tracks.sound }
 
-    /// What the agent has said of what it captures.
+    /// The agent's latest report on its source and tracks.
     var report: SessionSource.Report { .init(state: machine.agent?.status?.state, sound: sound) }
 
-    /// Whether the agent's encoder of that session hangs: it has a frame and its source streams, but for long no picture has come that was
-    /// due, or asked for. A session that the agent says it cannot serve is none of these.
+    /// Returns whether the agent's encoder of that session hangs.
+    ///
+    /// It hangs if its source streams and it has a frame, but a picture that was due or requested has long been
+    /// missing. A session that the agent reports as failed does not count.
     private func hangs(in session: Session) -> Bool {
         guard session.source.failure(of: role) == nil, let since = session.source.overdueSince(of: role),
             NIODeadline.now() - since >= configuration.hangTime,
@@ -228,7 +233,8 @@ final class AgentSupervisor {
         return figures.counters.received > 0
     }
 
-    /// Ends the agent if its encoder hangs in one of the device's sessions, and sees to a process that has been adopted. Called now and then.
+    /// Ends the agent if its encoder hangs in one of the device's sessions, and checks an adopted process. Called
+    /// periodically.
     func tick(_ sessions: [Session]) {
         endIfHung(sessions)
         guard case .adopted(let adopted) = process else { return }
@@ -244,7 +250,7 @@ final class AgentSupervisor {
         perform(actions)
     }
 
-    /// Why sessions lose this agent; nil when it has been told to leave.
+    /// Returns why sessions lose this agent; `nil` if it was told to leave.
     func cause(of loss: LinkLoss) -> FeedSwitch.Cause? { machine.state == .stopping ? nil : loss.cause }
 
     func lost(because loss: LinkLoss) {

@@ -2,26 +2,29 @@ import HeliographAPI
 package import NIOCore
 import Wire
 
-/// One device's broadcast: the agent that captures its screen, and the standby that feeds its sessions while that one cannot.
+/// One device's broadcast: the agent that captures its screen, and the standby that feeds its sessions when that agent
+/// cannot.
 @MediaLoop
 final class Broadcast {
-    /// How long a start may take before the standby is started beside it.
+    /// How long a start may take before the standby is started as well.
     private static let standbyDelay = TimeAmount.seconds(1)
 
     private(set) var device: DeviceConfiguration
     let agent: AgentSupervisor
     let standby: AgentSupervisor
-    /// Called after every change of ``state``, and others.
+    /// Called after each change of ``state`` and of other properties.
     var changed: @MediaLoop () -> Void = {}
-    /// Until when agents of the relay's former life are expected.
+    /// Until when agents that a previous relay started are expected.
     private var adoptionEnd: NIODeadline?
-    /// The standby's process in the relay's former life, until it is known whether there is to be a standby.
+    /// The standby process that a previous relay started, until it is decided whether a standby is needed.
     private var formerStandby: ProcessIdentity?
     private var delay: Scheduled<Void>?
     private var draining = false
-    /// When it last had a session, or was started.
+    /// When the broadcast last had a session, or was started.
     private var lastUse = NIODeadline.now()
 
+    /// Creates an idle broadcast.
+    ///
     /// - Parameter supervisor: Makes the supervisor of the device's agent of a role.
     init(device: DeviceConfiguration, supervisor: (AgentRole) -> AgentSupervisor) {
         self.device = device
@@ -39,30 +42,31 @@ final class Broadcast {
 
     func agent(_ role: AgentRole) -> AgentSupervisor { role == .primary ? agent : standby }
 
-    /// Starts it, or waits for the start that is under way.
+    /// Starts the broadcast, or waits for a pending start.
     ///
-    /// - Parameter ttl: After how long without a session it may end, s; nil for never.
-    /// - Returns: The start's timings; nil when it was live already.
+    /// - Parameter ttl: How long it may be without a session before it ends, in s; `nil` for no limit.
+    /// - Returns: The start's timings; `nil` if it was already live.
     func start(source: SourceRequest?, timeout: TimeAmount, ttl: Int?) async throws(BroadcastError) -> StartTimings? {
         lastUse = .now()
         return try await agent.start(source: source, timeout: timeout, ttl: ttl)
     }
 
-    /// Whether it has had no session for its ttl. Called now and then.
+    /// Returns whether it has had no session for its ttl. Called periodically.
     func isIdle(hasSessions: Bool) -> Bool {
         let isUsed = hasSessions || ![.live, .away].contains(machine.state)
         if isUsed { lastUse = .now() }
         return machine.ttl.map { .now() - lastUse >= .seconds(Int64($0)) } ?? false
     }
 
-    /// What counts for agents that are started from now on.
+    /// Changes the settings for agents that start from now on.
     func change(to device: DeviceConfiguration, _ configuration: RelayConfiguration) {
         self.device = device
         for role in AgentRole.allCases { agent(role).change(to: device, configuration) }
         keepStandby()
     }
 
-    /// Goes on with what the relay did before it ended. Agents that run still are expected for `grace`, then others are started.
+    /// Continues what a previous relay did. Agents that still run are expected for `grace`; after that, new ones are
+    /// started.
     func resume(_ kept: RelayState.Broadcast, grace: TimeAmount) {
         adoptionEnd = .now() + grace
         lastUse = .now()
@@ -70,7 +74,7 @@ final class Broadcast {
         agent.supervise(kept.source, ttl: kept.ttl, grace: grace, former: kept.agent)
     }
 
-    /// What is kept of it for the relay's next life; nil when the relay does not keep it running.
+    /// The state kept for the next run of the relay; `nil` if the relay does not keep the broadcast running.
     var state: RelayState.Broadcast? {
         guard machine.isSupervised else { return nil }
         return .init(
@@ -82,14 +86,14 @@ final class Broadcast {
         )
     }
 
-    /// Stops it and returns when its agents are gone.
+    /// Stops the broadcast and returns when its agents are gone.
     func stop(reason: String) async {
         async let standbyStopped: Void = standby.stop(reason: reason)
         await agent.stop(reason: reason)
         await standbyStopped
     }
 
-    /// Stops it for good.
+    /// Stops the broadcast and prevents further starts.
     func drain() async {
         draining = true
         async let standbyDrained: Void = standby.drain()
@@ -99,7 +103,7 @@ final class Broadcast {
 
     // MARK: The standby
 
-    /// What the standby captures; nil where the device has none, or needs none now.
+    /// The standby's source; `nil` if the device has no standby, or needs none now.
     var fallback: SourceRequest? {
         guard !draining, let source = runningSource else { return nil }
         let isNeeded =
@@ -111,13 +115,14 @@ final class Broadcast {
         return isNeeded ? device.fallback(for: source) : nil
     }
 
-    /// What the broadcast captures; of an agent that was started by hand no more than its kind is known.
+    /// The broadcast's source. For an agent that was started by hand, only its kind is known.
     private var runningSource: SourceRequest? {
         if agent.machine.isSupervised { return agent.machine.source }
         return SourceKind(rawValue: agent.machine.runningSource).map { SourceRequest(kind: $0) }
     }
 
-    /// Starts the standby when the broadcast has started, and ends it with the broadcast. One that was started by hand stays.
+    /// Starts the standby after the broadcast has started, and ends it with the broadcast. A standby started by hand
+    /// stays.
     private func keepStandby() {
         delay?.cancel()
         delay = nil
@@ -129,8 +134,8 @@ final class Broadcast {
                 standby.supervise(fallback, grace: grace, former: former)
             }
         } else if agent.machine.state == .starting {
-            // A start that takes its time, such as one that asks a person, shows something else meanwhile; one that does not has the
-            // machine to itself.
+            // A slow start, such as one that asks a person, shows the standby meanwhile. A quick one has the machine to
+            // itself.
             let due = agent.machine.since + Self.standbyDelay
             if due > .now() { delay = MediaLoop.schedule(at: due) { [weak self] in self?.keepStandby() } }
         } else if standby.machine.isSupervised, standby.machine.state != .stopping {
@@ -143,7 +148,7 @@ extension Broadcast: AgentOrders {
     func send(_ packet: Packet, to role: AgentRole) { agent(role).send(packet) }
 }
 
-/// The broadcast is what its capturing agent is.
+/// Reports the state of the capturing agent as the broadcast's.
 extension Broadcast {
     var machine: AgentLifecycle { agent.machine }
     var link: AgentLink? { agent.link }
@@ -153,14 +158,14 @@ extension Broadcast {
 
 /// Why a broadcast did not start.
 package enum BroadcastError: Error, Sendable, Equatable {
-    /// No agent was streaming in time; `detail` is what the agent said last of its source.
+    /// No agent streamed in time. `detail` is the agent's last report on its source.
     case agentTimeout(after: TimeAmount, saidHello: Bool, detail: String? = nil)
     case agentExited(AgentExit)
-    /// The agent runs and cannot capture.
+    /// The agent runs but cannot capture.
     case sourceUnavailable(cause: String?, detail: String?)
-    /// It runs with another source.
+    /// The broadcast runs with another source.
     case running(source: String)
-    /// It was stopped while it started.
+    /// The broadcast was stopped during its start.
     case stopped
     /// The relay is shutting down.
     case draining

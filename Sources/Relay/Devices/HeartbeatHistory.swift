@@ -4,19 +4,19 @@ package import Wire
 
 /// The last two heartbeats of an agent, and the per-second rates between them.
 package struct HeartbeatHistory: Sendable {
-    /// With all sessions.
+    /// The last heartbeat, with all sessions.
     package private(set) var latest: Heartbeat?
     package private(set) var received: NIODeadline?
     private var previous: Heartbeat?
     private var told = HeartbeatDelta()
-    /// Where sessions' figures are in the two.
+    /// Each session's index in the two heartbeats.
     private var places: (latest: [SessionID: Int], previous: [SessionID: Int]) = ([:], [:])
 
     package init() {}
 
-    /// Takes in a heartbeat that came.
+    /// Adds a heartbeat.
     ///
-    /// - Parameter tally: What the relay has made in place of the agent, of a session.
+    /// - Parameter tally: Returns what the relay has made for a session in place of the agent.
     package mutating func add(_ heartbeat: Heartbeat, now: NIODeadline, tally: (SessionID) -> RestTally? = { _ in nil })
     {
         var heartbeat = told.completed(heartbeat)
@@ -24,7 +24,7 @@ package struct HeartbeatHistory: Sendable {
             guard let tally = heartbeat.sessions[at: place].flatMap({ tally($0.session) }) else { continue }
             heartbeat.sessions[at: place]?.counters.add(tally)
         }
-        // An agent may say anything.
+        // The agent's value may be anything, even negative.
         heartbeat.linkQueuedBytes = max(0, heartbeat.linkQueuedBytes)
         let numbered = heartbeat.sessions.enumerated().map { ($1.session, $0) }
         places = (Dictionary(numbered) { $1 }, places.latest)
@@ -43,7 +43,7 @@ package struct HeartbeatHistory: Sendable {
         places.latest[session].flatMap { latest?.sessions[at: $0] }
     }
 
-    /// The session's rates between the last two heartbeats; nil until it stood in both.
+    /// Returns the session's rates between the last two heartbeats; `nil` unless both have it.
     package func rates(of session: SessionID) -> SessionRates? {
         guard let (previous, _, seconds) = interval, let place = places.previous[session],
             let before = previous.sessions[at: place]?.counters, let after = figures(of: session)?.counters
@@ -65,7 +65,7 @@ package struct HeartbeatHistory: Sendable {
         return (previous, latest, Double(difference(latest.clock, previous.clock)) / 1e9)
     }
 
-    /// An agent's counters only grow; a smaller one is not worth a trap.
+    /// Returns the increase of an agent's counter, or 0 if it shrank: a wrong counter must not trap the relay.
     private func difference(_ later: UInt64, _ earlier: UInt64) -> UInt64 { later - min(later, earlier) }
 }
 
@@ -79,7 +79,7 @@ package struct SessionRates: Sendable, Equatable {
     package var pictures: Double
     /// bit/s.
     package var bitrate: Double
-    /// Mean time of scaling and encoding one picture, ms; nil when none was.
+    /// Mean time of scaling and encoding one picture, ms; `nil` if there was none.
     package var encodeMilliseconds: Double?
 
     package init(

@@ -1,4 +1,4 @@
-/// Cuts bytes into lines of bounded length: what goes beyond is left out, so that a noisy child costs no memory.
+/// Splits bytes into lines of bounded length. It drops what exceeds the limit, so that a noisy child costs no memory.
 package struct LineAssembler: Sendable {
     /// Most bytes kept of one line.
     private let limit: Int
@@ -6,7 +6,7 @@ package struct LineAssembler: Sendable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// The lines that `bytes` completes. Empty ones are left out.
+    /// Returns the lines that `bytes` completes, except empty ones.
     package mutating func append(_ bytes: some Sequence<UInt8>) -> [String] {
         var lines: [String] = []
         for byte in bytes {
@@ -19,7 +19,7 @@ package struct LineAssembler: Sendable {
         return lines
     }
 
-    /// The line that no line end follows, nil when there is none.
+    /// Returns the last line if it has no line end; `nil` if there is none.
     package mutating func finish() -> String? {
         defer { line.removeAll(keepingCapacity: true) }
         if line.last == UInt8(ascii: "\r") { _ = line.popLast() }

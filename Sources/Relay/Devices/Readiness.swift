@@ -2,20 +2,22 @@ import HeliographAPI
 import NIOCore
 import Wire
 
-/// Whether the relay does what it is there for: it takes sessions, and every device that is to be broadcast has a picture.
+/// Whether the relay can do its job: it accepts sessions, and every device that should be broadcast has a picture.
 @MediaLoop
 struct Readiness {
+    /// One device's state, and why it is not ready.
     struct Device {
         var name: String
         var state: AgentLifecycle.State
-        /// Why it is not ready; nil when it is.
+        /// Why it is not ready; `nil` if it is.
         var obstacle: Obstacle?
     }
 
+    /// Why a device is not ready.
     enum Obstacle: String {
         /// No agent's source delivers.
         case noSource = "no_source"
-        /// Viewers of a session see a picture of the past.
+        /// Viewers of a session see an outdated picture.
         case stale
     }
 
@@ -43,7 +45,9 @@ struct Readiness {
         return sessions.contains { $0.source.staleSince != nil } ? .stale : nil
     }
 
-    /// - Throws: A ``Problem`` when it is not ready.
+    /// Returns the report of a ready relay.
+    ///
+    /// - Throws: A ``Problem`` if it is not ready.
     func report() throws -> ReadinessReport {
         var report = ReadinessReport()
         report.draining = isDraining
@@ -54,7 +58,7 @@ struct Readiness {
             .notReady,
             isDraining
                 ? "the relay drains: it takes no new sessions and viewers"
-                : "no picture of \(unready.joined(separator: ", ")); GET /screencapture/broadcast says why"
+                : "no picture of \(unready.joined(separator: ", ")); the status of its broadcast says why"
         )
         if case .object(let members) = try JSONValue(encoding: report) {
             problem.extra = members.filter { $0.name != "status" }

@@ -1,11 +1,12 @@
 package import NIOCore
 
-/// How long to wait before an agent that exited is started again: doubling, and from the beginning after a healthy spell.
+/// The delays before an agent that exited is started again. They double, and reset after a healthy period.
 package struct RestartBackoff: Sendable {
+    /// The lengths of the delays.
     package struct Policy: Sendable {
         package var first = TimeAmount.milliseconds(100)
         package var longest = TimeAmount.seconds(5)
-        /// A broadcast that was live for this long has recovered.
+        /// How long a broadcast must be live to count as recovered.
         package var healthyAfter = TimeAmount.seconds(10)
 
         package init() {}
@@ -19,13 +20,13 @@ package struct RestartBackoff: Sendable {
         next = policy.first
     }
 
-    /// The delay before the next start.
+    /// Returns the delay before the next start.
     package mutating func delay() -> TimeAmount {
         defer { next = min(next * 2, policy.longest) }
         return next
     }
 
-    /// The broadcast was live from `start` to `end`.
+    /// Records that the broadcast was live from `start` to `end`.
     package mutating func wasLive(from start: NIODeadline, to end: NIODeadline) {
         if end - start >= policy.healthyAfter { next = policy.first }
     }

@@ -1,12 +1,12 @@
 package import NIOCore
 
-/// How long each stage of a broadcast's start took. A stage that did not happen is nil.
+/// How long each stage of a broadcast's start took. A skipped stage is `nil`.
 package struct StartTimings: Sendable, Equatable {
-    /// From the call to the running process.
+    /// From the call until the process runs.
     package var spawn: TimeAmount?
-    /// From there to HELLO.
+    /// From there until HELLO.
     package var hello: TimeAmount?
-    /// From there to the streaming source.
+    /// From there until the source streams.
     package var source: TimeAmount?
     package var total: TimeAmount
     /// The agent's own stages, ms.

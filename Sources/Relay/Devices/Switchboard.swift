@@ -4,17 +4,21 @@ import Media
 import NIOCore
 import Wire
 
-/// Connects the relay's parts: agents to broadcasts, access units to sessions, calls to both.
+/// Connects the relay's parts: agents to broadcasts, access units to sessions, and calls to both.
 @MediaLoop
 final class Switchboard: AgentLinkOwner {
-    /// How long after the last time sessions look at the clock again, ns.
+    /// The interval at which sessions check the clock, ns.
     private static let tickInterval: UInt64 = 100_000_000
-    /// How much later they may, with something else that is due, ns.
+    /// The interval at which event listeners get a sign of life.
+    private static let wakeInterval = TimeAmount.seconds(15)
+    /// How much later that may happen, to share a wake with other timers, ns.
     private static let tickRoom: UInt64 = 40_000_000
 
     private(set) var configuration: RelayConfiguration
     let sessions: SessionTable
-    /// Of callers and viewers.
+    nonisolated let events: EventHub
+    let webhooks: Webhooks
+    /// The connections of callers and viewers.
     let connections: Connections
     let acceptPauses: AcceptPauses
     /// Where agents connect.
@@ -26,16 +30,23 @@ final class Switchboard: AgentLinkOwner {
     private var broadcasts: [String: Broadcast] = [:]
     private let timer = SharedTimer()
     private var ticks: Int?
-    /// Agents refused since the relay started, by code.
+    /// The number of agents refused since the relay started, by code.
     private(set) var refused: [Reject.Code: UInt64] = [:]
     private var refusalLog = LogBudget()
-    /// nil when nothing is kept.
+    /// Keeps the relay's state; `nil` if there is no state file.
     private let keeper: StateKeeper?
     private var statesTaken = 0
+    /// The last published states of broadcasts, by device, and of linked agents, by device and role.
+    private var toldStates: [String: String] = [:]
+    private var toldLinks: Set<[String]> = []
+    private var lastWake = NIODeadline.now()
     private var keptBroadcasts: [RelayState.Broadcast] = []
     private var draining = false
     private var lastViewers: Drain?
-    /// Gives a value when the relay is to end because nobody watches any more. For one reader.
+    let templates = Templates()
+    /// Pending starts of named sessions, by device and name.
+    private var starts: [[String]: Waiters<Void>] = [:]
+    /// Yields a value when the relay should end because no viewer is left. For one reader.
     let drained: AsyncStream<Void>
     private let drainedContinuation: AsyncStream<Void>.Continuation
 
@@ -43,9 +54,17 @@ final class Switchboard: AgentLinkOwner {
         configuration: RelayConfiguration,
         connections: Connections,
         entrance: StreamEntrance?,
+        events: EventHub,
         logger: Logger
     ) {
         self.configuration = configuration
+        self.events = events
+        webhooks = Webhooks(
+            events: events,
+            devices: configuration.devices.map(\.name),
+            policy: configuration.webhookPolicy,
+            logger: logger
+        )
         self.connections = connections
         keeper = configuration.stateFile.map { StateKeeper(file: StateFile(path: $0), logger: logger) }
         self.logger = logger
@@ -58,6 +77,7 @@ final class Switchboard: AgentLinkOwner {
             connections: connections,
             acceptPauses: acceptPauses,
             timer: timer,
+            events: events,
             logger: logger
         )
         for device in configuration.devices {
@@ -74,43 +94,72 @@ final class Switchboard: AgentLinkOwner {
                     logger: logger
                 )
             }
-            broadcasts[device.name]?.changed = { [weak self] in self?.broadcastChanged() }
+            broadcasts[device.name]?.changed = { [weak self] in self?.broadcastChanged(device.name) }
         }
         ticks = timer.add { [weak self] in self?.tick() }
         scheduleTick()
+        webhooks.change(to: configuration.webhooks)
     }
 
-    /// The agent listener is bound; nothing is started before.
+    /// Sets the agent listener's port. No agent is started before.
     func listens(onPort port: Int) { agentLink.port = port }
 
-    /// The broadcasts, by device name.
+    /// All broadcasts, sorted by device name.
     var allBroadcasts: [Broadcast] { broadcasts.values.sorted { $0.device.name < $1.device.name } }
 
     func broadcast(of device: String) -> Broadcast? { broadcasts[device] }
 
-    /// The broadcast that a call means which names no device: that of `default`, or the only one; nil when that is not clear.
+    /// The broadcast for a call that names no device: that of `default`, or the only one; `nil` if that is ambiguous.
     var defaultBroadcast: Broadcast? {
         broadcasts[DeviceConfiguration.defaultName] ?? (broadcasts.count == 1 ? broadcasts.values.first : nil)
     }
 
-    func startSession(_ request: SessionRequest, on broadcast: Broadcast) async throws(SessionError) -> Session {
+    func startSession(
+        _ request: SessionRequest,
+        name: String? = nil,
+        on broadcast: Broadcast
+    ) async throws(SessionError) -> Session {
         guard !isDraining else { throw .lastViewers }
-        let session = try await sessions.start(request, of: broadcast.device, orders: broadcast)
+        let session = try await sessions.start(request, name: name, of: broadcast.device, orders: broadcast)
         for role in AgentRole.allCases where broadcast.agent(role).link != nil {
             session.agentLinked(role, broadcast.agent(role).report)
         }
-        // Its port may have been opened meanwhile.
+        // The relay may have begun to drain while the port was opened.
         session.isDraining = isDraining
         await keepState()
         return session
     }
 
-    func changeSession(_ session: Session, _ change: SessionChange) async {
-        session.change(change)
+    /// Creates the device's session with this name, or changes it to match `request`. Calls for the same name wait for
+    /// each other.
+    ///
+    /// - Returns: The session, and whether it is new.
+    func putSession(_ name: String, _ request: SessionRequest, on broadcast: Broadcast) async throws(SessionError)
+        -> (session: Session, isNew: Bool)
+    {
+        let key = [broadcast.device.name, name]
+        while let start = starts[key] { await start.wait(until: .distantFuture) }
+        if let session = sessions.session(named: name, of: broadcast.device.name) {
+            try await changeSession(session, to: request)
+            return (session, false)
+        }
+        let start = Waiters<Void>()
+        starts[key] = start
+        defer {
+            starts[key] = nil
+            start.resume(with: ())
+        }
+        return (try await startSession(request, name: name, on: broadcast), true)
+    }
+
+    func changeSession(_ session: Session, to request: SessionRequest) async throws(SessionError) {
+        let former = session.request
+        try session.change(to: request)
+        if session.request != former { session.events.publish(.sessionChanged) }
         await keepState()
     }
 
-    /// Stops sessions and keeps the state once. Other work of the media loop has its turn between any two.
+    /// Stops sessions and keeps the state once. The media loop does other work between them.
     func stop(_ ended: [Session]) async {
         for session in ended {
             let broadcast = broadcast(of: session.device.name)
@@ -122,12 +171,13 @@ final class Switchboard: AgentLinkOwner {
 
     // MARK: Another configuration
 
-    /// Takes over what can change while the relay runs, and says in the log what cannot.
+    /// Applies the settings that can change while the relay runs, and logs those that cannot.
     func change(to new: RelayConfiguration) {
         let (changed, fixed) = configuration.differences(to: new)
         configuration = configuration.taking(new)
         sessions.configuration = configuration
         connections.limits = configuration.connections
+        webhooks.change(to: configuration.webhooks)
         for device in configuration.devices { broadcasts[device.name]?.change(to: device, configuration) }
         for session in sessions.all {
             if let broadcast = broadcasts[session.device.name] { session.device = broadcast.device }
@@ -141,12 +191,13 @@ final class Switchboard: AgentLinkOwner {
 
     // MARK: The end
 
-    /// Whether nobody new is taken, until the relay ends.
+    /// Whether the relay accepts no new viewers and will end.
     var isDraining: Bool { lastViewers != nil }
 
-    /// Takes no new sessions and viewers from now on, and ends when nobody watches any more. Asked again, the new time counts.
+    /// Accepts no new sessions and viewers from now on, and ends when no viewer is left. A repeated call replaces the
+    /// timeout.
     ///
-    /// - Parameter timeout: After how long it ends in any case; nil for never.
+    /// - Parameter timeout: How long until it ends even with viewers; `nil` for no limit.
     @discardableResult
     func letViewersFinish(timeout: TimeAmount?) -> Drain {
         let drain = Drain(now: .now(), timeout: timeout)
@@ -157,30 +208,33 @@ final class Switchboard: AgentLinkOwner {
         return drain
     }
 
-    /// Viewers of all sessions.
+    /// The number of viewers of all sessions.
     var viewerCount: Int { sessions.all.reduce(0) { $0 + $1.viewerCount } }
 
+    /// Ends the relay if it drains and no viewer is left.
     private func endWhenDrained() {
-        // Who waits for a screen watches, too.
-        let watched = sessions.all.count(where: \.isWatched)
+        // A caller that waits for the screen counts as a viewer.
+        let watched = sessions.all.count { $0.isWatched || $0.screenWatches.isUse }
         guard let lastViewers, lastViewers.isOver(viewers: watched, now: .now()) else { return }
         drainedContinuation.yield()
         drainedContinuation.finish()
     }
 
-    /// Ends everything in good order: viewers first, so that they see the end of their streams, then the agents.
+    /// Ends everything cleanly: first the viewers, so that they see the end of their streams, then the agents.
     func drain() async {
-        // What ends now is to go on when the relay is started again.
+        // From here on the state is not kept, so that a restarted relay continues what ends now.
         draining = true
         await sessions.drain()
+        events.close()
         await withTaskGroup { group in
             for broadcast in broadcasts.values {
                 group.addTask { await broadcast.drain() }
             }
         }
-        // Until then the end of an adopted agent is seen by it.
+        // The ticks go on until here, because they notice when an adopted agent has ended.
         if let ticks { timer.remove(ticks) }
         ticks = nil
+        await webhooks.end()
     }
 
     private func scheduleTick() {
@@ -193,6 +247,10 @@ final class Switchboard: AgentLinkOwner {
         for broadcast in broadcasts.values {
             let sessions = sessions.sessions(of: broadcast.device.name)
             for role in AgentRole.allCases { broadcast.agent(role).tick(sessions) }
+        }
+        if NIODeadline.now() - lastWake >= Self.wakeInterval {
+            lastWake = .now()
+            events.wake()
         }
         guard !draining else { return }
         endWhenDrained()
@@ -212,9 +270,10 @@ final class Switchboard: AgentLinkOwner {
         }
     }
 
-    /// Bytes that viewers' connections were handed and have not taken, all together.
+    /// Bytes handed to all viewers' connections and not taken yet.
     var viewerBytes: Int { sessions.all.reduce(0) { $1.audience.viewers.reduce($0) { $0 + $1.underWay } } }
 
+    /// Closes the viewers that hold most bytes if all together exceed the limit.
     private func boundViewerMemory() {
         let viewers = sessions.all.flatMap { session in session.audience.viewers.lazy.map { (session, $0) } }
         let surplus = ViewerMemory(limit: configuration.viewerMemory).surplus(viewers.map { $0.1.underWay })
@@ -223,12 +282,12 @@ final class Switchboard: AgentLinkOwner {
 
     // MARK: The relay's next life
 
-    /// Opens the sessions again that were there before the relay ended.
+    /// Reopens the sessions that a previous relay had.
     func restoreSessions(_ state: RelayState) async {
         sessions.skipIDs(to: state.lastSession)
         for var kept in state.sessions {
             guard let broadcast = broadcasts[kept.device] else {
-                logger.warning("session \(kept.id) is left out: there is no device \(kept.device) any more")
+                logger.warning("session \(kept.id) is not restored: device \(kept.device) no longer exists")
                 continue
             }
             let now = NIODeadline.now().uptimeNanoseconds
@@ -245,7 +304,7 @@ final class Switchboard: AgentLinkOwner {
         }
     }
 
-    /// Goes on with the broadcasts that the relay kept running. Their agents may have outlived it.
+    /// Continues the broadcasts that a previous relay kept running. Their agents may have outlived it.
     func resumeBroadcasts(_ state: RelayState) {
         for var kept in state.broadcasts {
             if !state.isOfThisBoot { (kept.agent, kept.standby) = (nil, nil) }
@@ -253,12 +312,24 @@ final class Switchboard: AgentLinkOwner {
         }
     }
 
-    private func broadcastChanged() {
+    private func broadcastChanged(_ device: String) {
+        if let broadcast = broadcasts[device] {
+            let state = broadcast.machine.state.rawValue
+            if (toldStates.updateValue(state, forKey: device) ?? "idle") != state {
+                events.publish(.broadcastChanged, device: device, state: state)
+            }
+            for role in AgentRole.allCases {
+                let (key, isLinked) = ([device, role.rawValue], broadcast.agent(role).link != nil)
+                guard isLinked != toldLinks.contains(key) else { continue }
+                if isLinked { toldLinks.insert(key) } else { toldLinks.remove(key) }
+                events.publish(isLinked ? .agentLinked : .agentLost, device: device, state: role.rawValue)
+            }
+        }
         guard !draining, allBroadcasts.compactMap(\.state) != keptBroadcasts else { return }
         Task { await keepState() }
     }
 
-    /// Returns when the state as it is now has been kept.
+    /// Returns when the current state has been kept.
     func keepState() async {
         guard let keeper, !draining else { return }
         statesTaken += 1
@@ -266,7 +337,7 @@ final class Switchboard: AgentLinkOwner {
         let state = RelayState(
             linkToken: configuration.linkToken.value,
             lastSession: sessions.lastID,
-            sessions: sessions.all.map(\.state),
+            sessions: sessions.all.map(\.kept),
             broadcasts: keptBroadcasts
         )
         await keeper.keep(state, number: statesTaken)
@@ -279,7 +350,7 @@ final class Switchboard: AgentLinkOwner {
         if let objection = await users.objection(to: channel) { return objection }
         guard let broadcast = broadcasts[hello.device] else {
             let names = broadcasts.keys.sorted().joined(separator: ", ")
-            return Reject(code: .unknownDevice, reason: "no device is called \(hello.device); there is: \(names)")
+            return Reject(code: .unknownDevice, reason: "Unknown device '\(hello.device)'. Devices: \(names).")
         }
         return broadcast.agent(hello.role).objection()
     }
@@ -293,15 +364,16 @@ final class Switchboard: AgentLinkOwner {
         let agent = AgentIdentity(hello)
         supervisor(of: agent)?.connected(link, hello: hello)
         let ids = sessions.sessions(of: hello.device).map(\.id)
-        // From another thread, so that the media loop looks at its sockets between them: hundreds take longer than pictures may wait.
+        // From another thread, so that the media loop serves its sockets in between: hundreds of sessions take longer
+        // than pictures may wait.
         Task.detached { [weak self] in
             for id in ids { await self?.introduce(id, to: agent, over: link) }
         }
     }
 
-    /// Tells a linked agent of a session that was there before it.
+    /// Tells a newly linked agent about a session that already exists.
     private func introduce(_ id: SessionID, to agent: AgentIdentity, over link: AgentLink) {
-        // Either may have gone meanwhile.
+        // The session or the link may have ended meanwhile.
         guard let session = sessions[id], let supervisor = supervisor(of: agent), supervisor.link === link else {
             return
         }
@@ -329,6 +401,8 @@ final class Switchboard: AgentLinkOwner {
             if let session = session(id, of: agent) { supervisor(of: agent)?.received(failure, of: session) }
         case .snapshot(let id, let snapshot):
             session(id, of: agent)?.snapshots.received(snapshot, from: agent.role)
+        case .watched(let id, let report):
+            session(id, of: agent)?.screenWatches.received(report, from: agent.role)
         case .encoders(let reports):
             supervisor(of: agent)?.received(reports)
         case .tracks(let tracks):
@@ -337,8 +411,8 @@ final class Switchboard: AgentLinkOwner {
                 session.source.soundReported(agent.role, tracks.sound)
             }
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .snapshotRequest,
-            .rested, .stop, .unreadHeartbeat, .accessUnit:
-            // The decoder and the link let none of them through.
+            .rested, .watch, .unwatch, .stop, .unreadHeartbeat, .accessUnit:
+            // The decoder and the link reject these packets.
             break
         }
     }
@@ -369,7 +443,7 @@ final class Switchboard: AgentLinkOwner {
 
     private func supervisor(of agent: AgentIdentity) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }
 
-    /// The session, if it is one of the agent's device: an agent feeds no other's.
+    /// Returns the session if it belongs to the agent's device, because an agent feeds no other.
     private func session(_ id: SessionID, of agent: AgentIdentity) -> Session? {
         guard let session = sessions[id], session.device.name == agent.device else { return nil }
         return session

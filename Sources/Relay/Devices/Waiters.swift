@@ -3,7 +3,7 @@ import NIOCore
 /// Tasks that wait for the same outcome.
 @MediaLoop
 final class Waiters<Outcome: Sendable> {
-    /// A place in the queue. It is taken before the event can happen, so that none is missed.
+    /// A place in the queue. A caller takes it before the event can happen, so that it misses none.
     struct Ticket {
         fileprivate let id: Int
     }
@@ -23,10 +23,10 @@ final class Waiters<Outcome: Sendable> {
         return Ticket(id: lastID)
     }
 
-    /// The next outcome, nil when there is none by `deadline`.
+    /// Returns the next outcome, or `nil` if there is none by `deadline`.
     func wait(until deadline: NIODeadline) async -> Outcome? { await wait(ticket(), until: deadline) }
 
-    /// The first outcome since `ticket` was taken, nil when there is none by `deadline`.
+    /// Returns the first outcome since `ticket` was taken, or `nil` if there is none by `deadline`.
     func wait(_ ticket: Ticket, until deadline: NIODeadline) async -> Outcome? {
         if case .resolved(let outcome) = places[ticket.id] {
             places[ticket.id] = nil
@@ -38,7 +38,7 @@ final class Waiters<Outcome: Sendable> {
         return await withCheckedContinuation { places[ticket.id] = .waiting($0) }
     }
 
-    /// Resumes all that wait.
+    /// Resumes all waiting tasks.
     func resume(with outcome: Outcome) {
         for (id, place) in places {
             switch place {

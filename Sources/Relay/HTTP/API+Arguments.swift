@@ -7,7 +7,7 @@ extension API {
     /// Longest request body in bytes.
     private static let maximumBody = 64 << 10
 
-    /// Reads the arguments of a call strictly, from where its route has them.
+    /// Reads the arguments of a call strictly, from the place that its route defines.
     ///
     /// - Parameter device: The device in the call's path, if it has one.
     static func arguments<Arguments: APIModel>(
@@ -20,6 +20,7 @@ extension API {
         let query = request.uri.query == nil ? [] : QueryFields.members(of: request.uri.string, for: route.arguments)
         switch route.place {
         case .nowhere: return Arguments()
+        case .png: return try read(query, nil)
         case .query: return try read(query, device)
         case .queryOrBody:
             var members = query
@@ -41,19 +42,9 @@ extension API {
         }
     }
 
-    /// The members of a request's body. Empty bytes stand for `{}`, and the content type does not matter.
+    /// Returns the members of a request's body. Empty bytes stand for `{}`, and the content type is ignored.
     private static func members(of request: Request) async throws -> [JSONValue.Member] {
-        let body: ByteBuffer
-        do {
-            body = try await request.body.collect(upTo: maximumBody)
-        } catch is NIOTooManyBytesError {
-            throw Problem(.bodyTooLarge, "the body is longer than \(maximumBody) bytes")
-        } catch is RequestLimitHandler.BodyTimeout {
-            throw Problem(.requestTimeout, "the request's body did not come in time")
-        } catch {
-            // Broken chunks, or a client that left: no fault of the relay's.
-            throw Problem(.httpError, "the body cannot be read: \(error)")
-        }
+        let body = try await body(of: request, upTo: maximumBody)
         guard body.readableBytes > 0 else { return [] }
         let value: JSONValue
         do {
@@ -67,7 +58,21 @@ extension API {
         return members
     }
 
-    /// Refuses a request with a body, on routes that answer for long and would never read it.
+    /// Returns the bytes of a request's body.
+    static func body(of request: Request, upTo maximum: Int) async throws -> ByteBuffer {
+        do {
+            return try await request.body.collect(upTo: maximum)
+        } catch is NIOTooManyBytesError {
+            throw Problem(.bodyTooLarge, "the body is longer than \(maximum) bytes")
+        } catch is RequestLimitHandler.BodyTimeout {
+            throw Problem(.requestTimeout, "the request's body did not arrive in time")
+        } catch {
+            // Broken chunks, or a client that left: not the relay's fault.
+            throw Problem(.httpError, "the body cannot be read: \(error)")
+        }
+    }
+
+    /// Refuses a request with a body, on routes that answer for a long time and would never read it.
     private static func refuseBody(of request: Request) throws(Problem) {
         let length = request.headers[.contentLength]
         guard request.headers[.transferEncoding] != nil || length.map({ $0 != "0" }) == true else { return }
@@ -77,7 +82,8 @@ extension API {
 
 /// The fields of a query.
 package enum QueryFields {
-    /// Returns the fields of an address's query: for strings and words of the schema its text, for others the JSON value that it looks like.
+    /// Returns the fields of an address's query. A string or word of the schema keeps its text; other values are parsed
+    /// as JSON if they look like it.
     package static func members(of uri: String, for arguments: Schema) -> [JSONValue.Member] {
         URI(uri).queryParameters.map { name, value in
             let schema = arguments.fields.first { $0.name == name }?.schema

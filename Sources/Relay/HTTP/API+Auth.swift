@@ -41,7 +41,7 @@ extension API {
 }
 
 extension CertificateReport {
-    /// The relay's certificate; nil where nothing is encrypted.
+    /// Describes the relay's certificate; `nil` without TLS.
     init?(_ tls: TLSServer?) {
         guard let description = tls?.description else { return nil }
         self.init()

@@ -32,7 +32,7 @@ extension API {
 }
 
 extension API {
-    /// What the program carries in itself.
+    /// The API's description, which is compiled into the program.
     private static let contract = String(decoding: PackageResources.openapi_json, as: UTF8.self)
 
     func addContractRoute(to routes: inout RouteTable) {

@@ -3,7 +3,8 @@ import HeliographAPI
 import Hummingbird
 
 extension API {
-    /// The web page: the files of Sources/Relay/Page, which the program carries in itself.
+    /// Serves the web page: the files of Sources/Relay/Page, which are compiled into the program. Some of them are
+    /// links to the JavaScript client, Clients/js.
     func addPageRoutes(to routes: inout RouteTable) {
         for file in PageFile.all {
             let call = file.path == "/" ? Routes.getPage : Routes.getPageFile
@@ -28,24 +29,35 @@ struct PageFile: Sendable {
         PageFile(path: "/", type: "text/html; charset=utf-8", PackageResources.index_html),
         PageFile(path: "/page/style.css", type: "text/css; charset=utf-8", PackageResources.style_css),
         PageFile(path: "/page/icon.svg", type: "image/svg+xml", PackageResources.icon_svg),
-        script("api", PackageResources.api_js),
         script("app", PackageResources.app_js),
         script("chart", PackageResources.chart_js),
-        script("clock", PackageResources.clock_js),
-        script("decoder", PackageResources.decoder_js),
         script("dom", PackageResources.dom_js),
         script("forms", PackageResources.forms_js),
-        script("fragments", PackageResources.fragments_js),
         script("overview", PackageResources.overview_js),
-        script("paint", PackageResources.paint_js),
-        script("player", PackageResources.player_js),
-        script("players", PackageResources.players_js),
         script("recorder", PackageResources.recorder_js),
-        script("statistics", PackageResources.statistics_js),
-        script("mjpeg", PackageResources.mjpeg_js),
-        script("stream", PackageResources.stream_js),
+        script("session-view", PackageResources.session_view_js),
+        script("site", PackageResources.site_js),
         script("thumbnail", PackageResources.thumbnail_js),
         script("words", PackageResources.words_js),
+        script("clock", PackageResources.clock_js),
+        script("closures", PackageResources.closures_js),
+        script("decoder", PackageResources.decoder_js),
+        script("device", PackageResources.device_js),
+        script("errors", PackageResources.errors_js),
+        script("events", PackageResources.events_js),
+        script("fragments", PackageResources.fragments_js),
+        script("heliograph", PackageResources.heliograph_js),
+        script("messages", PackageResources.messages_js),
+        script("mjpeg", PackageResources.mjpeg_js),
+        script("paint", PackageResources.paint_js),
+        script("pauses", PackageResources.pauses_js),
+        script("player", PackageResources.player_js),
+        script("players", PackageResources.players_js),
+        script("relay", PackageResources.relay_js),
+        script("screen", PackageResources.screen_js),
+        script("session", PackageResources.session_js),
+        script("statistics", PackageResources.statistics_js),
+        script("stream", PackageResources.stream_js),
     ]
 
     private static func script(_ name: String, _ bytes: [UInt8]) -> PageFile {
@@ -58,7 +70,8 @@ struct PageFile: Sendable {
         self.bytes = ByteBuffer(bytes: bytes)
     }
 
-    /// Nothing but the relay's own files runs, nothing else is reached, and no other page shows this one in a frame.
+    /// Returns header fields that allow only the relay's own files to run, block all other addresses, and keep other
+    /// pages from framing this one.
     ///
     /// `connect-src 'self'` covers WebSockets of the page's own host (Content Security Policy Level 3).
     static func headers(type: String) -> HTTPFields {

@@ -1,15 +1,31 @@
+import HTTPTypes
 import HeliographAPI
+import Hummingbird
+import Program
 import Wire
 
 extension API {
     func addSessionRoutes(to routes: inout RouteTable) {
         routes.add(Routes.startSession) { try await startSession($0, $2) }
-        routes.add(Routes.listSessions) { _, _, _ in SessionList(await reports(of: await sessionIDs())) }
+        routes.respond(to: Routes.putSession) { try await putSession($0, $1, $2) }
+        routes.add(Routes.deleteSession) { _, _, context in try await deleteSession(context) }
+        routes.respond(to: Routes.listSessions) { query, _, _ in try await list(query) }
+        routes.respond(to: Routes.listAllSessions) { _, _, _ in try await list(SessionListQuery()) }
         routes.add(Routes.getSession) { _, _, context in try await report(context) }
         routes.add(Routes.changeSession) { try await changeSession($2, $0) }
         routes.add(Routes.requestKeyframe) { _, _, context in try await requestKeyframe(context) }
         routes.add(Routes.stopSession) { _, _, context in try await stopSession(context) }
-        routes.add(Routes.stopSessions) { try await stopAll(of: $0.device, $2) }
+        routes.add(Routes.stopSessions) { arguments, _, context in
+            guard arguments.device != nil || arguments.all == true else {
+                throw Problem(
+                    .missingField,
+                    "name the device whose sessions to end, or set \"all\": true",
+                    field: "device"
+                )
+            }
+            return try await stopAll(of: arguments.device, context)
+        }
+        routes.add(Routes.stopAllSessions) { try await stopAll(of: $0.device, $2) }
     }
 
     @MediaLoop
@@ -27,8 +43,61 @@ extension API {
         }
     }
 
-    /// One at a time, from another thread, so that the media loop looks at its sockets between them: hundreds of reports take longer than
-    /// pictures may wait.
+    @MediaLoop
+    private func putSession(_ asked: SessionRequest, _ request: Request, _ context: RelayRequestContext) async throws
+        -> Response
+    {
+        let broadcast = try broadcast(context.parameters.get("device"))
+        let name = context.parameters.get("name") ?? ""
+        context.audit.note("device", broadcast.device.name)
+        guard name.isName else {
+            throw Problem(
+                .unknownValue,
+                "name is \"\(name)\"; allowed: 1 to 64 letters, digits, - and _",
+                field: "name"
+            )
+        }
+        let (session, isNew): (Session, Bool)
+        do {
+            (session, isNew) = try await switchboard.putSession(name, asked, on: broadcast)
+        } catch {
+            throw Problem(error)
+        }
+        session.touch()
+        context.audit.note("session", session.id)
+        var answer = try Answer.json(report(session), status: isNew ? 201 : 200)
+        if isNew { answer.headers[.location] = request.uri.path }
+        return answer
+    }
+
+    @MediaLoop
+    private func deleteSession(_ context: RelayRequestContext) async throws(Problem) -> StoppedSessions {
+        let device = try broadcast(context.parameters.get("device")).device.name
+        context.audit.note("device", device)
+        let session = switchboard.sessions.session(named: context.parameters.get("name") ?? "", of: device)
+        var report = StoppedSessions()
+        guard let session else { return report }
+        context.audit.note("session", session.id)
+        await switchboard.stop([session])
+        report.stopped = 1
+        return report
+    }
+
+    private func list(_ query: SessionListQuery) async throws -> Response {
+        let ids = await sessionIDs(query)
+        if query.brief { return try Answer.json(BriefSessionList(await briefReports(of: ids))) }
+        return try Answer.json(SessionList(await reports(of: ids)))
+    }
+
+    @MediaLoop
+    private func briefReports(of sessions: [SessionID]) -> [BriefSession] {
+        sessions.compactMap { switchboard.sessions[$0].map { BriefSession($0) } }
+    }
+
+    /// Returns the reports of sessions.
+    ///
+    /// It reads them one at a time from another thread, so that the media loop serves its sockets in between: hundreds
+    /// of reports take longer than pictures may wait.
     func reports(of sessions: [SessionID]) async -> [SessionReport] {
         var reports: [SessionReport] = []
         for id in sessions {
@@ -38,9 +107,16 @@ extension API {
     }
 
     @MediaLoop
-    private func sessionIDs() -> [SessionID] { switchboard.sessions.all.map(\.id) }
+    private func sessionIDs(_ query: SessionListQuery) -> [SessionID] {
+        switchboard.sessions.all.filter { session in
+            (query.device ?? session.device.name) == session.device.name
+                && (query.name == nil || query.name == session.name)
+                && (query.label == nil || query.label == session.request.label)
+                && (query.state == nil || query.state == session.state.rawValue)
+        }.map(\.id)
+    }
 
-    /// Nil where the session has ended.
+    /// Returns a session's report; `nil` if it has ended.
     @MediaLoop
     private func report(of id: SessionID) -> SessionReport? {
         switchboard.sessions[id].map(report)
@@ -61,7 +137,11 @@ extension API {
         -> SessionReport
     {
         let session = try session(context)
-        await switchboard.changeSession(session, change)
+        do {
+            try await switchboard.changeSession(session, to: change.applied(to: session.request))
+        } catch {
+            throw Problem(error)
+        }
         return report(session)
     }
 
@@ -90,7 +170,7 @@ extension API {
         return report
     }
 
-    /// Stops the device's sessions, or all when none is named.
+    /// Stops the device's sessions, or all sessions if no device is named.
     @MediaLoop
     private func stopAll(of device: String?, _ context: RelayRequestContext) async throws(Problem) -> StoppedSessions {
         let name = try device.map(broadcast)?.device.name

@@ -5,13 +5,13 @@ import NIOCore
 import Wire
 
 extension API {
-    /// Snapshots per second of an MJPEG stream, unless its viewer or the session says less.
+    /// The snapshots per second of an MJPEG stream, unless its viewer or the session asks for fewer.
     private static let defaultSnapshotRate = 5
 
     func addSnapshotRoutes(to routes: inout RouteTable) {
         for (call, format) in [(Routes.takeJPEG, SnapshotFormat.jpeg), (Routes.takePNG, .png)] {
-            routes.respond(to: call) { query, _, context in
-                try await snapshot(format, isFresh: query.fresh, isUse: query.use, context)
+            routes.respond(to: call) { query, request, context in
+                try await snapshot(format, isFresh: query.fresh, isUse: query.use, request, context)
             }
         }
         routes.respond(to: Routes.streamMJPEG) { try await motionJPEG($0, $1, $2) }
@@ -22,10 +22,11 @@ extension API {
         _ format: SnapshotFormat,
         isFresh: Bool,
         isUse: Bool,
+        _ request: Request,
         _ context: RelayRequestContext
     ) async throws(Problem) -> Response {
         let now = NIODeadline.now()
-        let session = try session(context, isUse: isUse)
+        let session = try await watchedSession(request, context, isUse: isUse)
         let snapshot: KeptSnapshot
         do {
             snapshot = try await session.snapshot(
@@ -44,11 +45,11 @@ extension API {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: snapshot.bytes))
     }
 
-    /// A session's snapshots, for as long as session and client live.
+    /// Streams a session's snapshots until the session ends or the client leaves.
     private func motionJPEG(_ query: MotionJPEGQuery, _ request: Request, _ context: RelayRequestContext) async throws
         -> Response
     {
-        let session = try await session(context)
+        let session = try await watchedSession(request, context)
         let most = await session.request.fps
         let rate = query.fps ?? min(Self.defaultSnapshotRate, most)
         guard rate <= most else { throw Problem(.outOfRange, "fps is \(rate); allowed: 1 to \(most)", field: "fps") }
@@ -68,12 +69,12 @@ extension SnapshotFormat {
 }
 
 extension KeptSnapshot {
-    /// What is said of it beside its bytes.
+    /// Returns the header fields of a snapshot's answer.
     ///
-    /// - Parameter epoch: The session's, monotonic ns.
+    /// - Parameter epoch: The session's epoch, monotonic ns.
     @MediaLoop
     func fields(epoch: UInt64) -> [(name: String, value: String)] {
-        // An agent may say anything.
+        // The agent's value may be anything.
         let captured = NIODeadline.uptimeNanoseconds(min(self.captured, NIODeadline.now().uptimeNanoseconds))
         return [
             ("Heliograph-Captured", captured.wallClockText),

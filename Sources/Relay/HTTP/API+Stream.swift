@@ -12,7 +12,7 @@ extension API {
         }
         for (call, container) in [(Routes.streamTS, Container.transportStream), (Routes.streamMP4, .fragmentedMP4)] {
             routes.respond(to: call) { query, request, context in
-                let session = try await session(context)
+                let session = try await watchedSession(request, context)
                 return try await stream(
                     session,
                     query,
@@ -25,21 +25,21 @@ extension API {
         }
     }
 
-    /// A session's Annex B stream.
+    /// Streams a session as Annex B.
     private func stream(
         _ query: StreamQuery,
         _ request: Request,
         _ context: RelayRequestContext,
         codec: Codec
     ) async throws -> Response {
-        let session = try await session(context)
+        let session = try await watchedSession(request, context)
         let actual = await session.request.codec
         guard actual == codec else { throw Problem(SessionError.otherCodec(session.id, actual)) }
-        // The media types of H.264 and H.265 are registered for RTP; players of bare streams use the same.
+        // The media types of H.264 and H.265 are registered for RTP; players of bare streams use them too.
         return try await stream(session, query, in: .bare(.annexB), type: "video/\(codec.rawValue)", request, context)
     }
 
-    /// A session's stream, for as long as session and client live.
+    /// Streams a session until it ends or the client leaves.
     private func stream(
         _ session: Session,
         _ query: StreamQuery,
@@ -53,9 +53,9 @@ extension API {
         }
     }
 
-    /// A response that lasts as long as session and client live.
+    /// Returns a response that lasts until the session ends or the client leaves.
     ///
-    /// - Parameter makeViewer: Lets the connection's viewer in; nil when there is no room for it.
+    /// - Parameter makeViewer: Admits the connection's viewer; `nil` if there is no room for it.
     func stream<Puller: PullingViewer>(
         of session: Session,
         type: String,
@@ -65,13 +65,13 @@ extension API {
     ) async throws -> Response {
         if let refusal = await session.refusal { throw Problem(refusal) }
         let body = ResponseBody { writer in
-            // Joins here and not before, since this runs only when the response's head could be written.
+            // The viewer joins here, because this only runs if the response's head could be written.
             if let viewer = await makeViewer(context.channel) {
                 try await serve(viewer, of: session, to: request, writer: &writer)
             }
             try await writer.finish(nil)
         }
-        // The connection ends with the stream, so that what ends the one never meets a later request on the other.
+        // The connection ends with the stream, so that closing a viewer never hits a later request on the connection.
         let headers: HTTPFields = [.contentType: type, .cacheControl: "no-store", .connection: "close"]
         return Response(status: .ok, headers: headers, body: body)
     }
@@ -83,7 +83,7 @@ extension API {
         writer: inout any ResponseBodyWriter
     ) async throws {
         do {
-            // A client that leaves is noticed by its closed connection, even while no picture flows.
+            // A client that leaves is noticed when its connection closes, even if no pictures flow.
             try await request.body.consumeWithInboundCloseHandler { _ in
                 while let piece = await viewer.next() { try await writer.write(piece.joined) }
             } onInboundClosed: {

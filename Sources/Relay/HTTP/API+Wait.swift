@@ -4,8 +4,9 @@ import Hummingbird
 import NIOCore
 
 extension API {
-    func addWaitRoute(to routes: inout RouteTable) {
-        routes.respond(to: Routes.waitForScreen) { query, request, context in
+    func addWaitRoutes(to routes: inout RouteTable) {
+        routes.respond(to: Routes.waitForScreen) { try await wait($0, $1, $2) }
+        routes.respond(to: Routes.waitForPicture) { query, request, context in
             do {
                 var answer = try Answer.json(try await wait(query, request, context))
                 answer.headers[.connection] = "close"
@@ -26,7 +27,7 @@ extension API {
         do {
             let waits = session.screenWaits
             let waiter = try waits.join()
-            // A client that leaves gives its place back, and so does one that left before anybody began to wait.
+            // Releases the place when a client leaves, even before the wait began.
             defer { waits.abandon(waiter) }
             let result = try await request.body.consumeWithInboundCloseHandler { _ in
                 let limit = asked + TimeAmount(seconds: query.timeout)
@@ -49,7 +50,9 @@ extension API {
 }
 
 extension ScreenActivity.Condition {
-    /// - Parameter asked: When the call came.
+    /// Reads the condition of a wait.
+    ///
+    /// - Parameter asked: When the call arrived.
     fileprivate init(_ query: WaitQuery, asked: NIODeadline) {
         let staticTime = TimeAmount(seconds: query.staticTime)
         self =

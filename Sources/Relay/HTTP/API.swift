@@ -5,7 +5,7 @@ import Hummingbird
 struct API: Sendable {
     let switchboard: Switchboard
     let access: AccessControl
-    /// Nil where nothing is encrypted.
+    /// The TLS server; `nil` without encryption.
     let tls: TLSServer?
 
     func router() -> Router<RelayRequestContext> { table.router(access: access, isSecure: tls != nil) }
@@ -17,37 +17,77 @@ struct API: Sendable {
         addSessionRoutes(to: &routes)
         addStreamRoutes(to: &routes)
         addSnapshotRoutes(to: &routes)
-        addWaitRoute(to: &routes)
+        addWaitRoutes(to: &routes)
+        addTemplateRoutes(to: &routes)
         addWebSocketRoute(to: &routes)
+        addEventRoute(to: &routes)
         addPageRoutes(to: &routes)
         addContractRoute(to: &routes)
         addMonitoringRoutes(to: &routes)
         return routes
     }
 
-    /// The broadcast of the device that a call names, or of the one that is meant when it names none.
+    /// Returns the broadcast of the named device, or of the default device if none is named.
     @MediaLoop
     func broadcast(_ device: String?) throws(Problem) -> Broadcast {
         if let broadcast = device.map(switchboard.broadcast(of:)) ?? switchboard.defaultBroadcast { return broadcast }
-        let names = switchboard.allBroadcasts.map(\.device.name).joined(separator: ", ")
+        let names = switchboard.allBroadcasts.map(\.device.name)
+        let devices = "Devices: \(names.joined(separator: ", "))."
         guard let device else {
-            throw Problem(.missingField, "device is missing; there is: \(names)", field: "device")
+            throw Problem(.missingField, "device is missing. \(devices)", field: "device")
         }
-        throw Problem(.unknownDevice, "no device is called \(device); there is: \(names)", field: "device")
+        let question = NearestWord.question(for: device, among: names)
+        throw Problem(.unknownDevice, "Unknown device '\(device)'.\(question) \(devices)", field: "device")
     }
 
-    /// The session that the path names.
+    /// Returns the session that the path names: by id, by device and name, or by device alone.
     ///
-    /// - Parameter isUse: Whether the call counts as use of it.
+    /// - Parameter isUse: Whether the call counts as a use of the session.
     @MediaLoop
     func session(_ context: RelayRequestContext, isUse: Bool = true) throws(Problem) -> Session {
-        let text = context.parameters.get("id") ?? ""
-        guard let id = UInt32(text), let session = switchboard.sessions[id] else {
-            throw Problem(.unknownSession, "there is no session \(text); GET /v1/sessions lists them")
-        }
+        let id = context.parameters.get("id")
+        let session = if let id { try self.session(id: id) } else { try namedSession(context) }
         if isUse { session.touch() }
         context.audit.note("device", session.device.name)
         context.audit.note("session", session.id)
+        return session
+    }
+
+    /// Returns the session of a viewer's call. The first call for a device's shared session may start it.
+    @MediaLoop
+    func watchedSession(_ request: Request, _ context: RelayRequestContext, isUse: Bool = true) async throws(Problem)
+        -> Session
+    {
+        guard context.parameters.get("id") == nil, context.parameters.get("name") == nil, request.method == .get else {
+            return try session(context, isUse: isUse)
+        }
+        let broadcast = try broadcast(context.parameters.get("device"))
+        if broadcast.device.isOnDemand {
+            try OriginGuard.requireChangesAllowed(request)
+            do throws(SharedSession.Failure) {
+                try await SharedSession.start(on: broadcast, of: switchboard)
+            } catch {
+                throw Problem(error, on: broadcast)
+            }
+        }
+        return try session(context, isUse: isUse)
+    }
+
+    @MediaLoop
+    private func session(id text: String) throws(Problem) -> Session {
+        guard let id = UInt32(text), let session = switchboard.sessions[id] else {
+            throw Problem(.unknownSession, "there is no session \(text): list the sessions to see which run")
+        }
+        return session
+    }
+
+    @MediaLoop
+    private func namedSession(_ context: RelayRequestContext) throws(Problem) -> Session {
+        let device = try broadcast(context.parameters.get("device")).device.name
+        let name = context.parameters.get("name") ?? SharedSession.name
+        guard let session = switchboard.sessions.session(named: name, of: device) else {
+            throw Problem(.unknownSession, "device \(device) has no session \(name): start it first")
+        }
         return session
     }
 }

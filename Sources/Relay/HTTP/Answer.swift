@@ -25,7 +25,7 @@ enum Answer {
         var headers = headers
         headers[.contentType] = type
         headers[.cacheControl] = "no-store"
-        // The line end is for those who read answers in a terminal.
+        // The line feed is for people who read answers in a terminal.
         let body = ByteBuffer(string: value.text + "\n")
         return Response(
             status: HTTPResponse.Status(code: status),

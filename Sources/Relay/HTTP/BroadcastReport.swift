@@ -4,14 +4,16 @@ import Media
 import NIOCore
 import Wire
 
-/// The figures of one of a device's agents at one moment. They are read on the media loop; reports are made of them elsewhere: for
-/// hundreds of sessions that takes longer than pictures may wait.
+/// The figures of one of a device's agents at one moment.
+///
+/// They are read on the media loop, and reports are made from them elsewhere: for hundreds of sessions that takes
+/// longer than pictures may wait.
 struct AgentReading: Sendable {
     fileprivate let machine: AgentLifecycle
     fileprivate let heartbeats: HeartbeatHistory
     fileprivate let encoders: [EncoderReport]?
     fileprivate let linksAdmitted: Int
-    /// Nil without a link.
+    /// The bytes received and the time of the last byte; `nil` without a link.
     fileprivate let received: (bytes: Int, last: NIODeadline)?
 
     @MediaLoop
@@ -52,7 +54,7 @@ extension BroadcastReport {
 }
 
 extension StandbyReport {
-    /// Nil where none runs.
+    /// Creates the report; `nil` if no standby runs.
     fileprivate init?(_ standby: AgentReading) {
         let machine = standby.machine
         guard machine.state != .idle else { return nil }
@@ -69,7 +71,9 @@ extension StandbyReport {
 }
 
 extension StartedBroadcast {
-    /// Without timings it was running already.
+    /// Creates the answer to a start.
+    ///
+    /// - Parameter timings: The start's timings; `nil` if it was already running.
     @MediaLoop
     init(_ broadcast: Broadcast, timings: StartTimings?) {
         self.init()
@@ -145,7 +149,7 @@ extension TriedEncoder {
 }
 
 extension HeartbeatReport {
-    /// Nil before the first.
+    /// Creates the report; `nil` before the first heartbeat.
     fileprivate init?(_ history: HeartbeatHistory) {
         guard let latest = history.latest, let received = history.received else { return nil }
         self.init()

@@ -1,23 +1,26 @@
 import NIOCore
 import NIOHTTP1
 
-/// Has a connection's first request looked at for whether it is let in as a WebSocket. Until its head has come, ends the connection when the relay shuts down.
+/// Decides whether a connection's first request may upgrade to a WebSocket. Until that request's head arrives, it
+/// closes the connection when the relay shuts down.
 ///
-/// NIO's upgrade handler, which is next, loses a request whose upgrade it refuses. So only those that are let in get there as upgrades; of all
-/// others the wish is taken away (RFC 9110, section 7.8, lets a server ignore it), and the API answers them.
+/// NIO's upgrade handler, which is next, loses requests whose upgrade it refuses. So it only sees admitted upgrades.
+/// From other requests this handler removes the upgrade (RFC 9110, section 7.8, lets a server ignore it), and the API
+/// answers them.
 final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
+    /// How far the first request has come.
     private enum State {
         case waiting
-        /// Whether to let it in is being asked; what has come since.
+        /// The decision is pending; these parts have arrived since.
         case asking([HTTPServerRequestPart])
         case done
     }
 
     private let entrance: WebSocketEntrance
-    /// Handlers of requests before this one. On a WebSocket there are no requests.
+    /// The handlers of requests that precede this one. They leave when the connection becomes a WebSocket.
     private let others: [any RemovableChannelHandler]
     private var state = State.waiting
 
@@ -52,7 +55,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
         }
     }
 
-    /// Whether nothing of the request is still to come. NIO upgrades only then, and a WebSocket's own limits begin with that.
+    /// Whether the whole request has arrived. NIO upgrades only then, and a WebSocket's own limits begin there.
     private var hasWholeRequest: Bool {
         guard case .asking(let parts) = state, case .end = parts.last else { return false }
         return true

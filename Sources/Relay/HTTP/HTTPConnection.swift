@@ -5,12 +5,13 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// A connection to the HTTP API: HTTP/1.1 as Hummingbird serves it, or a WebSocket when its first request is let in as one.
+/// A connection to the HTTP API: HTTP/1.1 as Hummingbird serves it, or a WebSocket if its first request is admitted as
+/// one.
 struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     enum Outcome: Sendable {
         case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
         case webSocket
-        /// There was no place for it.
+        /// There was no room for the connection.
         case refused
     }
 
@@ -21,7 +22,7 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 
     let responder: Responder
     let entrance: WebSocketEntrance
-    /// Nil where nothing is encrypted.
+    /// The TLS server; `nil` without encryption.
     let tls: TLSServer?
     let connections: Connections
 
@@ -36,7 +37,7 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 channel.eventLoop.makeCompletedFuture { .http(try serveHTTP(on: channel, logger: logger)) }
             }
             var configuration = NIOUpgradableHTTPServerPipelineConfiguration(upgradeConfiguration: upgrades)
-            // As Hummingbird's own HTTP1Channel: its parts see to these.
+            // As in Hummingbird's own HTTP1Channel: other handlers do these jobs.
             configuration.enablePipelining = false
             configuration.enableErrorHandling = false
             configuration.enableResponseHeaderValidation = false
@@ -52,10 +53,12 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         }
     }
 
-    /// - Throws: What it is refused because of, where it is closed without being told.
+    /// Refuses a connection with an answer.
+    ///
+    /// - Throws: `refusal`, if the connection is closed without an answer.
     private func refuse(_ channel: any Channel, because refusal: Connections.Refusal) throws -> Value {
         guard connections.tellsWhy(channel) else {
-            // An error alone leaves it open, and to nobody.
+            // Throwing alone would leave the channel open without an owner.
             channel.close(promise: nil)
             throw refusal
         }

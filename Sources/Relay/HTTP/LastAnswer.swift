@@ -3,12 +3,13 @@ import HeliographAPI
 import NIOCore
 import NIOHTTP1
 
-/// The answer behind which a connection ends, given by its pipeline without a request's handler.
+/// The last answer on a connection, given by its pipeline without a request's handler.
 enum LastAnswer {
-    /// How long the peer is given to read it. What it sends meanwhile is read, since a socket that is closed with unread bytes resets the connection.
+    /// How long the peer has to read the answer. Meanwhile its bytes are read too, because closing a socket with unread
+    /// bytes resets the connection.
     private static let lingerTime = TimeAmount.seconds(3)
 
-    /// Writes `problem` and ends the connection. Behind `context` is an encoder of responses.
+    /// Writes `problem` and ends the connection. The next outbound handler before `context` must encode responses.
     static func write(_ problem: Problem, to context: ChannelHandlerContext) {
         let body = ByteBuffer(string: problem.body.text + "\n")
         var headers: HTTPHeaders = [
@@ -24,11 +25,12 @@ enum LastAnswer {
         let sent = context.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil)))
         let channel = context.channel
         end(channel, after: sent)
-        // A handshake that does not end keeps the answer back.
+        // A TLS handshake that never ends would hold the answer back.
         channel.eventLoop.scheduleTask(in: lingerTime) { channel.close(promise: nil) }
     }
 
-    /// Ends the connection once `sent` tells that the last answer has left: at first what the relay sends, and the rest if the peer does not.
+    /// Ends the connection after the last answer is `sent`: first the relay's direction, then the rest if the peer does
+    /// not close.
     static func end(_ channel: any Channel, after sent: EventLoopFuture<Void>) {
         sent.whenComplete { _ in
             channel.close(mode: .output, promise: nil)
@@ -37,7 +39,7 @@ enum LastAnswer {
     }
 }
 
-/// Tells a connection for which there is no place why, whatever it asks, and ends it.
+/// Tells a refused connection the reason, whatever it requests, and ends it.
 final class RefusalHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = HTTPServerResponsePart

@@ -4,8 +4,9 @@ import Hummingbird
 
 /// Keeps web pages from driving the relay through a visitor's browser.
 ///
-/// A page of another origin shows itself in `Origin`, and in `Sec-Fetch-Site` (W3C Fetch Metadata); one that had its own name resolved to 127.0.0.1 shows
-/// itself in `Host`. Where calls need a key that last one has none, and the relay may go by any name.
+/// A page of another origin is recognized by `Origin` and `Sec-Fetch-Site` (W3C Fetch Metadata). A page whose own name
+/// resolves to 127.0.0.1 is recognized by `Host`. That check is skipped if calls need a key: such a page has none, and
+/// the relay may have any name.
 struct OriginGuard<Context: RequestContext>: RouterMiddleware {
     let access: AccessControl
     /// Whether the relay itself speaks HTTPS.
@@ -26,17 +27,22 @@ struct OriginGuard<Context: RequestContext>: RouterMiddleware {
         if let origin = request.headers[.origin], !Origin.isSame(origin, authority: authority, isSecure: isSecure) {
             throw Problem(.forbiddenOrigin, "pages of \(origin) may not call the relay")
         }
-        if CallAudit.isDue(request.method), let site = request.headers[Origin.fetchSite], !Origin.own.contains(site) {
-            throw Problem(.forbiddenOrigin, "pages of other sites may not call the relay")
-        }
+        if CallAudit.isDue(request.method) { try Self.requireOwnSite(request) }
         return try await next(request, context)
+    }
+
+    /// Refuses all calls that a browser makes for pages of other sites.
+    private static func requireOwnSite(_ request: Request) throws(Problem) {
+        guard let site = request.headers[Origin.fetchSite], !Origin.own.contains(site) else { return }
+        throw Problem(.forbiddenOrigin, "pages of other sites may not call the relay")
     }
 }
 
 extension OriginGuard where Context == RelayRequestContext {
-    /// Refuses what pages of other sites have a browser fetch, such as a `fetch` in mode `no-cors`, which has no `Origin`. A person may follow a link.
+    /// Refuses what a browser fetches for pages of other sites, such as a `fetch` in mode `no-cors`, which has no
+    /// `Origin`. A person may follow a link.
     ///
-    /// - Parameter isEmbeddable: Whether they may show it as a picture, without a cookie.
+    /// - Parameter isEmbeddable: Whether other pages may show the answer as an image, without a cookie.
     static func requireOwnSite(_ request: Request, isEmbeddable: Bool, showing credential: Credential) throws(Problem) {
         guard let site = request.headers[Origin.fetchSite], !Origin.own.contains(site) else { return }
         switch (request.headers[Origin.fetchDestination], credential) {
@@ -48,14 +54,21 @@ extension OriginGuard where Context == RelayRequestContext {
         throw Problem(.forbiddenOrigin, "pages of other sites may not call the relay")
     }
 
-    /// Browsers send the page's cookie by themselves: a call that changes something has to come from the relay's own page, and to say so.
+    /// Refuses a GET that would change something, unless the same call with another method would be allowed.
+    static func requireChangesAllowed(_ request: Request) throws(Problem) {
+        try requireOwnSite(request)
+        try requireOwnPage(request, showing: Credential(request))
+    }
+
+    /// Refuses calls with a cookie that do not come from the relay's own page. Browsers send the cookie by themselves,
+    /// so a call that changes something must name its origin.
     static func requireOwnPage(_ request: Request, showing credential: Credential) throws(Problem) {
         guard case .login = credential else { return }
-        // What another page's Origin says was refused before.
+        // A foreign `Origin` was refused earlier.
         guard request.headers[.origin] != nil || request.headers[Origin.fetchSite] == "same-origin" else {
             throw Problem(
                 .forbiddenOrigin,
-                "a call with a cookie has to say by its Origin that it is of the relay's own page"
+                "a call with a cookie needs the Origin of the relay's own page"
             )
         }
     }
@@ -65,10 +78,10 @@ extension OriginGuard where Context == RelayRequestContext {
 package enum Origin {
     static let fetchSite = HTTPField.Name("Sec-Fetch-Site")!
     static let fetchDestination = HTTPField.Name("Sec-Fetch-Dest")!
-    /// What the former says of the relay's own pages, and of what a person typed.
+    /// The values of `Sec-Fetch-Site` for the relay's own pages, and for addresses that a person typed.
     static let own: Set<String> = ["same-origin", "none"]
 
-    /// Whether `authority`, a Host header's value, names this machine by a loopback address or as localhost.
+    /// Returns whether `authority`, a Host header's value, names this machine by a loopback address or as localhost.
     package static func isLocal(authority: String?) -> Bool {
         guard let authority else { return false }
         if let endpoint = Endpoint(authority) { return endpoint.isLoopback }
@@ -77,9 +90,10 @@ package enum Origin {
         return Endpoint.isLoopback(host: host)
     }
 
-    /// Whether a page of `origin` was served by `authority` itself: by the relay, or over HTTPS by a proxy before it.
+    /// Returns whether a page of `origin` was served by `authority` itself: by the relay, or over HTTPS by a proxy in
+    /// front of it.
     ///
-    /// - Parameter isSecure: Whether the relay speaks HTTPS. Pages over HTTP are then somebody else's.
+    /// - Parameter isSecure: Whether the relay speaks HTTPS. If so, pages over HTTP belong to another server.
     package static func isSame(_ origin: String, authority: String?, isSecure: Bool) -> Bool {
         guard let authority = authority?.lowercased() else { return false }
         let schemes = isSecure ? ["https"] : ["http", "https"]

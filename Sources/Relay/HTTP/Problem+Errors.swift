@@ -6,7 +6,7 @@ import NIOHTTP1
 import Wire
 
 extension Problem {
-    /// Seconds after which a client that met a limit may try again.
+    /// How long a client that met a limit should wait before it tries again, in s.
     private static let retryAfter = "5"
 
     private func retryable() -> Problem {
@@ -20,7 +20,7 @@ extension Problem {
     static let shuttingDown = Problem(.shuttingDown, "the relay is shutting down").retryable()
 
     static func requestTimeout(_ time: TimeAmount) -> Problem {
-        Problem(.requestTimeout, "the request did not come within \(time.seconds) s")
+        Problem(.requestTimeout, "the request did not arrive within \(time.seconds) s")
     }
 
     init(_ refusal: Connections.Refusal) {
@@ -31,10 +31,10 @@ extension Problem {
         self = .retryable(.tooManyConnections, detail)
     }
 
-    /// What came is no request's head, or one that is too large.
+    /// Creates the problem for a request whose head is malformed or too large.
     init(_ error: HTTPParserError) {
         guard error == .headerOverflow else {
-            self.init(.httpError, "this is no HTTP request: \(error)")
+            self.init(.httpError, "this is not an HTTP request: \(error)")
             return
         }
         let most = RequestLimitHandler.head
@@ -44,13 +44,15 @@ extension Problem {
         )
     }
 
-    /// The first of the issues: a caller mends one at a time.
+    /// Creates the problem for the first issue, because callers fix one at a time.
     init(_ issues: FieldIssues) {
         let issue = issues.all[0]
         self.init(Code(issue.kind), issue.description, field: issue.name)
     }
 
-    /// - Parameter fallback: What feeds sessions meanwhile; nil when nothing does.
+    /// Creates the problem for a failed start.
+    ///
+    /// - Parameter fallback: The source that feeds sessions meanwhile; `nil` if there is none.
     init(_ error: BroadcastError, device: String, fallback: String? = nil) {
         switch error {
         case .agentTimeout(let timeout, let saidHello, let detail):
@@ -61,7 +63,7 @@ extension Problem {
             self.init(exit)
         case .sourceUnavailable(let cause, let detail):
             let reason = detail ?? "The agent cannot capture; see the relay's log."
-            let outlook = fallback == nil ? "" : " The broadcast goes on and keeps trying; a stop ends it."
+            let outlook = fallback == nil ? "" : " The broadcast keeps trying until you stop it."
             self.init(.sourceUnavailable, reason + outlook)
             extra = [
                 Member(name: "cause", value: JSONValue(cause)), Member(name: "fallback", value: JSONValue(fallback)),
@@ -124,12 +126,32 @@ extension Problem {
             let path = stream.route.aliased.path(session: id)
             self.init(.otherCodec, "session \(id) is \(codec.rawValue): watch it at \(path)")
             extra = [Member(name: "path", value: .string(path))]
+        case .notChangeable(let field):
+            self.init(
+                .notChangeable,
+                "\(field) cannot change while the session runs: stop the session first, or use another name",
+                field: field
+            )
         case .noSource:
             self.init(.noSource, "no agent feeds the session: start the broadcast first")
         case .lastViewers:
             self = .retryable(.draining, "the relay drains: it takes nobody new, and ends when its viewers have gone")
         case .draining:
             self = .shuttingDown
+        }
+    }
+
+    @MediaLoop
+    init(_ failure: SharedSession.Failure, on broadcast: Broadcast) {
+        let device = broadcast.device.name
+        switch failure {
+        case .asksPerson(let kind):
+            self.init(
+                .notBroadcast,
+                "device \(device) is not broadcast, and its source \(kind.rawValue) may ask a person: start the broadcast first"
+            )
+        case .broadcast(let error): self.init(error, device: device, fallback: broadcast.fallback?.kind.rawValue)
+        case .session(let error): self.init(error)
         }
     }
 
@@ -140,7 +162,7 @@ extension Problem {
         case .sourceLost:
             self = .noPicture(
                 "source_lost",
-                "the session's source delivers nothing; without fresh you get the last picture"
+                "the session's source delivers no pictures; without fresh you get the last one"
             )
         case .refused(let refusal):
             self = .noPicture(refusal)
@@ -181,7 +203,7 @@ extension Problem {
         case .noFrame: noPicture("no_frame", "the screen has sent no picture yet")
         case .unreadable: noPicture("dma_buf", "the picture is in a DMA-BUF, which only an encoder reads")
         case .tooLarge: noPicture("too_large", "the file would be larger than 16 MiB: ask for another format")
-        case .busy: noPicture("busy", "too many pictures wait to be made")
+        case .busy: noPicture("busy", "too many snapshots are waiting to be made")
         case .failed: noPicture("failed", "the agent's library for this format failed")
         }
     }

@@ -1,19 +1,19 @@
 import HTTPTypes
 package import HeliographAPI
 
-/// An error as the API answers it: `application/problem+json` with a stable code.
+/// An error of the API: `application/problem+json` with a stable code.
 package struct Problem: Error, Sendable, Equatable {
     package typealias Code = ProblemCode
 
     package var code: Code
-    /// What is wrong with this request and what to do, for a person.
+    /// What is wrong with this request and what to do, for people.
     package var detail: String
-    /// The argument that it is about.
+    /// The argument that is wrong, if any.
     package var field: String?
-    /// Members beside the standard ones.
+    /// Members besides the standard ones.
     package var extra: [JSONValue.Member] = []
     var headers: HTTPFields = [:]
-    /// The answer's status: the code's, unless HTTP itself knows better.
+    /// The answer's status: the code's, unless HTTP requires another.
     package var status: Int
 
     package init(_ code: Code, _ detail: String, field: String? = nil) {

@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Answers every error as a problem.
+/// Turns every error into a problem.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -11,7 +11,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let response = try await answer(request, context: context, next: next)
-        // RFC 9110 section 9.3.2: bytes behind the head would be taken for the next answer.
+        // RFC 9110, section 9.3.2: a client would take bytes after the head for the next answer.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -26,19 +26,19 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             return Answer.problem(problem)
         } catch let error as HTTPError where error.status == .notFound {
             return Answer.problem(
-                Problem(.unknownRoute, "there is no \(request.uri.path) here; the routes are in docs/api.md")
+                Problem(.unknownRoute, "unknown path \(request.uri.path); docs/reference/api.md lists the routes")
             )
         } catch let error as any HTTPResponseError {
             var problem = Problem(.httpError, "\(error)")
             problem.status = error.status.code
             return Answer.problem(problem)
         } catch  where Self.isAbort(error) {
-            // The client has gone, or the relay is going: nobody reads an answer.
+            // The client is gone, or the relay is shutting down: no client reads an answer.
             context.logger.debug("\(request.method) \(request.uri.path) was given up: \(error)")
             throw error
         } catch {
             context.logger.error("\(request.method) \(request.uri.path) failed: \(error)")
-            return Answer.problem(Problem(.internalError, "an error of the relay's own; its log says more"))
+            return Answer.problem(Problem(.internalError, "an internal error; see the relay's log"))
         }
     }
 

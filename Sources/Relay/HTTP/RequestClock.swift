@@ -1,27 +1,29 @@
 package import NIOCore
 
-/// How long a connection to the HTTP API may take for what it owes: a request's head, its body, and taking the answer. It sees one request at a time.
+/// The time limits of a connection to the HTTP API: for a request's head, for its body, and for reading the answer. It
+/// sees one request at a time.
 package struct RequestClock: Sendable {
+    /// What to do at a deadline.
     package enum Action: Sendable, Equatable {
         case nothing
-        /// Say that the first request has not come, and end the connection.
+        /// Answer that the first request has not arrived, and end the connection.
         case refuse
-        /// Tell whoever reads the request's body that no more of it comes.
+        /// Tell the reader of the request's body that no more of it arrives.
         case endBody
         case close
     }
 
     private let limits: ConnectionLimits
-    /// Since when what is owed now is.
+    /// When the current time limit began.
     private var since: NIODeadline
     private var isFirst = true
     private var bodyIsOpen = false
     private var bodyWasEnded = false
-    /// Whether the answer to the last request has not ended.
+    /// Whether the answer to the last request is incomplete.
     private var owesAnswer = false
-    /// Whether the answer that has begun has no length: a stream, whose viewer has limits of its own.
+    /// Whether the current answer has no length. It is a stream, whose viewer has limits of its own.
     private var isStream = false
-    /// What the connection had not taken when last looked at, bytes.
+    /// Bytes that the connection had not taken at the last check.
     private var unsent = Int.max
 
     package init(limits: ConnectionLimits, now: NIODeadline) {
@@ -29,10 +31,10 @@ package struct RequestClock: Sendable {
         since = now
     }
 
-    /// Whether the next thing to come is a request's head.
+    /// Whether a request's head is expected next.
     package var awaitsHead: Bool { !bodyIsOpen && !owesAnswer }
 
-    /// When ``passed(_:unsent:)`` is due; nil while nothing is owed.
+    /// When ``passed(_:unsent:)`` is due; `nil` if no limit applies.
     package var deadline: NIODeadline? {
         if bodyIsOpen || isFirst { return since + limits.requestTimeout }
         return isStream ? nil : since + limits.idleTimeout
@@ -58,9 +60,10 @@ package struct RequestClock: Sendable {
         if !bodyIsOpen { owe(now: now) }
     }
 
+    /// Starts the next time limit.
     private mutating func owe(now: NIODeadline) { (since, unsent) = (now, .max) }
 
-    /// The deadline is there.
+    /// Returns what to do at the deadline.
     ///
     /// - Parameter unsent: Bytes of answers that the connection has not taken.
     package mutating func passed(_ now: NIODeadline, unsent: Int) -> Action {
@@ -72,7 +75,7 @@ package struct RequestClock: Sendable {
             return bodyWasEnded ? .close : .endBody
         }
         if unsent == 0 {
-            // Who waits for an answer that is being made owes nothing.
+            // No limit applies while the relay is still making the answer.
             self.unsent = .max
             return owesAnswer ? .nothing : .close
         }

@@ -1,17 +1,18 @@
 import NIOCore
 import NIOHTTP1
 
-/// Limits how large a request to the HTTP API may be and how long it may take. It sees one request at a time, from ``RequestQueueHandler``.
+/// Limits the size and the time of requests to the HTTP API. It sees one request at a time, from
+/// ``RequestQueueHandler``.
 final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The rest of a request's body did not come in time.
+    /// The rest of a request's body did not arrive in time.
     struct BodyTimeout: Error {}
 
-    /// What a request's head may be, its first line included. More is a `header_too_large`.
+    /// The limits of a request's head, including its first line. A larger one is a `header_too_large`.
     static let head: NIOHTTPDecoderLimitConfiguration = {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 16 << 10
@@ -23,7 +24,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let limits: ConnectionLimits
     private var clock: RequestClock
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
-    /// Whether the last answer was given: what comes is read and means nothing.
+    /// Whether the last answer was given. Bytes that arrive later are read and ignored.
     private var hasEnded = false
 
     init(limits: ConnectionLimits) {
@@ -52,7 +53,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         switch unwrapOutboundIn(data) {
-        // Interim ones (RFC 9110, section 15.2) come before the answer.
+        // Interim responses (RFC 9110, section 15.2) come before the answer.
         case .head(let head) where head.status.code >= 200:
             clock.answerBegan(hasLength: head.headers.contains(name: "Content-Length"), now: .now())
         case .head, .body: break
@@ -82,7 +83,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
         LastAnswer.write(problem, to: context)
     }
 
-    /// Has the clock looked at in time. A task that comes too early does no harm.
+    /// Schedules a check of the clock. A check that comes too early is harmless.
     private func arm(_ context: ChannelHandlerContext) {
         guard !hasEnded, let deadline = clock.deadline else { return }
         if let timer, timer.deadline <= deadline { return }

@@ -1,36 +1,37 @@
 import NIOCore
 import NIOHTTP1
 
-/// Hands on a connection's requests one at a time, each after the answer to the one before, and ends the connection after its last answer.
+/// Passes on a connection's requests one at a time, each after the answer to the previous one, and ends the connection
+/// after its last answer.
 ///
-/// An answer is the last if it says `Connection: close`, if its request does, or if that asked for another protocol. Requests that follow it are dropped: nobody performs or answers them
-/// (RFC 9112, section 9.6).
+/// An answer is the last one if it or its request says `Connection: close`, or if its request asked for another
+/// protocol. Requests after it are dropped: they are neither performed nor answered (RFC 9112, section 9.6).
 final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Parts of requests that may wait. While there are more, the connection is not read.
+    /// Most parts of requests that wait. At this limit the connection is not read.
     private static let mostWaiting = 16
 
     private var waiting = CircularBuffer<HTTPServerRequestPart>()
-    /// What ends the requests that wait: an error of the parser, or the end of what the client sends.
+    /// What ends the waiting requests: an error of the parser, or the end of the client's output.
     private var failure: HTTPParserError?
     private var inputIsClosed = false
-    /// Whether the request that was handed on has not come whole.
+    /// Whether the current request is incomplete.
     private var requestIsOpen = false
-    /// Whether the answer to it has not ended.
+    /// Whether the answer to it is incomplete.
     private var owesAnswer = false
-    /// Whether no request follows the one that was handed on.
+    /// Whether no request may follow the current one.
     private var isLast = false
-    /// Whether the last answer has ended.
+    /// Whether the last answer is complete.
     private var hasEnded = false
     private var readIsPutOff = false
 
     // MARK: Requests
 
-    /// Whether what comes next is handed on at once: it belongs to the request that was handed on, or no answer is owed.
+    /// Whether the next part is passed on at once: it belongs to the current request, or no answer is owed.
     private var isOpen: Bool { !hasEnded && (requestIsOpen || !owesAnswer && !isLast) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -55,12 +56,13 @@ final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(wrapInboundOut(part))
     }
 
-    /// Whether the request asks for another protocol. Where that is refused, the parser reads nothing that follows.
+    /// Returns whether the request asks for another protocol. If that is refused, the parser reads nothing that
+    /// follows.
     private static func switches(_ head: HTTPRequestHead) -> Bool {
         head.method == .CONNECT || head.headers.contains(name: "Upgrade")
     }
 
-    /// Whether the client holds the body back until it is asked for it (RFC 9110, section 10.1.1).
+    /// Returns whether the client waits for a 100 (Continue) before it sends the body (RFC 9110, section 10.1.1).
     private static func awaitsContinue(_ head: HTTPRequestHead) -> Bool {
         head.version == .http1_1 && head.headers[canonicalForm: "Expect"].contains { $0.lowercased() == "100-continue" }
     }
@@ -87,7 +89,7 @@ final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.read()
     }
 
-    /// Hands on the next request as far as it has come.
+    /// Passes on the received parts of the next request.
     private func goOn(_ context: ChannelHandlerContext) {
         if isLast {
             waiting.removeAll()
@@ -118,7 +120,7 @@ final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         switch unwrapOutboundIn(data) {
-        // Interim ones (RFC 9110, section 15.2) come before the answer.
+        // Interim responses (RFC 9110, section 15.2) come before the answer.
         case .head(let head) where head.status.code >= 200: write(head, promise, context)
         case .head, .body: context.write(data, promise: promise)
         case .end:
@@ -139,7 +141,7 @@ final class RequestQueueHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         isLast = !head.isKeepAlive
         context.write(wrapOutboundOut(.head(head)), promise: promise)
-        // What waits is for nobody, and the client's end is to be noticed.
+        // Drops the waiting parts and reads on, so that the end of the client's output is noticed.
         if isLast { goOn(context) }
     }
 }

@@ -4,10 +4,10 @@ import HeliographAPI
 import Hummingbird
 import NIOCore
 
-/// The API's routes, and the one place that lets callers in.
+/// The API's routes, and the only place that admits callers.
 ///
-/// Registers what is served and for whom, at each of a route's addresses, answers other methods of the same paths with
-/// what is allowed, and has the log tell of calls that change something.
+/// It registers each route at all of its addresses, with the access it needs. It answers other methods on the same
+/// paths with the allowed ones, and logs calls that change something.
 struct RouteTable {
     typealias Handler = @Sendable (Request, RelayRequestContext) async throws -> Response
 
@@ -16,7 +16,8 @@ struct RouteTable {
         let handler: Handler
     }
 
-    /// All that a connection's parser lets through, those that are served before others. CONNECT is none, since it has no path.
+    /// All methods that a connection's parser accepts, the served ones first. CONNECT is left out because it has no
+    /// path.
     private static let methods: [HTTPRequest.Method] = {
         let others = """
             ACL BIND CHECKOUT COPY LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY PROPFIND PROPPATCH PURGE QUERY \
@@ -28,7 +29,8 @@ struct RouteTable {
 
     private var entries: [String: [HTTPRequest.Method: Entry]] = [:]
 
-    /// Serves a call that answers a report; with GET also HEAD, whose answer loses its body in ``ProblemMiddleware``.
+    /// Serves a call that answers with a report. A GET also serves HEAD, whose answer loses its body in
+    /// ``ProblemMiddleware``.
     mutating func add<Arguments, Report>(
         _ call: Call<Arguments, Report>,
         _ handler: @escaping @Sendable (Arguments, Request, RelayRequestContext) async throws -> Report
@@ -38,21 +40,22 @@ struct RouteTable {
         }
     }
 
-    /// Serves a call whose answer has headers of its own, or is no JSON.
+    /// Serves a call whose answer has headers of its own, or is not JSON.
     ///
-    /// - Parameter path: The path, if the route's has a parameter for which each value is served by itself.
+    /// - Parameter path: The path, if each value of the route's parameter is served separately.
     mutating func respond<Arguments, Output>(
         to call: Call<Arguments, Output>,
         at path: String? = nil,
         _ handler: @escaping @Sendable (Arguments, Request, RelayRequestContext) async throws -> Response
     ) {
+        let takesDevice = Arguments.schema.fields.contains { $0.name == "device" }
         for route in path.map({ [call.route.at($0)] }) ?? call.route.addresses {
             let entry = Entry(route: route) { request, context in
                 let arguments = try await API.arguments(
                     Arguments.self,
                     of: request,
                     to: route,
-                    device: context.parameters.get("device")
+                    device: takesDevice ? context.parameters.get("device") : nil
                 )
                 return try await handler(arguments, request, context)
             }
@@ -77,6 +80,7 @@ struct RouteTable {
         return router
     }
 
+    /// Returns a handler that admits callers by the route's access before it calls the route's own.
     private static func admitting(_ entry: Entry, by access: AccessControl) -> Handler {
         { request, context in
             let credential = Credential(request)
@@ -91,7 +95,7 @@ struct RouteTable {
                 context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
                 throw error
             }
-            // Who was let in without a role is on a route for anyone.
+            // A caller without a role is on a route for anyone, which no change of the keys affects.
             if entry.route.access != .anyone { access.hold(context.channel, by: caller) }
             var context = context
             context.caller = caller
@@ -102,7 +106,8 @@ struct RouteTable {
                 access.release(context.channel)
                 throw error
             }
-            // An answer that ends its connection is a stream. Between calls a connection is nobody's: it is not to be closed as the next one comes.
+            // An answer that ends its connection is a stream. Between calls no key holds a connection, because closing
+            // it could hit the next request.
             if answer.headers[.connection] == "close" {
                 access.releaseAtEnd(of: context.channel)
             } else {
@@ -112,7 +117,7 @@ struct RouteTable {
         }
     }
 
-    /// Answers a caller who may, and has the log tell of it where that is due.
+    /// Answers an admitted caller, and logs the call if required.
     private static func answer(
         _ request: Request,
         showing credential: Credential,
@@ -145,8 +150,9 @@ struct RouteTable {
     }
 }
 
-/// Refuses paths with an empty part, which the router would pass over: where a script has no session for
-/// `POST /v1/sessions/$SESSION/stop`, that would stop all sessions.
+/// Refuses paths with an empty part, which the router would skip.
+///
+/// For example, with an empty variable `POST /v1/sessions/$SESSION/stop` would stop all sessions.
 private struct WholePaths: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -166,7 +172,9 @@ extension HTTPRequest.Method {
             switch method {
             case .get: .get
             case .post: .post
+            case .put: .put
             case .patch: .patch
+            case .delete: .delete
             }
     }
 }
@@ -181,14 +189,14 @@ extension Credential {
     }
 }
 
-/// What a request's handler knows beside the request.
+/// The context of a request's handler.
 struct RelayRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The connection that it came on.
+    /// The connection of the request.
     let channel: any Channel
-    /// Who makes it; known once ``RouteTable`` has let them in.
+    /// The caller; known after ``RouteTable`` has admitted it.
     var caller = Caller.stranger
-    /// What the log is to say of it.
+    /// What the log will say about the call.
     let audit = CallAudit()
 
     init(source: ApplicationRequestContextSource) {

@@ -4,7 +4,7 @@ import NIOCore
 import Wire
 
 extension SessionReport {
-    /// Reads a session's figures. The encoding is for another thread.
+    /// Reads a session's figures. Encode the report on another thread.
     @MediaLoop
     init(_ session: Session, of broadcast: Broadcast?) {
         self.init(session.request)
@@ -13,6 +13,8 @@ extension SessionReport {
         let figures = agent?.heartbeats.figures(of: session.id)
         id = session.id
         device = session.device.name
+        name = session.name
+        state = session.state.rawValue
         width = stream.size?.width ?? width
         height = stream.size?.height ?? height
         port = session.port
@@ -54,6 +56,33 @@ extension SessionReport {
         keyframeInterval = request.keyframeInterval
         staticKeyframeInterval = request.staticKeyframeInterval
         ttl = request.ttl
+    }
+}
+
+extension BriefSession {
+    @MediaLoop
+    init(_ session: Session) {
+        self.init()
+        id = session.id
+        device = session.device.name
+        name = session.name
+        label = session.request.label
+        state = session.state.rawValue
+        viewers = session.viewerCount
+        port = session.port
+    }
+}
+
+extension Session {
+    /// The session's condition in one word.
+    enum State: String {
+        case live, waiting, asleep, stale
+    }
+
+    var state: State {
+        if !source.isDemanded { return .asleep }
+        if source.staleSince != nil { return .stale }
+        return stream.feed == .none ? .waiting : .live
     }
 }
 
@@ -120,7 +149,7 @@ extension AgentCounters {
 }
 
 extension SessionFigures {
-    /// The encoder's name; nil until it is open.
+    /// The encoder's name; `nil` until it is open.
     var openEncoder: String? { encoder.isEmpty ? nil : encoder }
 }
 

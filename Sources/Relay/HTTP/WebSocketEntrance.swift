@@ -7,9 +7,9 @@ import NIOHTTP1
 import NIOWebSocket
 import Wire
 
-/// Lets viewers' requests for a WebSocket in. What it refuses is answered as any request is: by ``API``, which says why.
+/// Admits viewers' WebSocket requests. ``API`` answers refused ones like other requests, with the reason.
 struct WebSocketEntrance: Sendable {
-    /// What the kernel may hold for one viewer, bytes, as on a session's TCP port.
+    /// Most bytes that the kernel holds for one viewer, as on a session's TCP port.
     private static let socketBuffer = 512 << 10
 
     private let switchboard: Switchboard
@@ -24,16 +24,16 @@ struct WebSocketEntrance: Sendable {
         self.policy = policy
     }
 
-    /// What turns a connection into a WebSocket.
+    /// The upgrader that turns a connection into a WebSocket.
     var upgrader: NIOTypedWebSocketServerUpgrader<HTTPConnection.Outcome> {
         NIOTypedWebSocketServerUpgrader(
             maxFrameSize: policy.maximumMessage,
             enableAutomaticErrorHandling: false,
-            // Asked and answered by ``FirstRequestHandler``.
+            // ``FirstRequestHandler`` has already decided.
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, head in
                 session(for: head, on: channel).flatMapThrowing { session in
-                    // It may have ended since.
+                    // The session may have ended since.
                     guard let session else { throw ChannelError.inappropriateOperationForState }
                     return session
                 }.flatMap { session in
@@ -52,16 +52,30 @@ struct WebSocketEntrance: Sendable {
         )
     }
 
-    /// The session that `head` asks for a WebSocket of, if it is one that the caller may watch now.
+    /// Returns the session of the WebSocket that `head` requests; `nil` unless the caller may watch it now.
     func session(for head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<Session?> {
-        guard Self.asksForWebSocket(head), let id = WebSocketPath(head.uri)?.session, mayCall(head.headers),
+        guard Self.asksForWebSocket(head), let address = WebSocketPath(head.uri)?.session, mayCall(head.headers),
             let caller = caller(head.headers)
         else { return channel.eventLoop.makeSucceededFuture(nil) }
         access.hold(channel, by: caller)
         access.releaseAtEnd(of: channel)
-        return MediaLoop.eventLoop.submit {
-            MediaLoop.assumeIsolated { switchboard.sessions[id].flatMap { $0.hasRoom ? $0 : nil } }
-        }.hop(to: channel.eventLoop)
+        return channel.eventLoop.makeFutureWithTask { await session(at: address) }
+    }
+
+    /// Returns the session at an address if it has room. This may start a device's shared session.
+    @MediaLoop
+    private func session(at address: WebSocketPath.Session) async -> Session? {
+        let session: Session?
+        switch address {
+        case .id(let id): session = switchboard.sessions[id]
+        case .named(let device, let name): session = switchboard.sessions.session(named: name, of: device)
+        case .shared(let device):
+            guard let broadcast = switchboard.broadcast(of: device) else { return nil }
+            // The API reports the error when it answers the request.
+            try? await SharedSession.start(on: broadcast, of: switchboard)
+            session = switchboard.sessions.session(named: SharedSession.name, of: device)
+        }
+        return session.flatMap { $0.hasRoom ? $0 : nil }
     }
 
     private func makeViewer(
@@ -82,7 +96,8 @@ struct WebSocketEntrance: Sendable {
         }.hop(to: channel.eventLoop)
     }
 
-    /// Section 4.2.1 of RFC 6455. A request that announces a body is left to the API, which refuses it.
+    /// Returns whether the request asks for a WebSocket (RFC 6455, section 4.2.1). A request that announces a body is
+    /// left to the API, which refuses it.
     private static func asksForWebSocket(_ head: HTTPRequestHead) -> Bool {
         let headers = head.headers
         return head.method == .GET && head.version == .http1_1
@@ -92,7 +107,7 @@ struct WebSocketEntrance: Sendable {
             && !headers.contains(name: "transfer-encoding") && headers["content-length"].allSatisfy { $0 == "0" }
     }
 
-    /// Who asks, if the API would let them; see ``RouteTable``.
+    /// Returns the caller, if the API would admit it; see ``RouteTable``.
     private func caller(_ headers: HTTPHeaders) -> Caller? {
         let credential = Credential(
             authorization: headers["authorization"],
@@ -102,7 +117,8 @@ struct WebSocketEntrance: Sendable {
         return access.caller(showing: credential).flatMap { $0.role.map { $0 >= .viewer } == true ? $0 : nil }
     }
 
-    /// The rules of ``OriginGuard``. Browsers let any page open a WebSocket to any host: that Origin is looked at is all that keeps them out.
+    /// Applies the rules of ``OriginGuard``. Browsers let any page open a WebSocket to any host, so only the check of
+    /// Origin keeps foreign pages out.
     private func mayCall(_ headers: HTTPHeaders) -> Bool {
         let hosts = headers["host"]
         guard hosts.count == 1, access.isOn || Origin.isLocal(authority: hosts[0]) else { return false }
@@ -111,14 +127,14 @@ struct WebSocketEntrance: Sendable {
 }
 
 extension API {
-    /// The route of ``WebSocketEntrance``. What comes here was not let in there.
+    /// Adds the route of ``WebSocketEntrance``. It gets the requests that were not admitted there.
     func addWebSocketRoute(to routes: inout RouteTable) {
-        routes.respond(to: Routes.watchOverWebSocket) { _, _, context in
-            let session = try await session(context)
+        routes.respond(to: Routes.watchOverWebSocket) { _, request, context in
+            let session = try await watchedSession(request, context)
             if let refusal = await session.refusal { throw Problem(refusal) }
             var problem = Problem(
                 .upgradeRequired,
-                "this is a WebSocket: upgrade the connection's first request to it, version 13; see docs/websocket.md"
+                "this is a WebSocket: upgrade the connection's first request to it, version 13; see docs/reference/websocket.md"
             )
             problem.headers = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: "13"]
             throw problem

@@ -3,23 +3,33 @@ import HummingbirdCore
 import Media
 import Wire
 
-/// What a request for a WebSocket names: a session, in a container with `?container=mp4`.
+/// The session that a WebSocket request names; in a container with `?container=mp4`.
 package struct WebSocketPath {
-    /// The one that WebSockets carry. Each of its pictures is a chunk of its own, and a player wants to know where it begins.
+    /// The only container for WebSockets. Each picture is a chunk of its own, because a player must know where it
+    /// begins.
     private static let container = Container.fragmentedMP4
     private static let addresses = Routes.watchOverWebSocket.route.addresses
 
-    let session: SessionID
-    /// Nil for Annex B.
+    /// How a path names a session.
+    enum Session {
+        case id(SessionID)
+        case named(device: String, name: String)
+        /// A device's shared session.
+        case shared(device: String)
+    }
+
+    let session: Session
+    /// The container; `nil` for Annex B.
     let container: Container?
-    /// Nil for the session's way.
+    /// How the viewer begins; `nil` for the session's setting.
     let join: Join?
 
-    /// Nil for other paths, for another container and another way to join, and for what else a query may have.
+    /// Parses a path. Returns `nil` for other paths, and for a query with other names or values.
     package init?(_ uri: String) {
         let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let ids = Self.addresses.compactMap { $0.value(of: "id", in: parts.first ?? "") }
-        guard let session = ids.first.flatMap({ SessionID($0, radix: 10) }) else { return nil }
+        guard let session = Self.addresses.lazy.compactMap({ Session(parts.first ?? "", at: $0) }).first else {
+            return nil
+        }
         self.session = session
         let arguments = parts[at: 1]?.split(separator: "&") ?? []
         guard arguments.allSatisfy({ $0.hasPrefix("container=") || $0.hasPrefix("join=") }),
@@ -36,8 +46,26 @@ package struct WebSocketPath {
     }
 }
 
+extension WebSocketPath.Session {
+    /// Returns `nil` unless the path has this address.
+    fileprivate init?(_ path: Substring, at address: Route) {
+        let device = address.value(of: "device", in: path)
+        switch address.addressKind {
+        case .main, .alias:
+            guard let id = address.value(of: "id", in: path).flatMap({ SessionID($0, radix: 10) }) else { return nil }
+            self = .id(id)
+        case .named:
+            guard let device, let name = address.value(of: "name", in: path) else { return nil }
+            self = .named(device: device, name: name)
+        case .device:
+            guard let device else { return nil }
+            self = .shared(device: device)
+        }
+    }
+}
+
 extension Join {
-    /// What the query of a call says, nil where it says nothing.
+    /// Reads the query of a call. Absent fields are `nil`.
     fileprivate init?(query uri: URI) throws(Problem) {
         guard let word = uri.queryParameters["join"] else { return nil }
         guard let join = Join(rawValue: String(word)) else {

@@ -4,7 +4,7 @@ import HeliographAPI
 /// A host and port to listen on.
 package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     package var host: String
-    /// 0 lets the system choose.
+    /// The port; 0 lets the system choose.
     package var port: Int
 
     package init(host: String, port: Int) {
@@ -12,7 +12,7 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Parses `HOST:PORT` or `[IPv6]:PORT`; nil when it is neither, or the port is above 65535.
+    /// Parses `HOST:PORT` or `[IPv6]:PORT`. Returns `nil` for other text, or if the port is above 65535.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count > 1, let port = parts.last.flatMap({ UInt16($0, radix: 10) }) else { return nil }
@@ -38,7 +38,7 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Where a running relay listens.
+/// The ports of a running relay.
 package struct RelayPorts: Sendable, Equatable {
     package var http: Int
     package var agentLink: Int
@@ -50,7 +50,7 @@ package struct RelayPorts: Sendable, Equatable {
         return json.text
     }
 
-    /// Writes ``json``, all at once: a reader finds no file or a whole one.
+    /// Writes ``json`` in one step: a reader finds no file or a complete one.
     func write(to path: String) throws(RelayStartError) {
         do {
             try Data((json + "\n").utf8).write(to: URL(filePath: path), options: .atomic)

@@ -1,7 +1,8 @@
 import Glibc
 
+/// The name of this machine.
 enum MachineName {
-    /// What this machine calls itself; gethostname(2).
+    /// This machine's name; see gethostname(2).
     static let current: String = {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }

@@ -5,7 +5,8 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// A whole relay. It runs until it is cancelled, shut down gracefully, or drained over HTTP, which ends viewers' streams and agents in good order.
+/// A whole relay. It runs until it is cancelled, shut down gracefully, or drained over HTTP. Each of these ends
+/// viewers' streams and agents cleanly.
 package struct RelayApplication: Service {
     /// How long a connection may outlive its key.
     private static let refreshInterval = TimeAmount.seconds(1)
@@ -15,8 +16,10 @@ package struct RelayApplication: Service {
     private let changes: AsyncStream<RelayConfiguration>
     private let onReady: @Sendable (RelayPorts) async -> Void
 
+    /// Creates a relay.
+    ///
     /// - Parameters:
-    ///   - changes: What it is to be like while it runs, as far as it can change then. Read once.
+    ///   - changes: New configurations while it runs; only settings that can change then are applied. Read once.
     ///   - onReady: Called once all ports are open.
     package init(
         configuration: RelayConfiguration,
@@ -30,9 +33,12 @@ package struct RelayApplication: Service {
         self.onReady = onReady
     }
 
+    /// Runs the relay until its end.
+    ///
     /// - Throws: ``RelayStartError``
     package func run() async throws {
-        let access = try accessControl()
+        let events = EventHub()
+        let access = try accessControl(events)
         try configuration.validate(keyCount: access.keyCount)
         let tls = try TLSServer(
             configuration.tls,
@@ -50,9 +56,11 @@ package struct RelayApplication: Service {
             configuration: configuration,
             connections: connections,
             entrance: await entrance(access, tls, connections),
+            events: events,
             logger: logger
         )
-        // Agents that outlived the relay find its sessions there, and are the relay's own.
+        // Restored before agents connect: those that outlived the previous relay expect its sessions, and belong to
+        // this relay.
         if let state {
             await switchboard.restoreSessions(state)
             await switchboard.resumeBroadcasts(state)
@@ -77,15 +85,15 @@ package struct RelayApplication: Service {
         await end(switchboard, listener)
     }
 
-    private func accessControl() throws(RelayStartError) -> AccessControl {
+    private func accessControl(_ events: EventHub) throws(RelayStartError) -> AccessControl {
         do {
-            return try AccessControl(keysFile: configuration.keysFile, logger: logger)
+            return try AccessControl(keysFile: configuration.keysFile, events: events, logger: logger)
         } catch {
             throw .keys(error)
         }
     }
 
-    /// What viewers on sessions' ports go through; nil on loopback.
+    /// Returns the checks for viewers on sessions' ports; `nil` on loopback.
     @MediaLoop
     private func entrance(_ access: AccessControl, _ tls: TLSServer?, _ connections: Connections) -> StreamEntrance? {
         guard !configuration.http.isLoopback, let tls else { return nil }
@@ -110,7 +118,8 @@ package struct RelayApplication: Service {
         case announced, changed, drained, served
     }
 
-    /// Runs HTTP beside a task that drains the switchboard on shutdown: streaming responses end only when their sessions do.
+    /// Runs HTTP beside a task that drains the switchboard on shutdown, because streaming responses only end with their
+    /// sessions.
     private func serve(_ switchboard: Switchboard, _ access: AccessControl, _ tls: TLSServer?, agentLinkPort: Int)
         async throws
     {
@@ -135,7 +144,7 @@ package struct RelayApplication: Service {
                 serverName: "heliograph"
             ),
             onServerRunning: { channel in
-                // Hummingbird has no other place for it.
+                // Hummingbird offers no other place for this.
                 try? await channel.eventLoop.submit {
                     let handler = AcceptPauseHandler(.http, pauses: switchboard.acceptPauses)
                     try channel.pipeline.syncOperations.addHandler(handler, position: .first)
@@ -184,9 +193,9 @@ package struct RelayApplication: Service {
         }
     }
 
-    /// Takes notice of new keys and certificates for connections that go on: they make no calls that a change would show at.
+    /// Checks keys and certificates periodically, for connections that make no new calls.
     ///
-    /// On an event loop, for a task that sleeps wakes several threads each time.
+    /// It runs on an event loop, because a sleeping task wakes several threads each time.
     private static func watchFiles(_ access: AccessControl, _ tls: TLSServer?) -> RepeatedTask {
         MultiThreadedEventLoopGroup.singleton.next().scheduleRepeatedTask(
             initialDelay: refreshInterval,

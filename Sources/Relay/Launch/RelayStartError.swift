@@ -7,7 +7,7 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
     case cannotBind(purpose: String, endpoint: Endpoint, reason: String)
     case notLoopback(option: String, endpoint: Endpoint)
     case keys(KeyFileError)
-    /// Others than this machine would reach it, and something is missing that they are to be met with.
+    /// Other machines could reach the relay, and TLS or keys are missing.
     case open(endpoint: Endpoint, hasTLS: Bool, hasKeys: Bool, keysFile: String?)
     case certificate(path: String, reason: String)
     case certificateUnreadable(path: String, reason: String)
@@ -15,6 +15,8 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
     case tokenUnreadable(path: String, reason: String)
     case tokenTooShort(source: String)
     case portsFileUnwritable(path: String, reason: String)
+    case webhookSecret(webhook: String, path: String, reason: String)
+    case webhookDevice(webhook: String, device: String)
 
     init(binding purpose: String, to endpoint: Endpoint, error: any Error) {
         if let error = error as? IOError, error.errnoCode == Self.addressInUse {
@@ -24,7 +26,7 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Linux's EADDRINUSE.
+    /// The value of EADDRINUSE on Linux.
     static let addressInUse: CInt = 98
 
     private static func missing(_ endpoint: Endpoint, hasTLS: Bool, hasKeys: Bool, keysFile: String?) -> String {
@@ -37,13 +39,14 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
             "\(endpoint) is for other machines as well, which needs \(missing); or listen on 127.0.0.1 and use an SSH tunnel"
     }
 
-    /// The setting that is to blame, where one is.
+    /// The setting that causes the error, if any.
     package var setting: String? {
         switch self {
         case .open: "http"
         case .certificate, .certificateUnreadable, .noStateDirectory: "tls"
         case .keys: "keysFile"
         case .notLoopback: "agentLink"
+        case .webhookSecret, .webhookDevice: "webhooks"
         case .portInUse, .cannotBind, .tokenUnreadable, .tokenTooShort, .portsFileUnwritable: nil
         }
     }
@@ -71,6 +74,10 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
                 + "make one with `openssl rand -hex 32`"
         case .portsFileUnwritable(let path, let reason):
             "cannot write the ports file \(path): \(reason)"
+        case .webhookSecret(let webhook, let path, let reason):
+            "cannot use the secret of webhook \(webhook) in \(path): \(reason)"
+        case .webhookDevice(let webhook, let device):
+            "webhook \(webhook) is for device \(device), which `devices` does not list"
         }
     }
 }

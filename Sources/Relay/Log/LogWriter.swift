@@ -4,7 +4,7 @@ package import Logging
 import NIOCore
 import Synchronization
 
-/// Where all of a process's log lines go: writes them in one format, and leaves repeated ones out.
+/// The destination of all log lines of a process. It writes them in one format, and leaves out repeated ones.
 package final class LogWriter: Sendable {
     private struct State: Sendable {
         var level: Logger.Level
@@ -20,23 +20,25 @@ package final class LogWriter: Sendable {
         var metadata: Logger.Metadata
     }
 
-    /// What Hummingbird numbers requests by.
+    /// Hummingbird's metadata key for a request's number.
     private static let requestID = "hb.request.id"
 
     private let format: LogFormat
     private let write: @Sendable (String) -> Void
     private let state: Mutex<State>
 
+    /// Creates a writer.
+    ///
     /// - Parameters:
-    ///   - level: What is logged at least, by loggers that are told nothing else.
-    ///   - write: Takes each line with its end, one call at a time for each caller.
+    ///   - level: The least severe level that is logged, for loggers without their own level.
+    ///   - write: Takes each complete line, one call at a time per caller.
     package init(format: LogFormat, level: Logger.Level, write: @escaping @Sendable (String) -> Void) {
         self.format = format
         self.write = write
         state = Mutex(State(level: level))
     }
 
-    /// What is logged at least. May change at any time.
+    /// The least severe level that is logged. May change at any time.
     package var level: Logger.Level {
         get { state.withLock { $0.level } }
         set { state.withLock { $0.level = newValue } }
@@ -44,7 +46,8 @@ package final class LogWriter: Sendable {
 
     func log(_ line: Line) {
         var metadata = line.metadata
-        // It makes every line another. What the audit says is never a repetition.
+        // The request's number makes every line different, so it is removed. Audit lines keep it, because they are
+        // never repetitions.
         if line.message != CallAudit.message.description { metadata[Self.requestID] = nil }
         let key = "\(line.level) \(line.label) \(Self.text(of: metadata))\(line.message)"
         let now = NIODeadline.now()
@@ -68,7 +71,7 @@ package final class LogWriter: Sendable {
     }
 
     private func text(_ line: Line) -> String {
-        // A message of several lines stays one: what follows it would pass for another's.
+        // Line breaks are replaced; otherwise the rest of a message could pass for a line of its own.
         let message = Self.escaped(line.message.split(whereSeparator: \.isNewline).joined(separator: " | "))
         let time = Date().apiText
         return "\(time) \(line.level) \(line.label): \(Self.text(of: line.metadata))[\(line.source)] \(message)"
@@ -89,7 +92,7 @@ package final class LogWriter: Sendable {
         metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\(escaped("\($0.value)")) " }.joined()
     }
 
-    /// `text` in one line: without what would end the line, or move a terminal's cursor.
+    /// Returns `text` without characters that end the line or move a terminal's cursor.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()

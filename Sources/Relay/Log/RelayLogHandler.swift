@@ -1,12 +1,12 @@
 package import Logging
 
-/// A logger's way to the process's ``LogWriter``.
+/// Passes a logger's lines to the process's ``LogWriter``.
 package struct RelayLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let writer: LogWriter
-    /// What this logger was told; else the writer's level counts, which may change.
+    /// The level set on this logger; `nil` to use the writer's, which may change.
     private var ownLevel: Logger.Level?
 
     package init(label: String, writer: LogWriter) {
@@ -41,10 +41,10 @@ package struct RelayLogHandler: LogHandler {
     }
 }
 
-/// How a line of the log is written.
+/// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
     /// For people: time, level, label, metadata, module, message.
     case text
-    /// For programs: a JSON object a line.
+    /// For programs: one JSON object per line.
     case json
 }

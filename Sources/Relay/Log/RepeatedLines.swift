@@ -1,12 +1,12 @@
 package import NIOCore
 
-/// Which lines of a log are left out because they say what was just said, over and over.
+/// Decides which log lines are left out because they repeat.
 ///
-/// Of a line that comes again and again ``limit`` are let through in ``window``; then it is left out until the window has passed.
+/// Within ``window``, the same line is written ``limit`` times. After that it is left out until the window has passed.
 package struct RepeatedLines: Sendable {
-    /// How often the same line is let through in a window.
+    /// How often the same line is written in a window.
     package static let limit = 5
-    /// Counted from a line's first.
+    /// How long a window lasts, counted from a line's first occurrence.
     package static let window = TimeAmount.seconds(10)
     /// How many different lines are remembered.
     package static let capacity = 256
@@ -21,9 +21,9 @@ package struct RepeatedLines: Sendable {
 
     package init() {}
 
-    /// Whether `line` may be written now.
+    /// Returns whether `line` may be written now.
     ///
-    /// - Returns: How often it was left out since it was last written; nil when it is to be left out too.
+    /// - Returns: How often it was left out since it was last written; `nil` if it is left out too.
     package mutating func take(_ line: String, now: NIODeadline) -> Int? {
         var record = records[line] ?? Record(began: now)
         var leftOut = 0
@@ -42,7 +42,7 @@ package struct RepeatedLines: Sendable {
         return leftOut
     }
 
-    /// The lines whose window has passed and that were left out, with how often: for who wants to say so. They are forgotten.
+    /// Removes and returns the lines whose window has passed, with how often they were left out.
     package mutating func ended(now: NIODeadline) -> [(line: String, leftOut: Int)] {
         let over = records.filter { $0.value.leftOut > 0 && now - $0.value.began >= Self.window }
         for line in over.keys { records[line] = nil }
@@ -52,7 +52,7 @@ package struct RepeatedLines: Sendable {
     private mutating func makeRoom(now: NIODeadline) {
         guard records.count >= Self.capacity else { return }
         records = records.filter { now - $0.value.began < Self.window || $0.value.leftOut > 0 }
-        // So many different lines at once are no repetition.
+        // This many different lines at once are not repetitions.
         if records.count >= Self.capacity { records.removeAll() }
     }
 }

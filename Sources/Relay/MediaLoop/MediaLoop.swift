@@ -6,14 +6,15 @@ import Synchronization
 
 /// The one event loop that owns every broadcast, session, viewer and agent link.
 ///
-/// An access unit goes from the agent's socket to the viewers' sockets on this thread, without a lock and without a hop: all that
-/// it touches is isolated to this actor, whose executor is the event loop itself. HTTP runs elsewhere and calls in with `await`.
+/// An access unit goes from the agent's socket to the viewers' sockets on this thread, without a lock and without
+/// changing threads. All that it touches is isolated to this actor, whose executor is the event loop itself. HTTP runs
+/// elsewhere and calls in with `await`.
 @globalActor
 package actor MediaLoop {
     package static let shared = MediaLoop()
 
     static let turns = LoopTurns()
-    /// Lives as long as the process, as actors do.
+    /// The event loop's group. It lives as long as the process, as actors do.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1, metricsDelegate: turns)
     package static let eventLoop: any EventLoop = group.next()
 
@@ -21,7 +22,8 @@ package actor MediaLoop {
         Self.eventLoop.executor.asUnownedSerialExecutor()
     }
 
-    /// Runs `operation` at once. The caller is on the event loop, as channel handlers and scheduled tasks are; anything else traps.
+    /// Runs `operation` at once. The caller must be on the event loop, as channel handlers and scheduled tasks are;
+    /// otherwise it traps.
     package static func assumeIsolated<Result: Sendable>(
         _ operation: @MediaLoop () throws -> Result
     ) rethrows -> Result {
@@ -40,7 +42,8 @@ package actor MediaLoop {
         eventLoop.scheduleTask(deadline: deadline) { assumeIsolated(operation) }
     }
 
-    /// Has `handler` called on the loop at `deadline` unless the result is cancelled before: costs less than a task, and nobody can wait for it.
+    /// Calls `handler` on the loop at `deadline` unless the result is cancelled before. It costs less than a task, but
+    /// cannot be awaited.
     static func schedule(
         _ handler: some NIOScheduledCallbackHandler & Sendable,
         at deadline: NIODeadline
@@ -53,9 +56,9 @@ package actor MediaLoop {
     }
 }
 
-/// How long an event loop's turns take: from one look at its sockets and timers to the next, all that it does in between.
+/// Measures an event loop's turns: all its work from one check of its sockets and timers to the next.
 ///
-/// In the thread's own processor time, so that a busy machine makes no turn longer.
+/// It uses the thread's own processor time, so that a busy machine makes no turn longer.
 final class LoopTurns: NIOEventLoopMetricsDelegate {
     struct Figures: Sendable {
         var turns = LatencyHistogram()
@@ -69,12 +72,12 @@ final class LoopTurns: NIOEventLoopMetricsDelegate {
 
     var figures: Figures { state.withLock { $0 } }
 
-    /// Called in the loop's thread.
+    /// Ends a turn. Called on the loop's thread.
     func processedTick(info: NIOEventLoopTickInfo) {
         let now = clinux_thread_time()
         state.withLock { state in
             defer { state.last = now }
-            // Before the first turn the thread was set up.
+            // Before the first turn the thread was being set up.
             guard state.last > 0 else { return }
             let turn = now - state.last
             state.turns.add(turn)

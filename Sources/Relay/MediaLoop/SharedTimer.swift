@@ -1,6 +1,7 @@
 package import NIOCore
 
-/// One timer of the media loop for sessions that rest and for what the relay looks for now and then: what is due at about the same time costs one wake.
+/// One timer of the media loop for resting sessions and periodic checks. Entries that are due at about the same time
+/// share one wake.
 @MediaLoop
 package final class SharedTimer {
     private var dueTimes = DueTimes()
@@ -10,7 +11,7 @@ package final class SharedTimer {
 
     package init() {}
 
-    /// A new entry, which is not due. The action is kept until the entry is removed.
+    /// Adds an entry, which is not due yet. Its action is kept until the entry is removed.
     package func add(_ action: @escaping @MediaLoop () -> Void) -> Int {
         let place = dueTimes.add()
         if place == actions.count { actions.append(action) } else { actions[place] = action }
@@ -23,11 +24,11 @@ package final class SharedTimer {
         arm()
     }
 
-    /// Has the entry's action run once at `time`.
+    /// Schedules the entry's action to run once at `time`.
     ///
     /// - Parameters:
     ///   - time: Monotonic ns; `UInt64.max` for never.
-    ///   - room: How much later it may be, ns, to be run with another.
+    ///   - room: How much later it may run to share a wake with another entry, ns.
     package func set(_ place: Int, at time: UInt64, room: UInt64 = 0) {
         dueTimes.set(place, from: time, room: room)
         arm()
@@ -41,7 +42,8 @@ package final class SharedTimer {
         armed = time.map { ($0, MediaLoop.schedule(self, at: .uptimeNanoseconds($0))) }
     }
 
-    /// A callback that the loop has already taken out to run cannot be cancelled any more: the one that took its place is still to come.
+    /// Runs due actions. It may be called too early, because a callback that the loop has already taken out cannot be
+    /// cancelled.
     private func run() {
         guard let time = armed?.time, time <= NIODeadline.now().uptimeNanoseconds else { return }
         armed = nil
@@ -56,16 +58,18 @@ package final class SharedTimer {
     }
 }
 
-/// A callback, unlike a task, costs the event loop no promise. The loop keeps the timer until the callback has run or is cancelled.
+/// Callbacks, unlike tasks, cost the event loop no promise. The loop keeps the timer until the callback has run or is
+/// cancelled.
 extension SharedTimer: NIOScheduledCallbackHandler {
     package nonisolated func handleScheduledCallback(eventLoop: some EventLoop) {
         MediaLoop.assumeIsolated { run() }
     }
 }
 
-/// When entries are due. An entry may have room: it is taken with another that is due, and waits alone until its room is over.
+/// The times when entries are due. An entry with room is taken together with another due entry, or alone when its room
+/// is over.
 ///
-/// A pure value; times are monotonic ns. Hundreds of entries are gone through in less time than a system call takes.
+/// A pure value; times are monotonic ns. Scanning hundreds of entries takes less time than a system call.
 package struct DueTimes: Sendable {
     private static let never = (from: UInt64.max, until: UInt64.max)
 
@@ -74,21 +78,21 @@ package struct DueTimes: Sendable {
 
     package init() {}
 
-    /// When something has to be taken; nil for never.
+    /// When an entry must be taken; `nil` for never.
     package var next: UInt64? {
         var least = UInt64.max
         for time in times { least = min(least, time.until) }
         return least == .max ? nil : least
     }
 
-    /// A new entry, which is not due.
+    /// Adds an entry, which is not due yet.
     package mutating func add() -> Int {
         if let place = free.popLast() { return place }
         times.append(Self.never)
         return times.count - 1
     }
 
-    /// The place is another's from now on.
+    /// Removes an entry. Its place may be reused.
     package mutating func remove(_ place: Int) {
         times[place] = Self.never
         free.append(place)
@@ -98,7 +102,7 @@ package struct DueTimes: Sendable {
         times[place] = (from, from > .max - room ? .max : from + room)
     }
 
-    /// Takes the first entry at `place` or behind it that is due by `now`, which is due no more until it is set again.
+    /// Takes the first entry at or after `place` that is due by `now`. It is not due again until it is set.
     package mutating func take(from place: Int, now: UInt64) -> Int? {
         guard let found = times[place...].firstIndex(where: { $0.from <= now }) else { return nil }
         times[found] = Self.never

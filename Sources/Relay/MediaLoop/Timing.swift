@@ -7,7 +7,7 @@ extension TimeAmount {
     /// The amount in seconds, fractions included.
     package var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    /// `seconds` to the nanosecond. What is more than 292 years counts as that, and what is no number as none.
+    /// Creates an amount from `seconds`, to the nanosecond. It is limited to 292 years; NaN counts as 0.
     package init(seconds: Double) {
         let nanoseconds = (seconds * 1e9).rounded(.towardZero)
         self = .nanoseconds(Int64(exactly: nanoseconds) ?? (nanoseconds > 0 ? .max : nanoseconds < 0 ? .min : 0))
@@ -15,7 +15,7 @@ extension TimeAmount {
 }
 
 extension Double {
-    /// Rounded to `places` decimals, for figures that people read.
+    /// Returns the number rounded to `places` decimals, for figures that people read.
     func rounded(places: Int) -> Double {
         var factor = 1.0
         for _ in 0..<places { factor *= 10 }

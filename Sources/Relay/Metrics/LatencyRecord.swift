@@ -1,7 +1,7 @@
 package import Media
 package import NIOCore
 
-/// How long something took since the session began, and lately.
+/// A latency since the session began, and in the last seconds.
 package struct LatencyRecord: Sendable {
     package private(set) var histogram = LatencyHistogram()
     private var window = LatencyWindow()
@@ -13,19 +13,20 @@ package struct LatencyRecord: Sendable {
         window.add(nanoseconds, now: now)
     }
 
-    /// Of the last 10 to 20 s; nil when there was none.
+    /// Returns percentiles of the last 10 to 20 s; `nil` if there was no time.
     package func percentiles(now: NIODeadline) -> LatencyWindow.Percentiles? { window.percentiles(now: now) }
 }
 
-/// Percentiles of the times of the last 10 to 20 s, in little memory however many there were.
+/// Percentiles of the times of the last 10 to 20 s, in a fixed amount of memory.
 ///
-/// Times are counted in buckets: exact to 1 µs up to 16 µs, above that a sixteenth of a power of two wide. A percentile is its bucket's upper
-/// bound, at most 6.25 % too long. What is longer than 16.7 s counts as that.
+/// Times are counted in buckets: exact to 1 µs up to 16 µs, above that a sixteenth of a power of two wide. A percentile
+/// is its bucket's upper bound, at most 6.25 % too high. Times above 16.7 s count as 16.7 s.
 package struct LatencyWindow: Sendable {
+    /// The median and the upper percentiles of times.
     package struct Percentiles: Sendable, Equatable {
-        /// How many times they are of.
+        /// The number of times.
         package let count: Int
-        /// ns.
+        /// The percentiles, ns.
         package let (p50, p95, p99): (UInt64, UInt64, UInt64)
 
         package static func == (one: Self, other: Self) -> Bool {
@@ -33,14 +34,15 @@ package struct LatencyWindow: Sendable {
         }
     }
 
+    /// The times of one turn, by bucket.
     private struct Turn {
         var number: Int64
         var counts = [UInt32](repeating: 0, count: LatencyWindow.bucketCount)
     }
 
-    /// After this long the older of two turns is forgotten.
+    /// How long a turn collects times before the other, older turn is discarded.
     private static let turnLength = TimeAmount.seconds(10)
-    /// Buckets for each power of two, and the powers of two above those that have a bucket for each µs.
+    /// Buckets for each power of two, and the number of powers of two above the buckets of 1 µs.
     private static let (steps, powers) = (16, 20)
     private static let bucketCount = steps * (powers + 1)
 
@@ -57,14 +59,14 @@ package struct LatencyWindow: Sendable {
         turns[turns.count - 1].counts[bucket] &+= 1
     }
 
-    /// Nil when there were no times.
+    /// Returns the percentiles; `nil` if there were no times.
     package func percentiles(now: NIODeadline) -> Percentiles? {
         let current = Self.turn(at: now)
         let counts = turns.filter { $0.number >= current - 1 }.map(\.counts)
         let total = counts.joined().reduce(0) { $0 + Int($1) }
         guard total > 0 else { return nil }
         func percentile(_ hundredths: Int) -> UInt64 {
-            // The smallest bound that as many are within.
+            // The smallest bound that at least this many times are within.
             let rank = max(1, (total * hundredths + 99) / 100)
             var seen = 0
             for bucket in 0..<Self.bucketCount {
@@ -80,19 +82,19 @@ package struct LatencyWindow: Sendable {
         Int64(now.uptimeNanoseconds) / turnLength.nanoseconds
     }
 
-    /// Of times in whole µs, rounded up.
+    /// Returns the bucket of a time, which is rounded up to whole µs.
     private static func bucket(of nanoseconds: UInt64) -> Int {
         let microseconds = nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1)
-        // The first bucket is for up to 1 µs, hence one less.
+        // The first bucket holds times up to 1 µs, so subtract 1.
         let place = Int(clamping: microseconds &- (microseconds == 0 ? 0 : 1))
         guard place >= steps else { return place }
-        // 0 for 16 to 31, whose buckets are 1 µs wide.
+        // 0 for places 16 to 31, whose buckets are 1 µs wide.
         let power = (Int.bitWidth - 1 - place.leadingZeroBitCount) - 4
         guard power < powers else { return bucketCount - 1 }
         return steps * (power + 1) + (place >> power) - steps
     }
 
-    /// ns, inclusive.
+    /// Returns a bucket's upper bound, ns, inclusive.
     private static func upperBound(of bucket: Int) -> UInt64 {
         guard bucket >= steps else { return UInt64(bucket + 1) * 1000 }
         let (power, step) = (bucket / steps - 1, bucket % steps)

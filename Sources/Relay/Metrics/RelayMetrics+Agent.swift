@@ -12,14 +12,14 @@ extension RelayMetrics {
             (self.device, self.role, self.heartbeat) = (device, role, heartbeat)
         }
 
-        fileprivate var labels: MetricFamily.Labels { [("device", device), ("role", role.rawValue)] }
+        /// The values of the labels `device` and `role`.
+        fileprivate var labels: [String] { [device, role.rawValue] }
 
-        fileprivate func labels(of session: SessionID) -> MetricFamily.Labels {
-            labels + [("session", String(session))]
-        }
+        /// The values of the labels `device`, `role` and `session`.
+        fileprivate func labels(of session: SessionID) -> [String] { labels + [String(session)] }
     }
 
-    /// What the linked agents' last heartbeats say.
+    /// Returns the metrics from the linked agents' last heartbeats.
     package static func agent(_ readings: [AgentReading]) -> [MetricFamily] {
         func perDevice(
             _ name: String,
@@ -27,7 +27,7 @@ extension RelayMetrics {
             _ help: String,
             _ value: (Heartbeat) -> Double
         ) -> MetricFamily {
-            var family = MetricFamily("heliograph_agent_\(name)", kind, help)
+            var family = MetricFamily("heliograph_agent_\(name)", kind, by: ["device", "role"], help)
             for reading in readings { family.add(value(reading.heartbeat), reading.labels) }
             return family
         }
@@ -37,7 +37,8 @@ extension RelayMetrics {
             _ help: String,
             _ value: (SessionFigures) -> Double
         ) -> MetricFamily {
-            var family = MetricFamily("heliograph_agent_\(name)", kind, help)
+            let labels = ["device", "role", "session"]
+            var family = MetricFamily("heliograph_agent_\(name)", kind, by: labels, help)
             for reading in readings {
                 for figures in reading.heartbeat.sessions {
                     family.add(value(figures), reading.labels(of: figures.session))
@@ -48,7 +49,8 @@ extension RelayMetrics {
         var encodeTimes = MetricFamily(
             "heliograph_agent_session_encode_seconds",
             .histogram,
-            "Time that scaling and encoding a picture took."
+            by: ["device", "role", "session"],
+            "Time that scaling and encoding one picture took."
         )
         for reading in readings {
             for figures in reading.heartbeat.sessions {
@@ -59,8 +61,10 @@ extension RelayMetrics {
             perDevice("frames_received_total", .counter, "Frames that the source delivered.") {
                 Double($0.framesReceived)
             },
-            perDevice("buffers_skipped_total", .counter, "Empty or corrupted buffers.") { Double($0.buffersSkipped) },
-            perDevice("frames_copied_total", .counter, "Frames copied for want of free buffers.") {
+            perDevice("buffers_skipped_total", .counter, "Buffers that came empty or marked as corrupted.") {
+                Double($0.buffersSkipped)
+            },
+            perDevice("frames_copied_total", .counter, "Frames copied because the source had too few free buffers.") {
                 Double($0.framesCopied)
             },
             perDevice("link_queued_bytes", .gauge, "Bytes that wait in the agent for the link.") {
@@ -70,13 +74,17 @@ extension RelayMetrics {
                 Double($0.counters.received)
             },
             perSession("session_encoded_live_total", .counter, "Frames encoded.") { Double($0.counters.encodedLive) },
-            perSession("session_gated_total", .counter, "Frames replaced while they waited for their slot.") {
-                Double($0.counters.gated)
-            },
-            perSession("session_latched_over_total", .counter, "Frames replaced while they waited for the encoder.") {
-                Double($0.counters.latchedOver)
-            },
-            perSession("session_pool_drops_total", .counter, "Frames dropped for want of a free picture.") {
+            perSession(
+                "session_gated_total",
+                .counter,
+                "Frames that a newer one replaced while they waited for their slot."
+            ) { Double($0.counters.gated) },
+            perSession(
+                "session_latched_over_total",
+                .counter,
+                "Frames that a newer one replaced while they waited for the encoder."
+            ) { Double($0.counters.latchedOver) },
+            perSession("session_pool_drops_total", .counter, "Frames dropped because no picture buffer was free.") {
                 Double($0.counters.poolDrops)
             },
             perSession("session_held_frames", .gauge, "Frames waiting or being encoded.") { Double($0.counters.held) },
@@ -96,9 +104,11 @@ extension RelayMetrics {
             perSession("session_skipped_total", .counter, "Repeats made without the encoder.") {
                 Double($0.counters.skipped)
             },
-            perSession("session_missed_total", .counter, "Slots without a picture though the session repeats.") {
-                Double($0.counters.missed)
-            },
+            perSession(
+                "session_missed_total",
+                .counter,
+                "Times at which a picture was due and none came: the encoder was busy, late or failed."
+            ) { Double($0.counters.missed) },
             perSession("session_keyframes_total", .counter, "Keyframes encoded.") { Double($0.counters.keyframes) },
             perSession(
                 "session_encoder_restarts_total",
@@ -109,9 +119,11 @@ extension RelayMetrics {
                 Double($0.counters.bytes)
             },
             encodeTimes,
-            perSession("session_link_drops_total", .counter, "Access units dropped because the link was behind.") {
-                Double($0.linkDrops)
-            },
+            perSession(
+                "session_link_drops_total",
+                .counter,
+                "Access units dropped because the link was behind or no packet had room for them."
+            ) { Double($0.linkDrops) },
         ]
     }
 }

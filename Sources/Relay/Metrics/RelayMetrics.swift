@@ -5,21 +5,25 @@ import NIOCore
 import Program
 import Wire
 
-/// The relay's and the agents' figures for /metrics, as they are at one moment. docs/api.md lists them.
+/// The figures for /metrics at one moment, of the relay and its agents. docs/reference/metrics.md lists them.
 ///
-/// They are read on the media loop and made a text of elsewhere: for hundreds of sessions that takes longer than pictures may wait.
+/// They are read on the media loop and written as text elsewhere: for hundreds of sessions that takes longer than
+/// pictures may wait.
 package struct RelayMetrics: Sendable {
-    /// What has no sample for each session.
+    /// The metrics without samples per session.
     private let relay: [MetricFamily]
     private let heartbeats: [AgentReading]
     private let sessions: [SessionReading]
 
-    /// - Parameter tls: Nil where nothing is encrypted.
+    /// Reads the relay's figures.
+    ///
+    /// - Parameter tls: The TLS server; `nil` without encryption.
     @MediaLoop
     init(of switchboard: Switchboard, access: AccessControl, tls: TLSServer?) {
         let broadcasts = switchboard.allBroadcasts
         relay =
-            Self.relay(switchboard, access) + Self.connections(switchboard.connections, tls)
+            Self.relay(switchboard, access) + Self.webhooks(switchboard.webhooks)
+            + Self.connections(switchboard.connections, tls)
             + Self.readiness(Readiness(of: switchboard)) + Self.broadcast(broadcasts) + Self.standby(broadcasts)
         heartbeats = broadcasts.flatMap { broadcast in
             AgentRole.allCases.compactMap { role in
@@ -31,133 +35,90 @@ package struct RelayMetrics: Sendable {
         sessions = switchboard.sessions.all.map(SessionReading.init)
     }
 
-    /// In Prometheus' text format.
+    /// The figures in Prometheus' text format.
     var text: String {
         (relay + Self.feeds(sessions) + Self.agent(heartbeats) + Self.session(sessions)).map(\.text).joined()
     }
 
     @MediaLoop
     private static func relay(_ switchboard: Switchboard, _ access: AccessControl) -> [MetricFamily] {
-        var info = MetricFamily("heliograph_relay_info", .gauge, "The relay's release.")
-        info.add(1, [("release", Release.current)])
-        var uptime = MetricFamily("heliograph_relay_uptime_seconds", .gauge, "Time since the relay started.")
-        uptime.add((NIODeadline.now() - switchboard.started).seconds)
-        var refused = MetricFamily("heliograph_agents_refused_total", .counter, "Agent links refused, by code.")
+        var group = RelayGroup()
+        group.info.add(1, [Release.current])
+        group.uptime.add((NIODeadline.now() - switchboard.started).seconds)
         for (code, count) in switchboard.refused.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            refused.add(Double(count), [("code", code.rawValue)])
+            group.agentsRefused.add(Double(count), [code.rawValue])
         }
-        var pauses = MetricFamily(
-            "heliograph_accept_pauses_total",
-            .counter,
-            "Times that a listener paused because it could not accept a connection."
-        )
-        for listener in AcceptPauses.Listener.allCases {
-            pauses.add(Double(switchboard.acceptPauses.count(of: listener)), [("listener", listener.rawValue)])
-        }
-        var unread = MetricFamily(
-            "heliograph_viewer_unread_bytes",
-            .gauge,
-            "Bytes that all viewers' connections were handed and have not taken."
-        )
-        unread.add(Double(switchboard.viewerBytes))
-        let figures = MediaLoop.turns.figures
-        var turns = MetricFamily(
-            "heliograph_media_loop_turn_cpu_seconds",
-            .histogram,
-            "Processor time of a turn of the media loop, which all devices share."
-        )
-        turns.add(figures.turns)
-        var longestTurn = MetricFamily(
-            "heliograph_media_loop_longest_turn_cpu_seconds",
-            .gauge,
-            "Processor time of the media loop's longest turn since the relay started."
-        )
-        longestTurn.add(Double(figures.longest) / 1e9)
-        var calls = MetricFamily(
-            "heliograph_calls_refused_total",
-            .counter,
-            "Calls refused for want of a key, by code."
-        )
         for (code, count) in access.refusals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            calls.add(Double(count), [("code", code.rawValue)])
+            group.callsRefused.add(Double(count), [code.rawValue])
         }
-        return [info, uptime, refused, calls, pauses, unread, turns, longestTurn]
+        for listener in AcceptPauses.Listener.allCases {
+            group.acceptPauses.add(Double(switchboard.acceptPauses.count(of: listener)), [listener.rawValue])
+        }
+        group.unread.add(Double(switchboard.viewerBytes))
+        let figures = MediaLoop.turns.figures
+        group.turns.add(figures.turns)
+        group.longestTurn.add(Double(figures.longest) / 1e9)
+        return group.families
+    }
+
+    private static func webhooks(_ webhooks: Webhooks) -> [MetricFamily] {
+        var group = WebhookGroup()
+        for (name, tally) in webhooks.figures {
+            group.events.add(Double(tally.taken), [name, "taken"])
+            group.events.add(Double(tally.refused), [name, "refused"])
+            group.events.add(Double(tally.abandoned), [name, "abandoned"])
+            group.events.add(Double(tally.missed), [name, "missed"])
+            group.retries.add(Double(tally.retries), [name])
+        }
+        return group.families
     }
 
     private static func connections(_ connections: Connections, _ tls: TLSServer?) -> [MetricFamily] {
-        var open = MetricFamily("heliograph_connections", .gauge, "Connections of callers and viewers.")
-        open.add(Double(connections.count))
-        var refused = MetricFamily(
-            "heliograph_connections_refused_total",
-            .counter,
-            "Connections that there was no place for, by reason."
-        )
+        var group = ConnectionGroup()
+        group.open.add(Double(connections.count))
         for reason in Connections.Refusal.allCases {
-            refused.add(Double(connections.refusals(because: reason)), [("reason", reason.rawValue)])
+            group.refused.add(Double(connections.refusals(because: reason)), [reason.rawValue])
         }
-        var expiry = MetricFamily(
-            "heliograph_tls_certificate_expiry_timestamp_seconds",
-            .gauge,
-            "When the certificate that is served ends, since 1970."
-        )
-        if let tls { expiry.add(tls.description.expires.timeIntervalSince1970) }
-        return [open, refused, expiry]
+        if let tls { group.expiry.add(tls.description.expires.timeIntervalSince1970) }
+        return group.families
     }
 
     @MediaLoop
     private static func readiness(_ readiness: Readiness) -> [MetricFamily] {
-        var draining = MetricFamily("heliograph_relay_draining", .gauge, "Whether the relay takes nobody new.")
-        draining.add(readiness.isDraining ? 1 : 0)
-        var ready = MetricFamily(
-            "heliograph_device_ready",
-            .gauge,
-            "Whether a device that is to be broadcast has a picture; 1 for one that is not."
-        )
-        for device in readiness.devices { ready.add(device.obstacle == nil ? 1 : 0, [("device", device.name)]) }
-        return [draining, ready]
+        var group = ReadinessGroup()
+        group.draining.add(readiness.isDraining ? 1 : 0)
+        for device in readiness.devices { group.ready.add(device.obstacle == nil ? 1 : 0, [device.name]) }
+        return group.families
     }
 
     @MediaLoop
     private static func broadcast(_ broadcasts: [Broadcast]) -> [MetricFamily] {
-        var state = MetricFamily("heliograph_broadcast_state", .gauge, "1 for the state that the broadcast is in.")
-        var up = MetricFamily("heliograph_link_up", .gauge, "Whether an agent is linked.")
-        var links = MetricFamily("heliograph_links_total", .counter, "Agent links admitted.")
-        var bytes = MetricFamily("heliograph_link_received_bytes_total", .counter, "Bytes received on the agent link.")
-        var malformed = MetricFamily(
-            "heliograph_link_malformed_units_total",
-            .counter,
-            "Access units discarded because they do not begin with a NAL unit, or have too many."
-        )
-        var restarts = MetricFamily(
-            "heliograph_agent_restarts_total",
-            .counter,
-            "Agent restarts since the broadcast's start."
-        )
+        var group = BroadcastGroup()
         for broadcast in broadcasts {
-            let labels = [(name: "device", value: broadcast.device.name)]
+            let device = broadcast.device.name
             for candidate in AgentLifecycle.State.allCases {
-                state.add(candidate == broadcast.machine.state ? 1 : 0, labels + [("state", candidate.rawValue)])
+                group.state.add(candidate == broadcast.machine.state ? 1 : 0, [device, candidate.rawValue])
             }
-            up.add(broadcast.link == nil ? 0 : 1, labels)
-            restarts.add(Double(broadcast.machine.restarts), labels)
+            group.up.add(broadcast.link == nil ? 0 : 1, [device])
+            group.restarts.add(Double(broadcast.machine.restarts), [device])
             for role in AgentRole.allCases {
-                let (agent, labels) = (broadcast.agent(role), labels + [(name: "role", value: role.rawValue)])
-                links.add(Double(agent.linksAdmitted), labels)
-                malformed.add(Double(agent.malformedUnits), labels)
-                if let link = agent.link { bytes.add(Double(link.bytesReceived), labels) }
+                let (agent, labels) = (broadcast.agent(role), [device, role.rawValue])
+                group.links.add(Double(agent.linksAdmitted), labels)
+                group.malformed.add(Double(agent.malformedUnits), labels)
+                if let link = agent.link { group.bytes.add(Double(link.bytesReceived), labels) }
             }
         }
-        return [state, up, links, bytes, malformed, restarts]
+        return group.families
     }
 
-    private static func session(_ sessions: [SessionReading]) -> [MetricFamily] {
+    static func session(_ sessions: [SessionReading]) -> [MetricFamily] {
         func family(
             _ name: String,
             _ kind: MetricFamily.Kind,
             _ help: String,
             _ value: (SessionReading) -> Double
         ) -> MetricFamily {
-            var family = MetricFamily("heliograph_session_\(name)", kind, help)
+            var family = MetricFamily("heliograph_session_\(name)", kind, by: ["device", "session"], help)
             for session in sessions {
                 family.add(value(session), session.labels)
             }
@@ -166,41 +127,41 @@ package struct RelayMetrics: Sendable {
         var closed = MetricFamily(
             "heliograph_session_viewers_closed_total",
             .counter,
+            by: ["device", "session", "reason"],
             "Viewers whose connection the relay closed, by reason."
         )
         for session in sessions {
             for reason in ViewerClosure.allCases {
-                closed.add(
-                    Double(session.closed[reason] ?? 0),
-                    session.labels + [("reason", reason.rawValue)]
-                )
+                closed.add(Double(session.closed[reason] ?? 0), session.labels + [reason.rawValue])
             }
         }
         return latencies(sessions) + [
             family("viewers", .gauge, "Viewers now.") { Double($0.viewers) },
-            family("viewers_admitted_total", .counter, "Viewers let in.") { Double($0.admitted) },
+            family("viewers_admitted_total", .counter, "Viewers admitted.") { Double($0.admitted) },
             closed,
-            family("flowing", .gauge, "Whether pictures flow from an agent.") { $0.flows ? 1 : 0 },
-            family("access_units_in_total", .counter, "Access units taken from agents.") { Double($0.pictures) },
-            family("in_bytes_total", .counter, "Bytes of access units taken from agents.") { Double($0.bytes) },
-            family("keyframes_in_total", .counter, "Keyframes taken from agents.") { Double($0.keyframes) },
-            family("discarded_total", .counter, "Access units without a keyframe before them.") {
-                Double($0.discarded)
-            },
+            family("flowing", .gauge, "1 while pictures flow from an agent.") { $0.flows ? 1 : 0 },
+            family("access_units_in_total", .counter, "Access units received from agents.") { Double($0.pictures) },
+            family("in_bytes_total", .counter, "Bytes of access units received from agents.") { Double($0.bytes) },
+            family("keyframes_in_total", .counter, "Keyframes received from agents.") { Double($0.keyframes) },
+            family(
+                "discarded_total",
+                .counter,
+                "Access units dropped because no keyframe preceded them or another agent was the feed."
+            ) { Double($0.discarded) },
             family("access_units_out_total", .counter, "Access units handed to viewers.") {
                 Double($0.delivered.pictures)
             },
             family("out_bytes_total", .counter, "Bytes of access units handed to viewers.") {
                 Double($0.delivered.bytes)
             },
-            family("dropped_total", .counter, "Access units dropped for slow viewers.") {
+            family("dropped_total", .counter, "Access units dropped because a viewer was slow.") {
                 Double($0.delivered.dropped)
             },
-            family("snapshots_requested_total", .counter, "Snapshots asked of agents.") {
+            family("snapshots_requested_total", .counter, "Snapshots requested from agents.") {
                 Double($0.snapshotsRequested)
             },
-            family("snapshots_in_total", .counter, "Snapshots taken from agents.") { Double($0.snapshotsReceived) },
-            family("resyncs_total", .counter, "Slow viewers continued at a later keyframe.") {
+            family("snapshots_in_total", .counter, "Snapshots received from agents.") { Double($0.snapshotsReceived) },
+            family("resyncs_total", .counter, "Times that a slow viewer continued at a later keyframe.") {
                 Double($0.delivered.resyncs)
             },
         ]
@@ -208,7 +169,8 @@ package struct RelayMetrics: Sendable {
 
     private static func latencies(_ sessions: [SessionReading]) -> [MetricFamily] {
         func family(_ name: String, _ help: String, _ histogram: (SessionReading) -> LatencyHistogram) -> MetricFamily {
-            var family = MetricFamily("heliograph_session_\(name)_seconds", .histogram, help)
+            let labels = ["device", "session"]
+            var family = MetricFamily("heliograph_session_\(name)_seconds", .histogram, by: labels, help)
             for session in sessions {
                 family.add(histogram(session), session.labels)
             }
@@ -217,34 +179,34 @@ package struct RelayMetrics: Sendable {
         var refused = MetricFamily(
             "heliograph_session_presentations_refused_total",
             .counter,
-            "Instants of presentation that viewers told and that cannot be."
+            by: ["device", "session"],
+            "Presentation times that viewers reported and that are impossible."
         )
         for session in sessions {
-            refused.add(
-                Double(session.presentationsRefused),
-                session.labels
-            )
+            refused.add(Double(session.presentationsRefused), session.labels)
         }
         return [
-            family("capture_to_relay", "Time from a frame's capture to its access unit in the relay; no repeats.") {
-                $0.captureToRelay
-            },
-            family("wait", "Time from a frame's capture to the beginning of its encoding; no repeats.") {
+            family(
+                "capture_to_relay",
+                "Time from a frame's capture until the relay has its access unit. Repeats do not count."
+            ) { $0.captureToRelay },
+            family("wait", "Time from a frame's capture to the start of its encoding. Repeats do not count.") {
                 $0.wait
             },
-            family("encode", "Time from there to the encoding's end.") { $0.encode },
-            family("link", "Time from there to the relay.") { $0.link },
+            family("encode", "Time from the start to the end of a frame's encoding. Repeats do not count.") {
+                $0.encode
+            },
+            family(
+                "link",
+                "Time from the end of a frame's encoding until the relay has its access unit. Repeats do not count."
+            ) { $0.link },
             family("handover", "Time from the relay to a viewer's connection, for each viewer.") {
                 $0.handover
             },
-            family("capture_to_presentation", "Time from a frame's capture to its presentation, as viewers tell.") {
+            family("capture_to_presentation", "Time from a frame's capture to its presentation, as viewers report.") {
                 $0.presentation
             },
             refused,
         ]
-    }
-
-    static func labels(device: String, session: SessionID) -> MetricFamily.Labels {
-        [("device", device), ("session", String(session))]
     }
 }

@@ -1,29 +1,32 @@
 package import Media
 package import NIOCore
 
-/// How long a session's pictures take from their capture to the relay, in all and by stage.
+/// The latency of a session's pictures from their capture to the relay, in total and by stage.
 ///
-/// Each captured frame counts once: neither its repeats nor its picture in another size, and none that was captured before the session began.
+/// Each captured frame counts once. Repeats, the same frame in another size, and frames captured before the session
+/// began do not count.
 package struct CaptureLatency: Sendable {
-    /// From capture to the relay.
+    /// The time from capture to the relay.
     package private(set) var total = LatencyRecord()
-    /// From capture to the beginning of its encoding, from there to its end, and from there to the relay.
+    /// The times from capture to the start of encoding, from there to its end, and from there to the relay.
     package private(set) var (wait, encode, link) = (LatencyRecord(), LatencyRecord(), LatencyRecord())
-    /// When the newest frame so far was captured, monotonic ns.
+    /// The capture time of the newest frame, monotonic ns.
     private var newest: UInt64
 
+    /// Creates the latency of a session.
+    ///
     /// - Parameter start: When the session began, monotonic ns.
     package init(since start: UInt64) {
         newest = start
     }
 
-    /// Takes in a picture that has arrived.
+    /// Adds a picture that has arrived.
     package mutating func take(_ picture: UnitHeader, now: NIODeadline) {
         let (captured, arrived) = (picture.captured, now.uptimeNanoseconds)
         guard !picture.flags.contains(.repeat), captured > newest else { return }
-        // A stamp ahead of the clock counts as no time, and must not outrank all that follow.
+        // A timestamp ahead of the clock counts as no time, and must not outrank all later ones.
         newest = min(captured, arrived)
-        // Stamps come in this order; an agent's that do not count as no time for their stage.
+        // Timestamps should be in this order. If an agent's are not, their stage counts as no time.
         let begun = min(max(picture.encodeStart, newest), arrived)
         let ended = min(max(picture.encodeEnd, begun), arrived)
         total.add(arrived &- newest, now: now)
@@ -33,14 +36,14 @@ package struct CaptureLatency: Sendable {
     }
 }
 
-/// How long a session's pictures take from the relay's having them to their viewers' connections.
+/// The latency of a session's pictures from their arrival at the relay to their viewers' connections.
 @MediaLoop
 final class HandoverLatency {
     private(set) var record = LatencyRecord()
 
     nonisolated init() {}
 
-    /// One viewer's part in it. What had come before the viewer did does not count.
+    /// One viewer's measurements. Pictures that arrived before the viewer do not count.
     struct Stopwatch {
         private let latency: HandoverLatency
         private let begin: UInt64
@@ -51,7 +54,7 @@ final class HandoverLatency {
             begin = NIODeadline.now().uptimeNanoseconds
         }
 
-        /// The viewer's connection has taken pictures that the relay had at these instants, monotonic ns.
+        /// Records that the viewer's connection has taken pictures that arrived at these instants, monotonic ns.
         @MediaLoop
         func handedOver(_ relayed: some Sequence<UInt64>) {
             let now = NIODeadline.now()
@@ -62,11 +65,12 @@ final class HandoverLatency {
     }
 }
 
-/// How long a session's pictures take from their capture until viewers present them, as viewers say and ``PresentationLedger`` believes.
+/// The latency of a session's pictures from their capture until viewers present them. Viewers report it, and
+/// ``PresentationLedger`` checks it.
 @MediaLoop
 final class PresentationLatency {
     private(set) var record = LatencyRecord()
-    /// How often a viewer told an instant that cannot be.
+    /// How often a viewer reported an impossible instant.
     private(set) var refused: UInt64 = 0
 
     nonisolated init() {}

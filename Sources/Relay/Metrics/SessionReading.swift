@@ -3,7 +3,8 @@ import Wire
 
 /// A session's figures at one moment.
 struct SessionReading: Sendable {
-    let labels: MetricFamily.Labels
+    /// The values of the labels `device` and `session`.
+    let labels: [String]
     let (viewers, admitted): (Int, UInt64)
     let closed: [ViewerClosure: UInt64]
     let delivered: DeliveryCounters
@@ -17,7 +18,7 @@ struct SessionReading: Sendable {
 
     @MediaLoop
     init(_ session: Session) {
-        labels = RelayMetrics.labels(device: session.device.name, session: session.id)
+        labels = [session.device.name, String(session.id)]
         (viewers, admitted) = (session.viewerCount, session.audience.admitted)
         closed = session.audience.closed
         delivered = session.audience.delivered

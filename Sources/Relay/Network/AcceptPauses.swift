@@ -5,7 +5,7 @@ import Synchronization
 
 /// How often the relay's listeners could not accept a connection and paused.
 final class AcceptPauses: Sendable {
-    /// What is listened for.
+    /// The kind of listener.
     enum Listener: String, Sendable, CaseIterable {
         case http, agents, sessions
     }
@@ -20,37 +20,38 @@ final class AcceptPauses: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Since the relay started.
+    /// Returns the number of pauses since the relay started.
     func count(of listener: Listener) -> UInt64 { state.withLock { $0.counts[listener, default: 0] } }
 
     func count(_ listener: Listener) { state.withLock { $0.counts[listener, default: 0] += 1 } }
 
-    /// The first pause since a connection was accepted.
+    /// Records the first pause since a connection was accepted.
     func begin(_ listener: Listener, because reason: String) {
         state.withLock {
             $0.log.log(.warning, to: logger, "connections have to wait (\(listener.rawValue)): \(reason)")
         }
     }
 
-    /// A connection was accepted after pauses.
+    /// Records that a connection was accepted after pauses.
     func end(_ listener: Listener) {
         state.withLock { $0.log.log(.info, to: logger, "connections are accepted again (\(listener.rawValue))") }
     }
 }
 
-/// Makes a listening channel pause when there is nothing to accept a connection with, such as a file descriptor.
+/// Pauses a listening channel while it lacks resources to accept a connection, such as a file descriptor.
 ///
-/// Connections that wait keep the listening socket readable, so without the pause NIO calls accept(2) again and again, for nothing.
-/// All listeners but the agents' pause before the last descriptors are gone: an agent that is lost can be started again then, and linked.
+/// Waiting connections keep the listening socket readable, so without the pause NIO would call accept(2) in a loop. All
+/// listeners except the agents' pause before the last descriptors are gone, so that a lost agent can be restarted and
+/// linked.
 final class AcceptPauseHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
     typealias OutboundOut = Never
 
-    /// How long until it tries again.
+    /// The length of a pause.
     private static let length = TimeAmount.milliseconds(250)
-    /// What accept(2) may want for and get later. These are the errors that NIO keeps a listening channel open for.
+    /// The errors of accept(2) for resources that may become available. NIO keeps a listening channel open after them.
     private static let shortages: Set<CInt> = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
     private let listener: AcceptPauses.Listener
@@ -69,7 +70,7 @@ final class AcceptPauseHandler: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// Before each accept(2) that follows another.
+    /// Checks the resources before each accept(2) that follows another.
     func read(context: ChannelHandlerContext) {
         guard listener.mayAccept else {
             return pause(context, because: "the last descriptors are kept for agents")
@@ -87,7 +88,7 @@ final class AcceptPauseHandler: ChannelDuplexHandler {
     private func pause(_ context: ChannelHandlerContext, because reason: String) {
         if !hasPaused { pauses.begin(listener, because: reason) }
         hasPaused = true
-        // NIO reads on by itself after an error, past every handler: only without auto-read it does not.
+        // After an error NIO reads on without asking the handlers, unless auto-read is off.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         Self.goOn(context.channel, listener, pauses)
     }

@@ -2,35 +2,35 @@ import Logging
 package import NIOCore
 import Synchronization
 
-/// The connections of callers and viewers, over HTTP and on sessions' ports: who may have another one.
+/// The connections of callers and viewers, over HTTP and on sessions' ports, and their limits.
 final class Connections: Sendable {
-    /// Why there is no place for a connection. Its raw value is the metric's label.
+    /// Why a connection is refused. The raw value is the metric's label.
     enum Refusal: String, Error, CaseIterable {
-        /// There are as many as there may be in all.
+        /// The limit on all connections is reached.
         case all
-        /// Its address has as many as one may have.
+        /// The limit for the connection's address is reached.
         case address
-        /// As many as may be have not shown their key yet, on sessions' ports.
+        /// The limit on connections to sessions' ports without a key is reached.
         case strangers
-        /// New ones come too fast, on sessions' ports.
+        /// New connections to sessions' ports come too fast.
         case rate
     }
 
     private struct State {
         var limits: ConnectionLimits
-        /// By ``PeerAddress/party(of:)``; parties without a connection are left out.
+        /// The number of connections by ``PeerAddress/party(of:)``. Parties without one are removed.
         var counts: [String: Int] = [:]
         var total = 0
         var refused: [Refusal: UInt64] = [:]
-        /// Refused connections that are being told why.
+        /// The number of refused connections that are being told why.
         var farewells = 0
         /// When a refusal was last logged.
         var logged: [Refusal: NIODeadline] = [:]
     }
 
-    /// How often a refusal is logged at most.
+    /// The shortest interval between log lines about one refusal.
     private static let logInterval = TimeAmount.seconds(10)
-    /// Most refused connections that are told why at once. Others are closed without a word.
+    /// Most refused connections that are told why at once. Others are closed without an answer.
     private static let maximumFarewells = 64
 
     private let state: Mutex<State>
@@ -41,19 +41,19 @@ final class Connections: Sendable {
         self.logger = logger
     }
 
-    /// What holds for new connections; those that are there stay.
+    /// The limits for new connections; existing ones stay.
     var limits: ConnectionLimits {
         get { state.withLock { $0.limits } }
         set { state.withLock { $0.limits = newValue } }
     }
 
-    /// Connections that have a place now.
+    /// The number of admitted connections.
     var count: Int { state.withLock { $0.total } }
 
-    /// Connections refused since the relay started.
+    /// Returns the number of connections refused since the relay started.
     func refusals(because reason: Refusal) -> UInt64 { state.withLock { $0.refused[reason, default: 0] } }
 
-    /// Gives a connection a place until it closes.
+    /// Admits a connection until it closes.
     func admit(_ channel: any Channel) throws(Refusal) {
         let party = PeerAddress.party(of: channel.remoteAddress)
         let refusal = state.withLock { state -> Refusal? in
@@ -76,7 +76,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Counts a connection that is refused.
+    /// Counts a refused connection.
     func refused(_ channel: any Channel, because reason: Refusal) {
         let now = NIODeadline.now()
         let (count, limits) = state.withLock { state -> (UInt64?, ConnectionLimits) in
@@ -89,7 +89,7 @@ final class Connections: Sendable {
         if let count { logger.warning("\(statement(channel, reason, limits)); \(count) so far") }
     }
 
-    /// Whether a refused connection may be told why, which holds it until it closes.
+    /// Returns whether a refused connection may be told why. If so, it counts until it closes.
     func tellsWhy(_ channel: any Channel) -> Bool {
         let isTold = state.withLock { state in
             guard state.farewells < Self.maximumFarewells else { return false }
@@ -107,18 +107,19 @@ final class Connections: Sendable {
         case .address:
             "connections from \(PeerAddress.text(of: channel.remoteAddress)) are refused: it has \(limits.maximumPerAddress), the most an address may have (maxConnectionsPerAddress)"
         case .strangers: "connections to sessions' ports are refused: too many have not shown their key yet"
-        case .rate: "connections to sessions' ports are refused: they come too fast"
+        case .rate: "connections to sessions' ports are refused: too many come at once"
         }
     }
 }
 
-/// How many connections callers and viewers may have, and for how long one may keep the relay waiting.
+/// The limits on connections of callers and viewers, and on the time they may take.
 package struct ConnectionLimits: Sendable, Equatable {
     /// Most connections in all: HTTP, WebSockets and sessions' ports.
     package var maximum = 4096
     /// Most connections of one address.
     package var maximumPerAddress = 1024
-    /// How long the head of a connection's first request may take, with the TLS handshake; each request's body; and a key on a session's port.
+    /// The time limit for the head of a connection's first request including the TLS handshake, for each request's
+    /// body, and for a key on a session's port.
     package var requestTimeout = TimeAmount.seconds(10)
     /// How long a connection may be idle between two requests, and how long it may take nothing of an answer.
     package var idleTimeout = TimeAmount.seconds(75)

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Lets a burst through, and then no more than a steady rate.
+/// A rate limit that allows a burst, and then a steady rate.
 package struct TokenBucket: Sendable {
     private let capacity: Double
     private let perSecond: Double
@@ -13,7 +13,7 @@ package struct TokenBucket: Sendable {
         tokens = Double(capacity)
     }
 
-    /// Whether one more is let through now.
+    /// Takes a token. Returns whether there was one.
     package mutating func take(now: NIODeadline) -> Bool {
         if let last { tokens = min(capacity, tokens + (now - last).seconds * perSecond) }
         last = now

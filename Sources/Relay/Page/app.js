@@ -1,15 +1,15 @@
-// The page: asks the relay how things are, and shows either the list or one session.
+// The page. It asks the relay for its state, and shows either the list or one session.
 
-import { api, Problem } from "./api.js";
 import { isTyping, setText } from "./dom.js";
 import { askForKey } from "./forms.js";
 import { Overview } from "./overview.js";
-import { Player } from "./player.js";
+import { SessionView } from "./session-view.js";
+import { relay } from "./site.js";
 
 const interval = 2000;
 const place = document.getElementById("view");
 const notice = document.getElementById("notice");
-const relay = document.getElementById("relay");
+const caption = document.getElementById("relay");
 const shortcuts = document.getElementById("shortcuts");
 const login = document.getElementById("login");
 
@@ -20,7 +20,7 @@ let timer;
 function show() {
   const session = /^#\/session\/(\d+)$/.exec(location.hash)?.[1];
   view?.end();
-  view = session ? new Player(Number(session)) : new Overview(refresh);
+  view = session ? new SessionView(Number(session)) : new Overview(refresh);
   place.replaceChildren(view.root);
   if (known) view.update(known);
   refresh();
@@ -29,35 +29,35 @@ function show() {
 async function refresh() {
   clearTimeout(timer);
   try {
-    const [broadcasts, sessions, who] = await Promise.all([api.broadcasts(), api.sessions(), api.who()]);
+    const [broadcasts, sessions, who] = await Promise.all([relay.devices(), relay.sessions(), relay.who()]);
     known = { broadcasts, sessions, mayChange: who.role === "operator", wantsKeys: who.access };
     delete login.dataset.asked;
     notice.hidden = true;
     place.classList.remove("outdated");
-    setText(relay, `Relay ${who.release} at ${location.host}${who.name ? `, as ${who.name} (${who.role})` : ""}`);
+    setText(caption, `Relay ${who.release} at ${location.host}${who.name ? `, as ${who.name} (${who.role})` : ""}`);
     document.body.classList.toggle("looks-only", !known.mayChange);
     setText(login, "Log out");
     login.hidden = !who.access;
     view.update(known);
     missing();
   } catch (error) {
-    if (error instanceof Problem && error.status === 401) return logInFirst();
-    setText(notice, `${error.message} What is shown is from before. Trying again.`);
+    if (error.status === 401) return logInFirst();
+    setText(notice, `${error.message} Showing the last known state. Reconnecting…`);
     notice.hidden = false;
     place.classList.add("outdated");
     view.unreachable?.();
-    setText(relay, "");
+    setText(caption, "");
   }
   clearTimeout(timer);
   if (!document.hidden) timer = setTimeout(refresh, interval);
 }
 
-/** The relay wants a key: asks for it, once by itself, and waits. */
+/** Asks for the key that the relay needs. It opens the dialog once; after that the user does. */
 function logInFirst() {
   document.body.classList.add("looks-only");
-  setText(notice, "This relay wants a key.");
+  setText(notice, "This relay requires a key.");
   notice.hidden = false;
-  setText(relay, "");
+  setText(caption, "");
   setText(login, "Log in");
   if (login.hidden || login.dataset.asked !== "yes") askForKey(refresh);
   login.dataset.asked = "yes";
@@ -66,15 +66,15 @@ function logInFirst() {
 
 login.addEventListener("click", async () => {
   if (login.textContent === "Log in") return askForKey(refresh);
-  await api.logOut().catch(() => {});
-  // What was shown was for who was logged in.
+  await relay.logOut().catch(() => {});
+  // The old contents belong to the user who has logged out.
   known = undefined;
   show();
 });
 
-/** A player whose session is not there says so. */
+/** Reports in the player that its session does not exist. */
 function missing() {
-  if (view instanceof Player && !view.session) view.say("There is no such session. It may have ended.");
+  if (view instanceof SessionView && !view.session) view.say("There is no such session. It may have ended.");
 }
 
 document.getElementById("help").addEventListener("click", () => shortcuts.showModal());
@@ -84,7 +84,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("visibilitychange", refresh);
 addEventListener("hashchange", () => {
   show();
-  // The beginning of what is new, for eyes and for screen readers.
+  // Go to the top of the new contents, for eyes and for screen readers.
   place.focus({ preventScroll: true });
   scrollTo(0, 0);
 });

@@ -1,4 +1,4 @@
-// Lines of the last two minutes, newest at the right.
+// A line chart of the last two minutes, newest at the right.
 
 import { element, setText } from "./dom.js";
 

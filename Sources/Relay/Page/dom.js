@@ -1,6 +1,6 @@
-// Elements without markup: whatever a device or a label is called stays text.
+// Creates elements without markup, so that the names of devices and labels stay text.
 
-/** An element with properties; `text` is its text, `class` its classes, `on` its listeners. */
+/** Creates an element with properties; `text` is its text, `class` its classes, `on` its listeners. */
 export function element(name, properties = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -14,18 +14,18 @@ export function element(name, properties = {}, ...children) {
   return node;
 }
 
-/** Sets text only where it changes, so that selections and screen readers are left alone. */
+/** Sets text only if it changes, so that selections and screen readers are not disturbed. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Whether a key pressed now belongs to a field or a dialog rather than to the page. */
+/** Returns whether a pressed key belongs to a field or a dialog rather than to the page. */
 export function isTyping(event) {
   return event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null
     || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
 }
 
-/** Keeps one child of `parent` for each item, in their order, and what the items' `key` made once. */
+/** Keeps one child of `parent` per item, in order. Items with the same `key` share the view that `make` created. */
 export class KeyedList {
   constructor(parent, key, make) {
     Object.assign(this, { parent, key, make, views: new Map() });

@@ -1,8 +1,8 @@
 // The dialogs that start a broadcast and a session.
 
-import { api } from "./api.js";
 import { element, setText } from "./dom.js";
-import { availablePlayers } from "./players.js";
+import { availablePlayers } from "./heliograph.js";
+import { relay } from "./site.js";
 
 function field(label, control, hint) {
   return element("label", {}, label, control, hint ? element("small", { text: hint }) : null);
@@ -14,7 +14,7 @@ function choice(name, options) {
   return select;
 }
 
-/** Shows a form until it is cancelled or `submit`, given its values, has done its work. Empty values are left out. */
+/** Shows a form until it is cancelled, or until `submit` has processed its values. Empty values are left out. */
 function ask(title, verb, fields, submit, hint) {
   const wrong = element("p", { class: "wrong", role: "alert" });
   const go = element("button", { type: "submit", class: "main", text: verb });
@@ -48,15 +48,15 @@ function ask(title, verb, fields, submit, hint) {
   dialog.showModal();
 }
 
-/** Asks for the key of a relay that wants one. The relay keeps it in a cookie that no script reads. */
+/** Asks for the relay's key. The relay answers with a cookie that scripts cannot read. */
 export function askForKey(done) {
   const key = element("input", { name: "key", type: "password", autocomplete: "current-password", required: true });
   ask(
-    "This relay wants a key",
+    "This relay requires a key",
     "Log in",
     [field("Key", key)],
     async ({ key }) => {
-      await api.logIn(key.trim());
+      await relay.logIn(key.trim());
       await done();
     },
     "Its operator makes one with heliograph keys make. This browser stays logged in for 12 hours.",
@@ -67,9 +67,9 @@ export function askForBroadcast(device, done) {
   const node = field("Node", element("input", { name: "node", autocomplete: "off" }), "name, serial or id");
   node.hidden = true;
   const kind = choice("kind", [
-    ["", "what the device is set to"],
+    ["", "the device's default"],
     ["auto", "the desktop"],
-    ["portal", "the desktop, by its portal: asks a person"],
+    ["portal", "the desktop, by its portal: shows a dialog"],
     ["mutter", "GNOME, without asking"],
     ["screenshot", "screenshots"],
     ["node", "a PipeWire node"],
@@ -82,10 +82,10 @@ export function askForBroadcast(device, done) {
     [field("Capture", kind), node],
     async ({ kind, node }) => {
       const source = kind ? { kind, ...(kind === "node" ? { node } : {}) } : undefined;
-      await api.startBroadcast({ device, timeout: 90, ...(source ? { source } : {}) });
+      await relay.device(device).start({ timeout: 90, ...(source ? { source } : {}) });
       await done();
     },
-    "The desktop may ask somebody in front of it for permission; this then waits for up to 90 s.",
+    "The desktop may show a dialog that asks for permission. The start waits up to 90 s for the answer.",
   );
 }
 
@@ -101,8 +101,8 @@ export function askForSession(devices) {
     devices.length > 1 ? field("Device", device) : null,
     field("Label", element("input", { name: "label", maxLength: 100, autocomplete: "off" }), "for people; may be empty"),
     element("label", {}, "Codec", codec, codecHint),
-    field("Pictures per second", number("fps", { min: 1, max: 240, value: 30 })),
-    field("Bit rate, Mbit/s", element("input", { name: "bitrate", type: "number", min: 0.05, max: 100, step: "any", value: 6 })),
+    field("Frames per second", number("fps", { min: 1, max: 240, value: 30 })),
+    field("Bitrate, Mbit/s", element("input", { name: "bitrate", type: "number", min: 0.05, max: 100, step: "any", value: 6 })),
     field("Encoder", element("input", { name: "encoder", value: "auto", maxLength: 64, autocomplete: "off" }), "auto, x264, h264_vaapi, …"),
     field("Width", number("width", { min: 16, max: 8192 }), "empty: the screen's"),
     field("Height", number("height", { min: 16, max: 8192 }), "empty: keeps the shape"),
@@ -111,7 +111,7 @@ export function askForSession(devices) {
     const body = { device: devices[0], ...values };
     for (const name of ["fps", "width", "height"]) if (name in body) body[name] = Math.round(Number(body[name]));
     if ("bitrate" in body) body.bitrate = Math.round(Number(body.bitrate) * 1e6);
-    const { id } = await api.startSession(body);
+    const { id } = await relay.startSession(body);
     location.hash = `#/session/${id}`;
   });
 }

@@ -1,12 +1,12 @@
-// Devices and sessions.
+// The list of devices and sessions.
 
-import { api } from "./api.js";
 import { element, isTyping, KeyedList, setText } from "./dom.js";
 import { askForBroadcast, askForSession } from "./forms.js";
+import { relay } from "./site.js";
 import { Thumbnail } from "./thumbnail.js";
 import { broadcastState, feedBadge, sessionName, sessionText, sourceText } from "./words.js";
 
-/** Runs what a button asks for: the button waits, and what goes wrong is said at `wrong`. */
+/** Runs a button's action. The button is disabled meanwhile, and errors are shown at `wrong`. */
 async function run(button, wrong, action) {
   button.disabled = true;
   setText(wrong, "");
@@ -29,7 +29,7 @@ class DeviceCard {
       type: "button",
       class: "changes",
       text: "Stop",
-      on: { click: () => run(this.stop, this.wrong, () => api.stopBroadcast(device).then(refresh)) },
+      on: { click: () => run(this.stop, this.wrong, () => relay.device(device).stop().then(refresh)) },
     });
     this.session = element("button", { type: "button", class: "changes", text: "New session…", on: { click: () => askForSession([device]) } });
     this.root = element(
@@ -75,7 +75,7 @@ class SessionCard {
       type: "button",
       class: "changes",
       text: "Stop",
-      on: { click: () => run(this.stop, this.wrong, () => api.stopSession(id).then(refresh)) },
+      on: { click: () => run(this.stop, this.wrong, () => relay.session(id).stop().then(refresh)) },
     });
     this.root = element(
       "article",
@@ -143,7 +143,7 @@ export class Overview {
     this.deviceCards.update(broadcasts);
     const kinds = new Map(broadcasts.map((broadcast) => [broadcast.device, broadcast.source.kind]));
     this.sessionCards.update(sessions.map((session) => ({ ...session, kind: kinds.get(session.device) })));
-    const advice = mayChange ? "start one, and watch it here or with any player." : "it takes an operator's key to start one.";
+    const advice = mayChange ? "start one, and watch it here or with any player." : "you need an operator's key to start one.";
     setText(this.empty, `No session yet. A session is one encoded stream of a device: ${advice}`);
     this.empty.hidden = sessions.length > 0;
   }

@@ -1,4 +1,4 @@
-// Keeps the pictures from the next keyframe on, as they come, and hands them over as a file.
+// Records pictures from the next keyframe on, and saves them as a file.
 
 const longest = 512 << 20;
 
@@ -16,12 +16,12 @@ export function fileName(session, ending) {
 }
 
 export class Recorder {
-  /** `beginning`: what the file has before its first keyframe. */
+  /** `beginning`: the file's bytes before its first keyframe. */
   constructor(ending, beginning) {
     Object.assign(this, { ending, beginning, parts: [], bytes: 0 });
   }
 
-  /** Takes a picture in; false when the recording is as long as it may get. */
+  /** Adds a picture. Returns `false` when the recording has its maximum size. */
   add(picture) {
     if (this.parts.length === 0 && !picture.key) return true;
     if (this.parts.length === 0 && this.beginning) this.parts.push(this.beginning);

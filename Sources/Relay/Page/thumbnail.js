@@ -1,14 +1,15 @@
-// A session's picture on its card: a snapshot now and then, none while the card is out of sight or the snapshot would keep the session awake.
+// A session's picture on its card: a periodic snapshot. It stops while the card is out of sight, or if snapshots would
+// keep the session awake.
 
-import { address } from "./api.js";
 import { element, setText } from "./dom.js";
+import { relay } from "./site.js";
 
-/** Between one snapshot and the next, ms. */
+/** The time between two snapshots, ms. */
 const INTERVAL = 2000;
 
 export class Thumbnail {
   constructor(session, label) {
-    this.address = `${address("http", session, "snapshot.jpg")}?use=false`;
+    this.session = relay.session(session);
     this.image = element("img", { alt: "", hidden: true });
     this.words = element("span", { text: "Waiting for a picture" });
     this.root = element("a", { class: "thumbnail", href: `#/session/${session}`, "aria-label": `Watch ${label}` }, this.image, this.words);
@@ -28,7 +29,7 @@ export class Thumbnail {
     if (wanted && !this.isShowing) this.show();
   }
 
-  /** Fetches snapshots one after the other for as long as somebody may look. */
+  /** Fetches snapshots one after the other while the card can be seen. */
   async show() {
     this.isShowing = true;
     while (this.isInSight && !document.hidden && !this.hasEnded) {
@@ -41,9 +42,7 @@ export class Thumbnail {
 
   async fetch() {
     try {
-      const response = await fetch(this.address);
-      if (!response.ok) throw new Error("no snapshot");
-      const url = URL.createObjectURL(await response.blob());
+      const url = URL.createObjectURL(await this.session.snapshot({ format: "jpg", fresh: false, use: false }));
       // The last picture stays until the next one can be drawn.
       this.image.onload = this.image.onerror = () => URL.revokeObjectURL(url);
       this.image.src = url;
@@ -56,7 +55,7 @@ export class Thumbnail {
 
   rest() {
     this.image.hidden = true;
-    setText(this.words, "Asleep until somebody watches");
+    setText(this.words, "Asleep until watched");
   }
 
   end() {

@@ -10,10 +10,11 @@ package import Wire
 ///
 /// The broadcast's agent is preferred. The standby encodes only until the broadcast's agent delivers again.
 package struct FeedSwitch: Sendable {
+    /// Which agent feeds the session, if any.
     private enum Feed {
-        /// Nobody wants pictures: no agent encodes the session.
+        /// No sink wants pictures: no agent encodes the session.
         case asleep
-        /// Pictures are wanted, and no agent has answered yet. The time means nothing until an agent is linked.
+        /// Pictures are wanted, and no agent has answered yet. The time has no meaning until an agent is linked.
         case waiting(since: NIODeadline)
         case fed(by: AgentRole, since: NIODeadline)
     }
@@ -26,9 +27,10 @@ package struct FeedSwitch: Sendable {
         var state = State.absent
         var source: SourceStatus.State?
         var sourceSince = NIODeadline.distantPast
-        /// Frames captured before show the screen before the source's last loss. Monotonic ns.
+        /// Frames captured before this instant show the screen before the source's last loss. Monotonic ns.
         var sourceLostAt: UInt64 = 0
-        /// When the agent last said that the session's picture waits for those of other sessions: until then it owes none.
+        /// When the agent last reported that the session's picture waits for those of other sessions. Until then it
+        /// owes none.
         var lastAwaitedTurn = NIODeadline.distantPast
         /// When the relay noticed that the agent owes pictures; `nil` if it owes none.
         var overdueSince: NIODeadline?
@@ -44,7 +46,7 @@ package struct FeedSwitch: Sendable {
             set { if let newValue { state = .active(newValue) } }
         }
 
-        /// Why its source does not deliver, if the agent has said so.
+        /// Why the agent's source does not deliver, if the agent has reported it.
         var sourceLoss: Cause? {
             switch source {
             case .paused: .sourcePaused
@@ -68,7 +70,8 @@ package struct FeedSwitch: Sendable {
     /// The id of the last keyframe request to any agent.
     package private(set) var lastRequestID: UInt32 = 0
     package private(set) var record = Record()
-    /// Since when viewers see a picture that no longer shows the screen; `nil` if they do not, or have seen none yet.
+    /// When viewers began to see a picture that no longer shows the screen; `nil` if they see a current one or none
+    /// yet.
     package private(set) var staleSince: NIODeadline?
 
     package init(policy: Policy) { self.policy = policy }
@@ -82,13 +85,21 @@ package struct FeedSwitch: Sendable {
     /// Whether there is an agent that may feed the session.
     package var isLinked: Bool { agents.primary.isLinked || agents.standby.isLinked }
 
+    /// The agent that best knows what the screen shows, whether or not it encodes the session; `nil` if none is linked.
+    package var watching: AgentRole? {
+        if let current { return current }
+        let roles = AgentRole.allCases.filter { agents[$0].isLinked }
+        return roles.first { agents[$0].isStreaming } ?? roles.first
+    }
+
     package var source: Source {
         guard let current, agents[current].delivers else { return .none }
         return current == .primary ? .primary : .standby
     }
 
-    /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none. The time counts
-    /// from when the agent last said that the picture waits for its turn.
+    /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none.
+    ///
+    /// The time counts from when the agent last reported that the picture waits for its turn.
     package func overdueSince(of role: AgentRole) -> NIODeadline? {
         let agent = agents[role]
         return agent.isStreaming ? agent.overdueSince.map { max($0, agent.sourceSince, agent.lastAwaitedTurn) } : nil
@@ -96,9 +107,9 @@ package struct FeedSwitch: Sendable {
 
     // MARK: Agents and demand
 
-    /// An agent is linked. It knows the session as one that is not active.
+    /// Records that an agent is linked. It knows the session as one that is not active.
     ///
-    /// - Parameter source: What the agent has reported about its source; `nil` if nothing yet.
+    /// - Parameter source: The last reported state of the agent's source; `nil` if it has reported none.
     package mutating func linked(_ role: AgentRole, source: SourceStatus.State?, now: NIODeadline) -> [Order] {
         if case .waiting = feed, !isLinked { feed = .waiting(since: now) }
         if case .asleep = feed, role == .primary { loss = nil }
@@ -106,7 +117,7 @@ package struct FeedSwitch: Sendable {
         return source.map { sourceReported(role, $0, now: now) } ?? timePassed(now: now)
     }
 
-    /// An agent's link is lost.
+    /// Records that an agent's link is lost.
     ///
     /// - Parameter cause: `nil` if the agent was told to stop.
     package mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) -> [Order] {
@@ -119,7 +130,7 @@ package struct FeedSwitch: Sendable {
         return timePassed(now: now)
     }
 
-    /// An agent reports the state of its source.
+    /// Records an agent's report on the state of its source.
     package mutating func sourceReported(_ role: AgentRole, _ state: SourceStatus.State, now: NIODeadline) -> [Order] {
         agents[role].reported(state, now: now)
         switch (role, state, feed) {
@@ -129,16 +140,18 @@ package struct FeedSwitch: Sendable {
         return timePassed(now: now)
     }
 
-    /// An agent says that the session's picture waits while it encodes those of other sessions: it is busy, and its encoder does not hang.
+    /// Records that the session's picture waits while the agent encodes other sessions. The agent is busy; its encoder
+    /// does not hang.
     package mutating func awaitsTurn(_ role: AgentRole, now: NIODeadline) { agents[role].lastAwaitedTurn = now }
 
-    /// Pictures are wanted, or no longer. A session that is wanted again begins anew: this is not a switch.
+    /// Records whether pictures are wanted. A session that is wanted again starts anew, which does not count as a
+    /// switch.
     package mutating func demand(_ isThere: Bool, now: NIODeadline) -> [Order] {
         guard isThere != isDemanded else { return timePassed(now: now) }
         if isThere {
             feed = .waiting(since: now)
         } else {
-            // What the standby is needed for may outlast the sleep: the standby is then asked at once.
+            // The reason for the standby may outlast the sleep, so the standby is asked at once.
             if current == .standby || agents.primary.isOverdue {
                 loss = agents.primary.isLinked ? agents.primary.sourceLoss : .linkClosed
             }
@@ -150,10 +163,10 @@ package struct FeedSwitch: Sendable {
 
     // MARK: Pictures
 
-    /// Takes an access unit in. It may make its agent the current one.
+    /// Accepts an access unit, which may make its agent the current one.
     ///
     /// - Parameter captured: Monotonic ns.
-    /// - Returns: The orders; `nil` if the access unit is not for the viewers.
+    /// - Returns: The orders; `nil` if viewers must not get the access unit.
     package mutating func take(
         _ role: AgentRole,
         isKey: Bool,
@@ -176,22 +189,23 @@ package struct FeedSwitch: Sendable {
         return timePassed(now: now)
     }
 
-    /// The current agent's pictures go on, but none was made because nobody would have got it.
+    /// Records that the current agent's pictures go on, although none was made because no viewer would have got it.
     package mutating func repeated(now: NIODeadline) {
-        // Those of a session that falls asleep are counted at its very end.
+        // A session that falls asleep counts its last pictures only after demand has ended.
         if isDemanded { lastPicture = now }
     }
 
+    /// Returns whether an agent's keyframe makes it the current agent.
     private func mayTakeOver(_ role: AgentRole, captured: UInt64) -> Bool {
         guard current != nil else { return true }
         let primary = agents.primary
-        // After its source was lost, an agent may still repeat what it showed before.
+        // An agent may still repeat its old picture after its source was lost.
         return role == .standby ? !primary.delivers : primary.isStreaming && captured >= primary.sourceLostAt
     }
 
     // MARK: Keyframe requests
 
-    /// Asks the current agent for a keyframe. A request that waits for its answer serves everyone.
+    /// Asks the current agent for a keyframe. A pending request serves all callers.
     ///
     /// - Returns: The id that the keyframe will carry, and the orders; `nil` if no agent feeds the session.
     package mutating func requestKeyframe(now: NIODeadline) -> (id: UInt32, orders: [Order])? {
@@ -202,7 +216,7 @@ package struct FeedSwitch: Sendable {
 
     private mutating func ask(_ role: AgentRole, now: NIODeadline) -> UInt32 {
         if let pending = agents[role].request?.pending { return pending }
-        // The greatest id serves every later request: an id that came again would be an old request's answer.
+        // The greatest id serves every later request: a reused id could match an old request's answer.
         if lastRequestID < .max { lastRequestID += 1 }
         agents[role].request?.ask(lastRequestID, now: now)
         return lastRequestID
@@ -210,7 +224,7 @@ package struct FeedSwitch: Sendable {
 
     // MARK: Time
 
-    /// Returns what is due by `now`. The other events end with this one. Call it now and then if nothing else happens.
+    /// Returns the orders that are due by `now`. All other events call it last; call it periodically when none occurs.
     package mutating func timePassed(now: NIODeadline) -> [Order] {
         noticeOverduePictures(now: now)
         var orders: [Order] = []
@@ -227,7 +241,7 @@ package struct FeedSwitch: Sendable {
         return orders
     }
 
-    /// Returns whether an agent is to encode the session.
+    /// Returns whether an agent should encode the session.
     private func isWanted(_ role: AgentRole, now: NIODeadline) -> Bool {
         guard agents[role].isLinked else { return false }
         let primary = agents.primary
@@ -237,12 +251,14 @@ package struct FeedSwitch: Sendable {
         case .fed(by: role, _): return true
         case .fed(_, let since):
             let isHeld = now - since < policy.hold
-            // An agent that owes pictures stays active and is asked again: to end its session could wait for what hangs.
+            // An agent that owes pictures stays active and is asked again: ending its session could block on whatever
+            // hangs.
             return role == .standby
                 ? !primary.delivers && !isHeld : primary.isOverdue || primary.isStreaming && !isHeld
         }
     }
 
+    /// Updates since when each agent owes a picture.
     private mutating func noticeOverduePictures(now: NIODeadline) {
         for role in AgentRole.allCases where !agents[role].isOverdue {
             guard let owesSince = owesSince(role) else { continue }
@@ -252,8 +268,10 @@ package struct FeedSwitch: Sendable {
         }
     }
 
-    /// Returns since when an agent owes a picture. The current agent owes one since its last, another one since it was
-    /// asked. While no agent feeds the session, the broadcast's owes one since any agent has been linked.
+    /// Returns since when an agent owes a picture.
+    ///
+    /// The current agent owes one since its last picture, another agent since it was asked. While no agent feeds the
+    /// session, the broadcast's agent owes one since the first agent was linked.
     private func owesSince(_ role: AgentRole) -> NIODeadline? {
         let asked = agents[role].request?.since
         switch feed {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The keyframe request that a session has in flight to one agent. One that is in flight serves everyone.
+/// The keyframe request that a session has pending with one agent. It serves all callers.
 struct KeyframeRequest: Sendable {
     /// Least time between requests to the agent.
     private static let interval = TimeAmount.milliseconds(500)
@@ -10,9 +10,9 @@ struct KeyframeRequest: Sendable {
     private(set) var pending: UInt32?
     private var attempts = 0
     private var lastSent: NIODeadline?
-    /// Since when an answer is awaited.
+    /// When the pending request began; `nil` if none is pending.
     private(set) var since: NIODeadline?
-    /// All ids that this agent was asked for since ``reset()``.
+    /// All ids requested from this agent since ``reset()``.
     private var asked: ClosedRange<UInt32>?
 
     /// Asks under a new id. ``due(now:)`` says when to send it.
@@ -23,7 +23,7 @@ struct KeyframeRequest: Sendable {
         asked = (asked?.lowerBound ?? id)...id
     }
 
-    /// The id to send to the agent now, nil for none.
+    /// Returns the id to send to the agent now, or `nil` if nothing is due.
     mutating func due(now: NIODeadline) -> UInt32? {
         guard let pending else { return nil }
         if let lastSent, now - lastSent < Self.interval { return nil }
@@ -36,10 +36,12 @@ struct KeyframeRequest: Sendable {
         return pending
     }
 
-    /// Takes note of a keyframe that carries `id`. Returns whether it was asked for since ``reset()``.
+    /// Records a keyframe that carries `id`.
+    ///
+    /// - Returns: Whether that id was requested since ``reset()``.
     mutating func answered(by id: UInt32) -> Bool {
         guard let asked, asked.contains(id) else { return false }
-        // One that was given up is answered as well.
+        // This also answers a request that was given up.
         if id >= pending ?? 0 {
             pending = nil
             since = nil
@@ -47,6 +49,6 @@ struct KeyframeRequest: Sendable {
         return true
     }
 
-    /// Forgets all requests: their answers count no more.
+    /// Forgets all requests: later answers to them do not count.
     mutating func reset() { self = KeyframeRequest() }
 }

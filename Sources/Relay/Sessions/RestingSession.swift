@@ -2,61 +2,64 @@ package import Media
 import Pacing
 package import Wire
 
-/// A session whose screen is static and whose repeats the relay makes, until its agent asks for it: the last keyframe again and again,
-/// and skip pictures between.
+/// A session with a static screen whose repeats the relay makes, until its agent takes the session back.
 ///
-/// A pure value; times are monotonic ns.
+/// It repeats the last keyframe, with skip pictures between. A pure value; times are monotonic ns.
 package struct RestingSession: Sendable {
-    /// How far from now the first slot may be, ns: agent and relay read one clock.
+    /// The greatest distance of the first slot from now, ns. Agent and relay read the same clock.
     private static let mostDistance: UInt64 = 5_000_000_000
-    /// Longest time between keyframes, ns: far from where times overflow.
+    /// The longest time between keyframes, ns. It keeps sums of times from overflowing.
     private static let longestInterval: UInt64 = 3_600_000_000_000
 
-    // Made once: 3 % of what a slot costs, otherwise.
+    // A constant because building it for each slot would add 3 % to a slot's cost.
     private static let keyframeFlags: AccessUnit.Flags = [.key, .repeat, .skip]
     private static let skipFlags: AccessUnit.Flags = [.repeat, .skip]
 
     private var stream: RepeatableStream
-    /// As its agent sent it.
+    /// The keyframe as its agent sent it.
     private let keyframe: AccessUnit
     private let codec: Codec
     private let epoch: UInt64
     package let keyframeInterval: UInt64
     private var clock: SlotClock
-    /// The slot in which the keyframe was sent, and whether that was by the relay.
+    /// The slot in which the keyframe was last sent, and whether the relay sent it.
     private var lastKeyframe: (slot: UInt64, isResent: Bool)
-    /// What came of the slots, for the agent.
+    /// The results of the slots, reported to the agent.
     private var slots: UInt64 = 0
     private var inserted: UInt64 = 0
 
-    /// Whether somebody waits for a keyframe.
+    /// Whether a sink waits for a keyframe.
     package var wantsKeyframe = false
-    /// Whether somebody gets its pictures. While nobody does, slots are counted and not filled: only the keyframe is sent again when its interval
-    /// is over, and one skip picture behind it, so that it may be sent again whenever somebody comes.
+    /// Whether a sink gets the pictures.
+    ///
+    /// If not, slots are counted and not filled. Only the keyframe is repeated after its interval, with one skip
+    /// picture after it, so that it can be sent again as soon as a sink comes.
     package var isWatched = true
 
-    /// How much earlier than half an interval behind its slot a picture is made, ns: ``mostLead`` at most.
+    /// How much earlier than half an interval after its slot a picture is made, ns; at most ``mostLead``.
     package var lead: UInt64 = 0
 
     /// How much earlier than its interval the first keyframe is sent, ns.
     package var keyframeLead: UInt64 = 0
 
-    /// The greatest ``lead``, ns: a picture ahead of its slot would take it from a frame that comes in time.
+    /// The greatest ``lead``, ns. A picture made before its slot could displace a frame that comes in time.
     package var mostLead: UInt64 { clock.interval(over: 2) }
 
-    /// When the next keyframe is due though nobody asks for it.
+    /// When the next keyframe is due without a request.
     private var keyframeDue: UInt64 {
         let interval = lastKeyframe.isResent ? keyframeInterval : keyframeInterval - min(keyframeLead, keyframeInterval)
         return lastKeyframe.slot + interval
     }
 
-    /// Whether slots are counted as if they had been filled.
+    /// Whether slots count as filled without a picture.
     private var isCounting: Bool { !isWatched && inserted > 0 }
 
+    /// Creates the session from an agent's handover.
+    ///
     /// - Parameters:
     ///   - keyframe: The agent's last access unit.
     ///   - epoch: The instant of PTS 0.
-    /// - Returns: nil where the keyframe is none to go on from, or what the agent says makes no sense.
+    /// - Returns: `nil` if the keyframe cannot be continued from, or the agent's values make no sense.
     package init?(_ rest: Rest, keyframe: AccessUnit, codec: Codec, epoch: UInt64, now: UInt64) {
         let distance = rest.slot > now ? rest.slot - now : now - rest.slot
         guard (1...240).contains(rest.fps), distance <= Self.mostDistance,
@@ -67,14 +70,14 @@ package struct RestingSession: Sendable {
         self.codec = codec
         self.epoch = epoch
         clock = SlotClock(fps: rest.fps)
-        // The agent's keyframe may have left half an interval behind its slot.
+        // The agent's keyframe may have left half an interval after its slot.
         clock.begin(at: rest.slot - min(rest.slot, clock.interval()))
         clock.skip(1)
         keyframeInterval = min(rest.keyframeInterval, Self.longestInterval)
         lastKeyframe = (rest.slot - min(rest.slot, clock.interval()), false)
     }
 
-    /// What the agent is told when it has the session back.
+    /// The report to the agent when it takes the session back.
     package var rested: Rested {
         Rested(
             slots: UInt32(clamping: slots),
@@ -83,8 +86,10 @@ package struct RestingSession: Sendable {
         )
     }
 
-    /// When ``next(at:tally:)`` is due: half an interval behind the slot, as an agent repeats, less the ``lead``; for somebody who waits as far ahead of
-    /// it as may be.
+    /// When ``next(at:tally:)`` is due.
+    ///
+    /// This is half an interval after the slot, as an agent repeats, minus the ``lead``. If a keyframe is wanted, it is
+    /// as early as possible.
     package var nextTime: UInt64 {
         guard let due = clock.due else { return .max }
         let usual = due + mostLead - min(lead, mostLead)
@@ -95,9 +100,9 @@ package struct RestingSession: Sendable {
         return wantsKeyframe && isKeyframeAllowed(at: due) ? clock.earliest : usual
     }
 
-    /// Takes account of the slots that are over by `now`: as missed, or as filled where nobody would have got their pictures.
+    /// Accounts for the slots that are over by `now`: as missed, or as filled if no sink would have got their pictures.
     ///
-    /// - Returns: How many nobody would have got.
+    /// - Returns: The number of pictures that no sink would have got.
     package mutating func count(to now: UInt64, tally: inout RestTally) -> UInt64 {
         let passed = clock.passOver(at: now)
         slots += passed
@@ -109,7 +114,7 @@ package struct RestingSession: Sendable {
         return passed
     }
 
-    /// The picture of the next slot; nil when none is due at `now`. ``count(to:tally:)`` comes before.
+    /// Returns the picture of the next slot, or `nil` if none is due at `now`. Call ``count(to:tally:)`` first.
     package mutating func next(at now: UInt64, tally: inout RestTally) -> AccessUnit? {
         guard now >= nextTime else { return nil }
         let slot = clock.takeSlot(at: now, onDemand: wantsKeyframe)

@@ -5,33 +5,42 @@ import Media
 import NIOCore
 package import Wire
 
-/// One encoded stream of a device: what makes its units, the stream, the sinks that every session has, and its life.
+/// One encoded stream of a device: the source of its units, the stream, the sinks that every session has, and its
+/// lifetime.
 @MediaLoop
 package final class Session {
     let id: SessionID
-    /// Its limits may change.
+    /// The optional name that callers gave it; unique among its device's sessions.
+    let name: String?
+    /// The device; its limits may change.
     var device: DeviceConfiguration {
         didSet {
             snapshots.maximumWaiting = device.maximumViewers
             screenWaits.maximum = device.maximumViewers
+            screenWatches.maximum = device.maximumViewers
         }
     }
-    /// What it is to be by now.
+    /// The current settings.
     private(set) var request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
     let epoch: UInt64
     let created: Date
 
-    /// The TCP port; 0 until it listens.
+    /// The TCP port; 0 until the session listens.
     var port = 0
 
     let source: SessionSource
     package let stream: SessionStream
 
     // Sinks.
+    let events: SessionEvents
     let audience: Audience
-    /// Who waits until its screen changes or is static.
+    /// The callers that wait until the screen changes or is static.
     let screenWaits: ScreenWaits
+    /// The callers that wait until a part of the screen shows something.
+    private(set) lazy var screenWatches = ScreenWatches(session: id, maximum: device.maximumViewers) { [unowned self] in
+        source.send($0, to: $1)
+    }
     private(set) lazy var snapshots = SessionSnapshots(maximumWaiting: device.maximumViewers) { [unowned self] in
         wakesForSnapshots()
     } ask: { [unowned self] request in
@@ -47,20 +56,23 @@ package final class Session {
     private var closureLog = LogBudget()
     private var ended = false
 
-    /// - Parameter kept: What it was before the relay ended, if it was.
+    /// - Parameter kept: Its state from before a restart of the relay; `nil` for a new session.
     init(
         id: SessionID,
+        name: String?,
         device: DeviceConfiguration,
         request: SessionRequest,
         kept: RelayState.Session? = nil,
         viewerLimits: ViewerQueue.Limits,
         viewerTimeout: TimeAmount?,
         company: SessionRest.Company,
+        events: EventHub,
         logger: Logger,
         orders: any AgentOrders
     ) {
         let now = NIODeadline.now()
         self.id = id
+        self.name = name
         self.device = device
         self.request = request
         epoch = kept?.epoch ?? now.uptimeNanoseconds
@@ -78,15 +90,19 @@ package final class Session {
         )
         audience = Audience(of: stream, fps: request.fps, timeout: viewerTimeout)
         screenWaits = ScreenWaits(maximum: device.maximumViewers)
+        self.events = SessionEvents(events, device: device.name, session: id, name: name)
         encoding = EncodingDemand(onDemand: request.onDemand)
         idle = IdleLimit(limit: request.ttl.map { .seconds(Int64($0)) }, now: now)
         stream.attach(snapshots)
+        stream.attach(self.events)
         stream.attach(screenWaits)
-        // No agent is linked yet, so there is none to tell.
+        stream.attach(screenWatches)
+        source.watchingChanged = { [unowned self] in screenWatches.follow($0) }
+        // No agent is linked yet, so no agent gets these orders.
         source.demand(encoding.isThere(now: now))
     }
 
-    /// What an agent is told when it gets to know the session.
+    /// The parameters that an agent gets when it learns of the session.
     private var parameters: SessionParameters {
         SessionParameters(
             codec: request.codec,
@@ -102,15 +118,21 @@ package final class Session {
         )
     }
 
-    /// What is kept of it for the relay's next life.
-    var state: RelayState.Session {
-        .init(id: id, device: device.name, request: request, port: port, epoch: epoch, created: created)
+    /// The state kept for the next run of the relay.
+    var kept: RelayState.Session {
+        .init(id: id, device: device.name, name: name, request: request, port: port, epoch: epoch, created: created)
     }
 
-    /// Takes the change over, and tells the agents that are linked; the next one is told with the session.
-    func change(_ change: SessionChange) {
+    /// Applies the settings of `changed` and tells the linked agents. Agents that link later get them with the session.
+    ///
+    /// A port of 0 keeps the current one.
+    func change(to changed: SessionRequest) throws(SessionError) {
         let former = request
-        request = change.applied(to: former)
+        if let field = former.fixedField(changedIn: changed) { throw .notChangeable(field: field) }
+        guard [0, former.port, port].contains(changed.port) else { throw .notChangeable(field: "port") }
+        request = changed
+        request.port = former.port
+        idle.limit = changed.ttl.map { .seconds(Int64($0)) }
         audience.fps = request.fps
         encoding.onDemand = request.onDemand
         lookForDemand()
@@ -121,20 +143,23 @@ package final class Session {
 
     // MARK: The agents' side
 
-    /// An agent is linked and is told of the session, which it may be to encode at once.
+    /// Tells a newly linked agent about the session, which it may have to encode at once.
     func agentLinked(_ role: AgentRole, _ report: SessionSource.Report) {
         source.agentLinked(role, report, parameters: parameters)
     }
 
-    /// - Parameter cause: nil when the agent had been told to stop.
+    /// Records that an agent's link is lost.
+    ///
+    /// - Parameter cause: `nil` if the agent was told to stop.
     func agentLost(_ role: AgentRole, because cause: FeedSwitch.Cause?) {
+        screenWatches.agentLost(role)
         source.agentLost(role, because: cause)
         snapshots.agentLost(role)
     }
 
     // MARK: Viewers
 
-    /// Whether it takes nobody new any more, for the relay is to end when its viewers have gone.
+    /// Whether it refuses new viewers because the relay ends when the current viewers have left.
     var isDraining = false
 
     var viewerCount: Int { audience.count }
@@ -142,18 +167,18 @@ package final class Session {
     /// Whether a sink wants its pictures.
     var isWatched: Bool { stream.demand.video != .none }
 
-    /// Whether it takes another viewer.
+    /// Whether it accepts another viewer.
     var hasRoom: Bool { !ended && refusal == nil }
 
-    /// Why it takes no more viewers; nil when it does.
+    /// Why it accepts no more viewers; `nil` if it does.
     var refusal: SessionError? {
         if isDraining { return .lastViewers }
         return viewerCount < device.maximumViewers ? nil : .tooManyViewers(limit: device.maximumViewers)
     }
 
-    /// Lets a viewer of a rendition in, from the cached group or at the next keyframe.
+    /// Admits a viewer of a rendition, which begins with the cached group or at the next keyframe.
     ///
-    /// - Parameter join: Nil for the session's way.
+    /// - Parameter join: How the viewer begins; `nil` for the session's setting.
     /// - Returns: Whether there was room for it.
     func admit(_ viewer: any RenditionViewer, join: Join? = nil) -> Bool {
         guard hasRoom else { return false }
@@ -162,7 +187,7 @@ package final class Session {
         return true
     }
 
-    /// Lets a viewer in that is a sink of its own.
+    /// Admits a viewer that is itself a sink.
     ///
     /// - Returns: Whether there was room for it.
     func admit(_ viewer: any Viewer & Sink) -> Bool {
@@ -174,32 +199,36 @@ package final class Session {
 
     private func arrived() {
         touch()
+        events.publish(.viewerJoined)
         lookForDemand()
         source.follow()
         source.refreshStarving()
     }
 
     func remove(_ viewer: any Viewer) {
-        if audience.remove(viewer) { touch() }
+        guard audience.remove(viewer) else { return }
+        touch()
+        events.publish(.viewerLeft)
     }
 
-    /// Closes a viewer's connection, if it watches still.
+    /// Closes a viewer's connection, if it still watches.
     func close(_ viewer: any Viewer, because reason: ViewerClosure) {
         guard audience.close(viewer, because: reason) else { return }
         closureLog.log(.info, to: logger, "session \(id) closed a viewer: \(reason.rawValue)")
         touch()
+        events.publish(.viewerLeft, state: reason.rawValue)
     }
 
-    /// Starts or ends the encoder by whether a sink wants pictures.
+    /// Starts or stops encoding, depending on whether a sink wants pictures.
     private func lookForDemand() {
         let now = NIODeadline.now()
         if isWatched { encoding.watched(now: now) }
         source.demand(encoding.isThere(now: now))
     }
 
-    /// Wakes the session for a snapshot if it sleeps.
+    /// Wakes the session for a snapshot if it is asleep.
     ///
-    /// - Returns: Whether an agent is to feed it and does not yet.
+    /// - Returns: Whether an agent will feed it and does not yet.
     private func wakesForSnapshots() -> Bool {
         guard request.onDemand, source.isLinked else { return false }
         lookForDemand()
@@ -208,10 +237,12 @@ package final class Session {
 
     // MARK: Life
 
-    /// Someone asked about it.
+    /// Records that a caller used the session, which restarts its ttl.
     func touch() { idle.used(now: .now()) }
 
-    /// Whether it has been idle for its ttl. Called now and then; also looks for what is due, and for viewers that are behind.
+    /// Does what is due, and closes viewers that are too far behind. Called periodically.
+    ///
+    /// - Returns: Whether the session has been idle for its ttl.
     func tick() -> Bool {
         for (viewer, reason) in audience.late(now: .now()) { close(viewer, because: reason) }
         lookForDemand()
@@ -233,7 +264,20 @@ package final class Session {
 }
 
 extension SessionRequest {
-    /// What an agent that encodes for `former` is told, so that it encodes for this; nil for nothing.
+    /// Returns the first field that differs in `request` and cannot change while a session runs; `nil` if there is
+    /// none.
+    fileprivate func fixedField(changedIn request: SessionRequest) -> String? {
+        if codec != request.codec { return "codec" }
+        if encoder != request.encoder { return "encoder" }
+        if framing != request.framing { return "framing" }
+        if `repeat` != request.repeat { return "repeat" }
+        if keyframeInterval != request.keyframeInterval { return "keyframeInterval" }
+        if staticKeyframeInterval != request.staticKeyframeInterval { return "staticKeyframeInterval" }
+        return nil
+    }
+
+    /// Returns the update that makes an agent encode these settings instead of `former`; `nil` if nothing changes for
+    /// it.
     package func update(from former: SessionRequest) -> SessionUpdate? {
         let update = SessionUpdate(
             bitrate: bitrate == former.bitrate ? nil : bitrate,

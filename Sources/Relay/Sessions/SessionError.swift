@@ -1,18 +1,20 @@
 package import Media
 package import Wire
 
-/// Why a session cannot do what was asked.
+/// Why a session cannot do what a caller asked.
 package enum SessionError: Error, Sendable, Equatable {
     case tooMany(device: String, limit: Int)
     case portInUse(Int)
     case noFreePort(first: Int, last: Int)
     case cannotListen(reason: String)
     case tooManyViewers(limit: Int)
-    /// It is of this codec and not of the one asked for.
+    /// The session has this codec, not the requested one.
     case otherCodec(SessionID, Codec)
-    /// No agent feeds it.
+    /// This field cannot change while the session runs.
+    case notChangeable(field: String)
+    /// No agent feeds the session.
     case noSource
-    /// The relay takes nobody new and ends when its viewers have gone.
+    /// The relay accepts no new viewers and ends when the current ones have left.
     case lastViewers
     /// The relay is shutting down.
     case draining

@@ -5,7 +5,7 @@ import Wire
 /// Makes a session's repeats in place of an agent that has handed them over.
 @MediaLoop
 final class SessionRest {
-    /// What sessions that rest share.
+    /// The state that all resting sessions share.
     @MediaLoop
     final class Company {
         fileprivate let timer: SharedTimer
@@ -17,14 +17,14 @@ final class SessionRest {
     private struct Resting {
         var session: RestingSession
         let role: AgentRole
-        /// In the timer.
+        /// The session's place in the timer.
         let place: Int
     }
 
     private let id: SessionID
     private let company: Company
     private var resting: Resting?
-    /// Whether it is one of the crowd.
+    /// Whether the crowd counts this session.
     private var isCounted = false
     private var tallies = EachRole(RestTally())
     private let giveBack: @MediaLoop (Rested, AgentRole) -> Void
@@ -32,10 +32,10 @@ final class SessionRest {
     private let counted: @MediaLoop (UInt64) -> Void
 
     /// - Parameters:
-    ///   - id: The session's.
-    ///   - giveBack: Tells an agent that it makes the session's repeats again, and what came of the rest.
+    ///   - id: The session's id.
+    ///   - giveBack: Returns the repeats to an agent, with the results of the rest.
     ///   - put: Takes a picture as if the agent had sent it. It may end the rest.
-    ///   - counted: Takes note of pictures that were not made, since nobody would have got them.
+    ///   - counted: Records pictures that were not made because no sink would have got them.
     init(
         _ id: SessionID,
         company: Company,
@@ -50,15 +50,15 @@ final class SessionRest {
         self.counted = counted
     }
 
-    /// What has been made in place of the agent of a role since it became active.
+    /// Returns what was made in place of the agent of a role since it became active.
     func tally(of role: AgentRole) -> RestTally { tallies[role] }
 
-    /// The agent of a role counts from 0 again.
+    /// Restarts the count for the agent of a role at 0.
     func forgetTally(of role: AgentRole) { tallies[role] = RestTally() }
 
-    /// An agent hands its repeats over. What cannot rest is given back at once.
+    /// Takes over an agent's repeats. A session that cannot rest is given back at once.
     ///
-    /// - Parameter session: Nil where it cannot.
+    /// - Parameter session: `nil` if the session cannot rest.
     func begin(_ session: RestingSession?, for role: AgentRole) {
         end()
         guard var session else { return giveBack(Rested(), role) }
@@ -71,7 +71,7 @@ final class SessionRest {
 
     /// Gives the repeats back, if it makes them.
     ///
-    /// - Parameter role: Only to the agent of this role; nil for whichever.
+    /// - Parameter role: Gives them back only to the agent of this role; `nil` for any.
     /// - Returns: Whether it made them.
     @discardableResult
     func end(for role: AgentRole? = nil) -> Bool {
@@ -84,7 +84,9 @@ final class SessionRest {
         return true
     }
 
-    /// Somebody waits for a keyframe. Returns whether the next one is made here.
+    /// Records that a sink waits for a keyframe.
+    ///
+    /// - Returns: Whether the next keyframe is made here.
     func requestKeyframe() -> Bool {
         guard resting != nil else { return false }
         resting?.session.wantsKeyframe = true
@@ -92,7 +94,7 @@ final class SessionRest {
         return true
     }
 
-    /// Makes pictures only while somebody gets them. Called when somebody comes, and now and then.
+    /// Makes pictures only while a sink gets them. Called when a sink joins, and periodically.
     func follow(isWatched: Bool) {
         count()
         guard let former = resting?.session.isWatched, former != isWatched else { return }
@@ -112,7 +114,7 @@ final class SessionRest {
         guard let most = resting?.session.mostLead else { return }
         resting?.session.lead = company.crowd.lead(of: id, most: most)
         guard let resting else { return }
-        // Who waits for a keyframe gets it at once.
+        // A sink that waits for a keyframe gets it at once.
         let room = resting.session.wantsKeyframe ? 0 : company.crowd.room
         company.timer.set(resting.place, at: resting.session.nextTime, room: room)
     }

@@ -2,15 +2,16 @@ import Media
 import NIOCore
 import Wire
 
-/// What makes a session's units: the agent that feeds it, and the relay itself while the session rests. It publishes them to the session's
-/// stream, and tells the agents what the stream needs.
+/// The source of a session's units: the agent that feeds it, or the relay itself while the session rests.
+///
+/// It publishes units to the session's stream, and tells the agents what the stream needs.
 @MediaLoop
 final class SessionSource {
     /// An agent's report about its source and its audio tracks.
     struct Report {
-        /// The state of its screen's source, if known.
+        /// The state of the screen's source, if known.
         var state: SourceStatus.State?
-        /// The tracks of its device beside the session's pictures.
+        /// The audio tracks of its device.
         var sound: [MediaTrack] = []
     }
 
@@ -31,9 +32,10 @@ final class SessionSource {
         feed.feedSwitch.repeated(now: .now())
     }
     private let company: SessionRest.Company
-    /// How often its agents may hand their repeats over: each time something has moved and settled again, which takes half a second.
+    /// Limits how often agents may hand over repeats. They do so after each movement has settled, which takes half a
+    /// second.
     private var rests = TokenBucket(capacity: 20, perSecond: 5)
-    /// Why the agents cannot serve it, until they can.
+    /// Why each agent cannot serve the session; cleared when it can.
     private var failures = EachRole<String?>(nil)
     private var tracks = EachRole<[MediaTrack]>([])
     private(set) var captureLatency: CaptureLatency
@@ -58,19 +60,26 @@ final class SessionSource {
 
     // MARK: How it stands
 
+    /// Called when a different agent may know best what the screen shows.
+    var watchingChanged: @MediaLoop (AgentRole?) -> Void = { _ in }
+
+    /// The agent that best knows what the screen shows.
+    var watching: AgentRole? { feed.feedSwitch.watching }
+
     /// The agent whose pictures viewers get.
     var current: AgentRole? { feed.feedSwitch.current }
 
-    /// Whether pictures flow: a keyframe has come from an agent that is linked still.
+    /// Whether pictures flow: an agent that is still linked has sent a keyframe.
     var flows: Bool { feed.flows }
 
     /// Whether there is an agent that may feed the session.
     var isLinked: Bool { feed.feedSwitch.isLinked }
 
-    /// Whether an agent is to encode the session.
+    /// Whether an agent should encode the session.
     var isDemanded: Bool { feed.feedSwitch.isDemanded }
 
-    /// Since when viewers see a picture that no longer shows the screen; `nil` if they do not, or have seen none yet.
+    /// When viewers began to see a picture that no longer shows the screen; `nil` if they see a current one or none
+    /// yet.
     var staleSince: NIODeadline? { feed.feedSwitch.staleSince }
 
     /// The changes of agents so far.
@@ -79,16 +88,16 @@ final class SessionSource {
     /// Access units dropped because no keyframe preceded them or another agent was the feed.
     var discarded: UInt64 { feed.discarded }
 
-    /// Since when the agent of a role owes a picture while its source streams; `nil` if it owes none.
+    /// Returns since when the agent of a role owes a picture while its source streams; `nil` if it owes none.
     func overdueSince(of role: AgentRole) -> NIODeadline? { feed.feedSwitch.overdueSince(of: role) }
 
-    /// What the relay has made in place of the agent of a role.
+    /// Returns what the relay has made in place of the agent of a role.
     func restTally(of role: AgentRole) -> RestTally { resting.tally(of: role) }
 
-    /// Why the agent of a role cannot serve the session; nil when it can.
+    /// Returns why the agent of a role cannot serve the session; `nil` if it can.
     func failure(of role: AgentRole) -> String? { failures[role] }
 
-    /// Why the agent that feeds it cannot serve it, or while none feeds it any agent; nil when it can.
+    /// Why the agent that feeds the session cannot serve it; `nil` if it can. While none feeds it, any agent's failure.
     var failure: String? {
         if let current { return failures[current] }
         return failures[.primary] ?? failures[.standby]
@@ -96,7 +105,7 @@ final class SessionSource {
 
     // MARK: The agents' side
 
-    /// An agent is linked and is told of the session, which it may be to encode at once.
+    /// Tells a newly linked agent about the session, which it may have to encode at once.
     func agentLinked(_ role: AgentRole, _ report: Report, parameters: SessionParameters) {
         send(.sessionAdd(id, parameters), to: role)
         tracks[role] = report.sound
@@ -114,12 +123,12 @@ final class SessionSource {
         if role == current { stream.soundChanged(to: sound) }
     }
 
-    /// An agent says that the session's picture waits while it encodes those of other sessions.
+    /// Records that the session's picture waits while the agent encodes other sessions.
     func awaitsTurn(of role: AgentRole) { feed.feedSwitch.awaitsTurn(role, now: .now()) }
 
-    /// Takes an access unit in. After one that is malformed the session waits for a keyframe, which is asked for.
+    /// Accepts an access unit. After a malformed one the session waits for a keyframe, and requests it.
     ///
-    /// - Returns: Whether it is well formed as far as the relay looks.
+    /// - Returns: Whether the access unit passes the relay's checks of its form.
     func accept(_ accessUnit: EncodedUnit<ByteBuffer>, from role: AgentRole) -> Bool {
         let now = NIODeadline.now()
         guard AnnexB.beginsWithUnit(accessUnit.bytes, codec: codec), !AnnexB.hasTooManyUnits(accessUnit.bytes) else {
@@ -135,7 +144,7 @@ final class SessionSource {
         return true
     }
 
-    /// Takes a unit of the device's sound in: its times become the session's.
+    /// Accepts a unit of the device's sound and converts its times to the session's.
     func acceptSound(_ unit: EncodedUnit<ByteBuffer>, from role: AgentRole) {
         let now = NIODeadline.now()
         guard role == current, stream.tracks.contains(where: { $0.id == unit.header.track }), stream.demand.audio,
@@ -144,18 +153,20 @@ final class SessionSource {
         stream.publish(MediaUnit(unit, codec: codec, from: role, relayed: now.uptimeNanoseconds), now: now)
     }
 
-    /// The agent of a role cannot serve it, until a picture of its own says that it can.
+    /// Records that the agent of a role cannot serve the session, until one of its pictures shows that it can.
     func failed(_ role: AgentRole, because reason: String) { failures[role] = reason }
 
-    /// - Parameter cause: nil when the agent had been told to stop.
+    /// Records that an agent's link is lost.
+    ///
+    /// - Parameter cause: `nil` if the agent was told to stop.
     func agentLost(_ role: AgentRole, because cause: FeedSwitch.Cause?) {
         resting.end(for: role)
         perform(feed.feedSwitch.linkLost(role, because: cause, now: .now()))
     }
 
-    /// The agent hands its repeats over.
+    /// Takes over the agent's repeats.
     ///
-    /// - Returns: Whether it may as often as this. Else it has them back at once.
+    /// - Returns: Whether the agent stays within the limit on handovers. If not, it gets them back at once.
     func rest(_ rest: Rest, from role: AgentRole) -> Bool {
         let now = NIODeadline.now()
         let isAllowed = rests.take(now: now)
@@ -171,58 +182,60 @@ final class SessionSource {
         return isAllowed
     }
 
-    /// The agent asks for its repeats.
+    /// Gives the agent its repeats back.
     ///
     /// - Returns: Whether it had handed them over.
     func wake(_ role: AgentRole) -> Bool { resting.end(for: role) }
 
     // MARK: The stream's side
 
-    /// Makes repeats in the agent's place only for sinks that want them. Called when one comes, and now and then.
+    /// Makes repeats in the agent's place only for sinks that want them. Called when a sink joins, and periodically.
     func follow() { resting.follow(isWatched: stream.demand.video == .all) }
 
-    /// Pictures are wanted, or no longer.
+    /// Records whether pictures are wanted.
     func demand(_ isThere: Bool) {
         guard isThere != isDemanded else { return }
         perform(feed.feedSwitch.demand(isThere, now: .now()))
     }
 
-    /// Asks the agent for a keyframe and returns the id that it will carry.
+    /// Asks the agent for a keyframe.
+    ///
+    /// - Returns: The id that the keyframe will carry.
     func requestKeyframe() throws(SessionError) -> UInt32 {
         guard let request = feed.feedSwitch.requestKeyframe(now: .now()) else { throw .noSource }
         perform(request.orders)
         return request.id
     }
 
-    /// A sink wants a keyframe: the one that the relay holds while the session rests, else one of the agent's.
+    /// Gets a keyframe for a sink: from the relay while the session rests, else from the agent.
     func sinkWantsKeyframe() {
         if resting.requestKeyframe() { return }
         perform(feed.feedSwitch.requestKeyframe(now: .now())?.orders ?? [])
     }
 
-    /// Asks for a keyframe if a sink can go on with nothing else. The first picture of an agent is one anyway.
+    /// Requests a keyframe if a sink can continue with nothing else. An agent's first picture is always a keyframe.
     func refreshStarving() {
         if flows, stream.starves { sinkWantsKeyframe() }
     }
 
     /// Asks the agent that feeds the session for a snapshot.
     ///
-    /// - Returns: Which agent that is; `nil` if there is none.
+    /// - Returns: The agent's role; `nil` if no agent feeds the session.
     func requestSnapshot(_ request: SnapshotRequest) -> AgentRole? {
         guard let current else { return nil }
         send(.snapshotRequest(id, request), to: current)
         return current
     }
 
-    /// The session is to be another.
+    /// Sends a change of the session's settings to its agents.
     func update(_ update: SessionUpdate, fps: Int) {
         feed.feedSwitch.policy.fps = fps
-        // What was made at the former rate is counted at it.
+        // Pictures made at the former rate are counted at that rate.
         resting.end()
         for role in AgentRole.allCases { send(.sessionUpdate(id, update), to: role) }
     }
 
-    /// Looks for what is due. Called now and then.
+    /// Does what is due. Called periodically.
     func tick() {
         follow()
         refreshStarving()
@@ -230,12 +243,14 @@ final class SessionSource {
         requestMissingKeyframe()
     }
 
-    /// The session ends.
+    /// Ends the session's rest.
     func end() { resting.end() }
 
     // MARK: Performing
 
-    /// - Parameter endsRest: Whether an agent sent the unit, which it does only with its repeats in its own hands.
+    /// Publishes a unit to the stream.
+    ///
+    /// - Parameter endsRest: Whether an agent sent the unit, which it does only while it makes its own repeats.
     /// - Returns: Whether the stream got it.
     private func publish(
         _ unit: EncodedUnit<ByteBuffer>,
@@ -250,13 +265,13 @@ final class SessionSource {
         return true
     }
 
-    /// Asks for the keyframe that the session waits for, if it does.
+    /// Requests the keyframe that the session waits for, if any.
     private func requestMissingKeyframe() {
         let request = feed.awaitsKeyframe ? feed.feedSwitch.requestKeyframe(now: .now()) : nil
         perform(request?.orders ?? feed.feedSwitch.timePassed(now: .now()))
     }
 
-    /// Tells the agents what an event of the feed switch asks for, and the stream what it has changed. Call it before anything that may cause another event.
+    /// Sends the feed switch's orders to the agents, and its changes to the stream. Call it before the next event.
     private func perform(_ orders: [FeedSwitch.Order]) {
         for order in orders {
             switch order {
@@ -272,14 +287,15 @@ final class SessionSource {
         if !flows { stream.forgetGroup() }
         if let current { stream.soundChanged(to: tracks[current]) }
         stream.feedChanged(to: feed.feedSwitch.source)
+        watchingChanged(watching)
     }
 
-    private func send(_ packet: Packet, to role: AgentRole) { orders?.send(packet, to: role) }
+    func send(_ packet: Packet, to role: AgentRole) { orders?.send(packet, to: role) }
 }
 
-/// What the relay tells the agents of one device: the way back.
+/// The relay's channel back to the agents of one device.
 @MediaLoop
 protocol AgentOrders: AnyObject {
-    /// Sends to the agent of a role, if one is linked.
+    /// Sends a packet to the agent of a role, if one is linked.
     func send(_ packet: Packet, to role: AgentRole)
 }

@@ -7,7 +7,7 @@ import Wire
 /// The sessions of all devices.
 @MediaLoop
 final class SessionTable {
-    /// How many ports are tried from the base at least.
+    /// The least number of ports to try, counted from the base port.
     private static let portRange = 1000
 
     private struct Entry {
@@ -15,16 +15,17 @@ final class SessionTable {
         let listener: StreamListener
     }
 
-    /// What new sessions are made by.
+    /// The configuration for new sessions.
     var configuration: RelayConfiguration
     private let logger: Logger
-    /// Nil where viewers on the sessions' ports go through nothing.
+    /// The checks for viewers on the sessions' ports; `nil` if there are none.
     private let entrance: StreamEntrance?
     private let connections: Connections
     private let acceptPauses: AcceptPauses
     private let company: SessionRest.Company
+    private let events: EventHub
     private var entries: [SessionID: Entry] = [:]
-    /// Sessions that are opening their port, by device.
+    /// The number of sessions that are opening their port, by device.
     private var opening: [String: Int] = [:]
     private(set) var lastID: SessionID = 0
     private var draining = false
@@ -35,8 +36,10 @@ final class SessionTable {
         connections: Connections,
         acceptPauses: AcceptPauses,
         timer: SharedTimer,
+        events: EventHub,
         logger: Logger
     ) {
+        self.events = events
         self.configuration = configuration
         self.entrance = entrance
         self.connections = connections
@@ -47,17 +50,22 @@ final class SessionTable {
 
     subscript(id: SessionID) -> Session? { entries[id]?.session }
 
-    /// In the order of their ids.
+    /// All sessions, ordered by id.
     private(set) var all: [Session] = []
 
     func sessions(of device: String) -> [Session] { all.filter { $0.device.name == device } }
 
-    /// By the names of their devices.
+    func session(named name: String, of device: String) -> Session? {
+        all.first { $0.name == name && $0.device.name == device }
+    }
+
+    /// The sessions by the name of their device.
     var byDevice: [String: [Session]] { Dictionary(grouping: all) { $0.device.name } }
 
     /// Opens a session's port and lists it.
     func start(
         _ request: SessionRequest,
+        name: String?,
         of device: DeviceConfiguration,
         orders: any AgentOrders
     ) async throws(SessionError) -> Session {
@@ -72,11 +80,13 @@ final class SessionTable {
         lastID += 1
         let session = Session(
             id: lastID,
+            name: name,
             device: device,
             request: request,
             viewerLimits: configuration.viewerQueueLimits,
             viewerTimeout: configuration.viewerTimeout,
             company: company,
+            events: events,
             logger: logger,
             orders: orders
         )
@@ -85,7 +95,7 @@ final class SessionTable {
         return session
     }
 
-    /// Opens a session again that was there before the relay ended, with its id and port.
+    /// Reopens a session from before a restart of the relay, with its id and port.
     func restore(
         _ kept: RelayState.Session,
         of device: DeviceConfiguration,
@@ -97,26 +107,31 @@ final class SessionTable {
             )
             return
         }
+        if let name = kept.name, session(named: name, of: device.name) != nil {
+            return logger.warning("session \(kept.id) is left out: the state file has its name twice")
+        }
         let session = Session(
             id: kept.id,
+            name: kept.name,
             device: device,
             request: kept.request,
             kept: kept,
             viewerLimits: configuration.viewerQueueLimits,
             viewerTimeout: configuration.viewerTimeout,
             company: company,
+            events: events,
             logger: logger,
             orders: orders
         )
         do throws(SessionError) {
             try await open(session, port: kept.port)
-            logger.info("session \(kept.id) goes on", metadata: ["device": "\(device.name)", "port": "\(kept.port)"])
+            logger.info("session \(kept.id) restored", metadata: ["device": "\(device.name)", "port": "\(kept.port)"])
         } catch {
-            logger.warning("session \(kept.id) of the relay's former life cannot go on: \(error)")
+            logger.warning("session \(kept.id) cannot be restored: \(error)")
         }
     }
 
-    /// Takes note that ids up to this one were used. Half of all ids stay for new sessions, whatever a damaged state file says.
+    /// Marks the ids up to this one as used. Half of all ids stay free, even if a damaged state file says otherwise.
     func skipIDs(to id: SessionID) { lastID = max(lastID, min(id, .max / 2)) }
 
     private func open(_ session: Session, port: Int) async throws(SessionError) {
@@ -128,6 +143,7 @@ final class SessionTable {
         session.port = listener.port
         entries[session.id] = Entry(session: session, listener: listener)
         all.insert([session], before: all.firstIndex { $0.id > session.id } ?? all.count)
+        session.events.publish(.sessionStarted)
     }
 
     /// Ends a session: its viewers' streams end and its port closes.
@@ -135,24 +151,27 @@ final class SessionTable {
         guard let entry = entries.removeValue(forKey: session.id) else { return }
         all.removeAll { $0 === session }
         entry.session.end()
+        session.events.publish(.sessionEnded)
         await entry.listener.close()
         logger.info("session \(session.id) stopped")
     }
 
-    /// Ends all sessions for good.
+    /// Ends all sessions and accepts no new ones.
     func drain() async {
         draining = true
         for session in all { await stop(session) }
     }
 
-    /// - Parameter wanted: 0 for the first free port.
+    /// Opens the session's port.
+    ///
+    /// - Parameter wanted: The port; 0 for the first free one.
     private func listen(_ session: Session, wanted: Int) async throws(SessionError) -> StreamListener {
         if wanted != 0 {
             guard let listener = try await listen(session, port: wanted) else { throw .portInUse(wanted) }
             return listener
         }
         let base = configuration.sessionPortBase
-        // Enough for all sessions of all devices: none of them takes another's.
+        // The range has room for all sessions of all devices, so no device takes another's port.
         let count = max(Self.portRange, configuration.devices.reduce(0) { $0 + $1.maximumSessions })
         let ports = base == 0 ? 0...0 : base...min(base + count - 1, Int(UInt16.max))
         let taken = Set(entries.values.map(\.session.port))
@@ -162,7 +181,7 @@ final class SessionTable {
         throw .noFreePort(first: ports.lowerBound, last: ports.upperBound)
     }
 
-    /// nil when `port` is taken.
+    /// Returns `nil` if `port` is taken.
     private func listen(_ session: Session, port: Int) async throws(SessionError) -> StreamListener? {
         do {
             return try await StreamListener(

@@ -1,8 +1,9 @@
 package import NIOCore
 
-/// Whether a session is encoded: always, or while a sink wants its pictures and a little longer.
+/// Decides whether a session is encoded: always, or while a sink wants its pictures and a little longer.
 package struct EncodingDemand: Sendable {
-    /// How long a session that encodes on demand goes on without a viewer: one that comes back soon finds it running.
+    /// How long a session that encodes on demand continues without a viewer. A viewer that returns soon finds it
+    /// running.
     package static let patience = TimeAmount.seconds(5)
 
     package var onDemand: Bool
@@ -17,10 +18,10 @@ package struct EncodingDemand: Sendable {
     }
 }
 
-/// Ends a session that nobody watches or asks about.
+/// Ends a session that no caller watches or asks about.
 package struct IdleLimit: Sendable {
-    /// nil for no limit.
-    private let limit: TimeAmount?
+    /// The time without use; `nil` for no limit.
+    var limit: TimeAmount?
     private var lastUse: NIODeadline
 
     package init(limit: TimeAmount?, now: NIODeadline) {

@@ -1,22 +1,26 @@
 package import FoundationEssentials
 package import HeliographAPI
+import Program
 package import Wire
 
-/// What a relay keeps over its own end, so that agents and viewers find it again as it was.
+/// The state that a relay keeps for its next run, so that agents and viewers find it unchanged.
 package struct RelayState: Sendable, Equatable, Codable {
+    /// A session that the next run restores.
     package struct Session: Sendable, Equatable, Codable {
         package var id: SessionID
         package var device: String
+        package var name: String?
         package var request: SessionRequest
-        /// The port that it listened on.
+        /// The port that the session listened on.
         package var port: Int
-        /// The monotonic instant of PTS 0, ns; of the boot that the state is of.
+        /// The monotonic instant of PTS 0, ns; only valid on the state's boot.
         package var epoch: UInt64
         package var created: Date
 
         package init(
             id: SessionID,
             device: String,
+            name: String? = nil,
             request: SessionRequest,
             port: Int,
             epoch: UInt64,
@@ -24,27 +28,29 @@ package struct RelayState: Sendable, Equatable, Codable {
         ) {
             self.id = id
             self.device = device
+            self.name = name
             self.request = request
             self.port = port
             self.epoch = epoch
             self.created = created
         }
 
-        /// Whether it can be gone on with: the file may hold anything.
+        /// Returns whether the session can be continued. The file may hold anything.
         ///
-        /// - Parameter now: Monotonic, ns.
+        /// - Parameter now: Monotonic ns.
         package func isSound(now: UInt64) -> Bool {
-            request.isInRange && (1...65535).contains(port) && epoch <= now
+            request.isInRange && name?.isName != false && (1...65535).contains(port) && epoch <= now
                 && (0...253_402_300_799).contains(created.timeIntervalSince1970)
         }
     }
 
+    /// A broadcast that the next run continues.
     package struct Broadcast: Sendable, Equatable, Codable {
         package var device: String
         package var source: SourceRequest
-        /// After how long without a session it ends, s; nil for never.
+        /// How long the broadcast may be without a session before it ends, in s; `nil` for no limit.
         package var ttl: Int?
-        /// The processes of the agents that the relay has started, by role; they mean something in the boot that the state is of.
+        /// The agent processes that the relay has started, by role; only valid on the state's boot.
         package var agent: ProcessIdentity?
         package var standby: ProcessIdentity?
 
@@ -66,14 +72,14 @@ package struct RelayState: Sendable, Equatable, Codable {
     package static let currentVersion = 2
 
     package var version = Self.currentVersion
-    /// Tells one boot of the machine from the next, whose monotonic clock begins anew.
+    /// The boot of the machine on which the state was kept. Each boot has its own monotonic clock.
     package var boot: String
-    /// What agents that run already will show.
+    /// The token of agents that already run.
     package var linkToken: String
-    /// Ids are never used twice.
+    /// The last session id. Ids are never reused.
     package var lastSession: SessionID
     package var sessions: [Session]
-    /// Those that the relay keeps running.
+    /// The broadcasts that the relay keeps running.
     package var broadcasts: [Broadcast]
 
     package init(
@@ -90,11 +96,11 @@ package struct RelayState: Sendable, Equatable, Codable {
         self.broadcasts = broadcasts
     }
 
-    /// The kernel's id of this boot; empty where it tells none.
+    /// The kernel's id of this boot; empty if unknown.
     package static let currentBoot =
         (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
         .map { String($0.prefix { !$0.isWhitespace }) } ?? ""
 
-    /// Whether instants of the monotonic clock in it mean anything now.
+    /// Whether its monotonic instants are valid now.
     package var isOfThisBoot: Bool { !boot.isEmpty && boot == Self.currentBoot }
 }

@@ -3,7 +3,7 @@ import Files
 import FoundationEssentials
 import SystemPackage
 
-/// The file that a relay's state is kept in: JSON, readable by its user alone, for it holds the link token.
+/// The file with a relay's state: JSON, readable only by its user, because it holds the link token.
 package struct StateFile: Sendable {
     /// Why a state cannot be read or written.
     package enum Failure: Error, Equatable, CustomStringConvertible {
@@ -34,7 +34,7 @@ package struct StateFile: Sendable {
 
     package init(path: String) { self.path = FilePath(path) }
 
-    /// The state; nil when none has been kept.
+    /// Reads the state; `nil` if none was kept.
     package func read() throws(Failure) -> RelayState? {
         let data: Data
         do {
@@ -57,7 +57,8 @@ package struct StateFile: Sendable {
         }
     }
 
-    /// Puts `state` in the file's place, all at once: who reads finds the old one or the new one whole.
+    /// Replaces the file's contents with `state` in one step: a reader finds the old state or the new one, always
+    /// complete.
     package func write(_ state: RelayState) throws(Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]

@@ -6,7 +6,7 @@ package actor StateKeeper {
     private let logger: Logger
     /// How long after a failure the state is written again.
     private let retryInterval: Duration
-    /// The number of the last state that was to be written.
+    /// The number of the newest state.
     private var newest = 0
     private var hasFailed = false
 
@@ -16,9 +16,9 @@ package actor StateKeeper {
         self.logger = logger
     }
 
-    /// Writes a state now or, where that fails, as soon as it can be.
+    /// Writes a state now or, if that fails, as soon as possible.
     ///
-    /// - Parameter number: Grows with the states; one that is overtaken by a later one is left out.
+    /// - Parameter number: Grows with each state. A state is skipped if a newer one exists.
     package func keep(_ state: RelayState, number: Int) {
         guard number > newest else { return }
         newest = number
@@ -31,7 +31,7 @@ package actor StateKeeper {
             try file.write(state)
             hasFailed = false
         } catch {
-            // A full disk is said once, not at every change.
+            // A full disk is logged once, not at every change.
             if !hasFailed { logger.warning("\(error)") }
             hasFailed = true
             Task { [weak self, retryInterval] in

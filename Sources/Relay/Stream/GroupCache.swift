@@ -1,9 +1,10 @@
 package import NIOCore
 
-/// The last keyframe and all units since, for viewers that join, as long as they may begin there.
+/// The last keyframe and all units since, for viewers that join while they may still begin there.
 package struct GroupCache<Unit: Sendable>: Sendable {
+    /// The limits on the cached group.
     package struct Limits: Sendable {
-        /// Most bytes kept since the last keyframe. Beyond them nothing is kept until the next one.
+        /// Most bytes kept since the last keyframe. A group that exceeds them is dropped until the next keyframe.
         package var bytes = 8 << 20
         /// How old the last keyframe may be for a joiner to begin there.
         package var joinAge = TimeAmount.milliseconds(500)
@@ -12,14 +13,14 @@ package struct GroupCache<Unit: Sendable>: Sendable {
     }
 
     private let limits: Limits
-    /// All units since the keyframe; empty if they are not all there.
+    /// All units since the keyframe; empty if any of them is missing.
     package private(set) var units: [Unit] = []
     private var byteCount = 0
     private var keyframeArrived: NIODeadline?
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Keeps a unit that follows the one before it. A keyframe begins a group.
+    /// Adds the unit that follows the last one. A keyframe begins a new group.
     package mutating func add(_ unit: Unit, isKey: Bool, byteCount: Int, now: NIODeadline) {
         if isKey {
             drop()
@@ -27,7 +28,7 @@ package struct GroupCache<Unit: Sendable>: Sendable {
         } else if units.isEmpty {
             return
         }
-        // Nobody joins with a keyframe that is older.
+        // A viewer cannot join at an older keyframe.
         guard let keyframeArrived, now - keyframeArrived <= limits.joinAge,
             self.byteCount + byteCount <= limits.bytes
         else { return drop() }
@@ -35,7 +36,7 @@ package struct GroupCache<Unit: Sendable>: Sendable {
         self.byteCount += byteCount
     }
 
-    /// What a viewer that joins now gets first; empty if it waits for the next keyframe.
+    /// Returns the units that a viewer joining now gets first; empty if it must wait for the next keyframe.
     package func join(now: NIODeadline) -> [Unit] {
         guard let keyframeArrived, now - keyframeArrived <= limits.joinAge else { return [] }
         return units

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Hands a stream's items from the media loop to another thread or event loop. It copies no bytes and never waits.
 ///
-/// It is bounded. When what waits reaches its limits, units are dropped until there is room and their track can continue, which takes a
-/// keyframe in video. A ``Item/gap(_:)`` stands where they are missing.
+/// It is bounded. At its limits it drops units until there is room and their track can continue; video continues at a
+/// keyframe. An ``Item/gap(_:)`` takes the place of the dropped units.
 ///
 ///     let handOver = HandOver { thread.wake() }
 ///     // A sink, on the media loop:
@@ -13,6 +13,7 @@ import Synchronization
 ///     // The thread, after each wake:
 ///     for item in handOver.drain() { … }
 package final class HandOver: Sendable {
+    /// An item of the stream, or a gap in it.
     package enum Item: Sendable {
         case item(StreamItem)
         case gap(Gap)
@@ -24,6 +25,7 @@ package final class HandOver: Sendable {
         package let units: UInt64
     }
 
+    /// The most units and bytes that wait.
     package struct Limits: Sendable {
         package var units = 600
         package var bytes = 16 << 20
@@ -42,7 +44,8 @@ package final class HandOver: Sendable {
             waiting.append(.gap(Gap(track: track, units: units)))
         }
 
-        /// Appends an item in place of one of its kind that no unit follows, so that no more of them wait than units.
+        /// Appends an item and removes one of its kind if no unit follows that one. So there are never more of them
+        /// than units.
         mutating func replaceLast(_ item: StreamItem) {
             let lastUnit = waiting.lastIndex { if case .item(.unit) = $0 { true } else { false } } ?? -1
             var place = -1
@@ -58,6 +61,8 @@ package final class HandOver: Sendable {
     private let wake: @Sendable () -> Void
     private let state = Mutex(State())
 
+    /// Creates an empty hand-over.
+    ///
     /// - Parameter wake: Called on the media loop when an item arrives in an empty hand-over. It must not wait.
     package init(limits: Limits = Limits(), wake: @escaping @Sendable () -> Void) {
         self.limits = limits
@@ -69,7 +74,7 @@ package final class HandOver: Sendable {
         state.withLock { $0.lost[MediaTrack.videoID] != nil && $0.units < limits.units }
     }
 
-    /// Adds an item, or drops a unit for which there is no room.
+    /// Adds an item, or drops a unit if there is no room for it.
     package func push(_ item: StreamItem) {
         let isFirst = state.withLock { state in
             let wasEmpty = state.waiting.isEmpty
@@ -88,7 +93,7 @@ package final class HandOver: Sendable {
         if isFirst { wake() }
     }
 
-    /// Takes all that waits, in order.
+    /// Removes and returns all waiting items, in order.
     package func drain() -> [Item] {
         state.withLock { state in
             defer { (state.waiting, state.units, state.bytes) = ([], 0, 0) }
@@ -98,7 +103,7 @@ package final class HandOver: Sendable {
 
     private func append(_ unit: MediaUnit, to state: inout State) {
         let track = unit.header.track
-        // One unit always has room.
+        // A single unit always fits.
         let hasRoom =
             state.units == 0 || state.units < limits.units && state.bytes + unit.byteCount <= limits.bytes
         guard hasRoom, state.lost[track] == nil || !unit.isVideo || unit.isKey else {

@@ -5,18 +5,20 @@ package import Wire
 /// One unit of a session's stream, shared by all sinks.
 package final class MediaUnit: Sendable {
     package let header: UnitHeader
-    /// Annex B in video tracks.
+    /// The encoded bytes; Annex B in video tracks.
     package let bytes: ByteBuffer
     /// The agent that made it.
     package let feed: AgentRole
-    /// When the relay had it, monotonic ns.
+    /// When the relay received it, monotonic ns.
     package let relayed: UInt64
-    /// What a player must know before a keyframe, if its parameter sets can be read.
+    /// What a player must know before a keyframe; `nil` for other units, or if the parameter sets cannot be read.
     package let configuration: StreamConfiguration?
 
+    /// Creates a unit as it enters the stream.
+    ///
     /// - Parameters:
-    ///   - codec: Of the session's video.
-    ///   - relayed: When the relay had it, monotonic ns.
+    ///   - codec: The codec of the session's video.
+    ///   - relayed: When the relay received it, monotonic ns.
     package init(
         _ unit: EncodedUnit<ByteBuffer>,
         codec: Codec,
@@ -38,7 +40,7 @@ package final class MediaUnit: Sendable {
 }
 
 extension MediaUnit: Equatable {
-    /// Whether viewers would see the same.
+    /// Returns whether viewers would see the same.
     package static func == (one: MediaUnit, other: MediaUnit) -> Bool {
         one === other
             || one.header.track == other.header.track && one.pts == other.pts && one.isKey == other.isKey
@@ -47,6 +49,6 @@ extension MediaUnit: Equatable {
 }
 
 extension EncodedUnit where Bytes == ByteBuffer {
-    /// A copy of a unit whose bytes are an array.
+    /// Copies a unit whose bytes are an array.
     package init(copying unit: AccessUnit) { self.init(unit.header, ByteBuffer(bytes: unit.bytes)) }
 }

@@ -1,28 +1,28 @@
 package import Media
 package import NIOCore
 
-/// A session's tracks and their units, on their way from what makes them to all sinks.
+/// A session's tracks and their units, on their way from the session's source to all sinks.
 @MediaLoop
 package final class SessionStream {
     let codec: Codec
-    /// The session's video first.
+    /// The tracks, the session's video first.
     package private(set) var tracks: [MediaTrack]
-    /// Which agent's source delivers.
+    /// The agent whose source delivers.
     package private(set) var feed = FeedSwitch.Source.none
 
-    /// In the order in which they are told.
+    /// The sinks, in the order in which they get items.
     private var sinks: [any Sink] = []
     private var group: GroupCache<MediaUnit>
     private var lastKeyframe: NIODeadline?
     private var hasEnded = false
 
-    // What sinks got, or would have got. Pictures only.
+    // Counters of the pictures that sinks got, or would have got.
     package private(set) var pictures: UInt64 = 0
     private(set) var bytes: UInt64 = 0
     private(set) var keyframes: UInt64 = 0
-    /// The last picture's size, once known.
+    /// The last picture's size; `nil` until known.
     package private(set) var size: PictureSize?
-    /// Clockwise quarter turns that a player of the last picture applies, 0 to 3, once known.
+    /// Clockwise quarter turns that a player of the last picture applies, 0 to 3; `nil` until known.
     private(set) var orientation: UInt8?
 
     package init(codec: Codec, limits: GroupCache<MediaUnit>.Limits = .init()) {
@@ -33,9 +33,10 @@ package final class SessionStream {
 
     // MARK: Sinks
 
-    /// Has a sink told what happens from now on, until it is detached or the stream ends.
+    /// Passes a sink all that happens from now on, until it is detached or the stream ends.
     ///
-    /// - Parameter isFirst: Whether it is told before those that are attached already: nothing else delays viewers' pictures.
+    /// - Parameter isFirst: Whether it gets items before the sinks that are attached already, so that nothing else
+    ///   delays viewers' pictures.
     /// - Returns: Whether the stream goes on.
     @discardableResult
     package func attach(_ sink: any Sink, isFirst: Bool = false) -> Bool {
@@ -44,22 +45,22 @@ package final class SessionStream {
         return true
     }
 
-    /// A sink that is detached while an item is told may still get that item.
+    /// Detaches a sink. A sink that is detached while an item is being delivered may still get that item.
     package func detach(_ sink: any Sink) { sinks.removeAll { $0 === sink } }
 
-    /// What satisfies all sinks.
+    /// The demand that satisfies all sinks.
     package var demand: Demand { sinks.reduce(.none) { $0.joined(with: $1.demand) } }
 
-    /// Whether a sink can go on with nothing but a keyframe.
+    /// Whether a sink needs a keyframe to continue.
     package var starves: Bool { sinks.contains { $0.starves } }
 
-    /// Whether a sink keeps the session from its ttl.
+    /// Whether a sink's use keeps the session's ttl from running out.
     package var isInUse: Bool { sinks.contains { $0.isUse } }
 
-    /// What a sink that joins now may take first; empty if it waits for the next keyframe.
+    /// Returns the units that a sink joining now may take first; empty if it must wait for the next keyframe.
     package func join(now: NIODeadline) -> [MediaUnit] { group.join(now: now) }
 
-    /// Whether the last keyframe is older than some sink wants it to be.
+    /// Returns whether the last keyframe is older than a sink allows.
     package func isKeyframeDue(now: NIODeadline) -> Bool {
         guard let most = demand.keyframeWithin, let lastKeyframe else { return false }
         return now - lastKeyframe >= most
@@ -83,9 +84,10 @@ package final class SessionStream {
         tell(.unit(unit))
     }
 
-    /// Pictures that were not made because no sink wanted them.
+    /// Counts pictures that were not made because no sink wanted them.
     func count(_ repeats: UInt64) { pictures += repeats }
 
+    /// Tells the sinks which agent's source delivers, if that has changed.
     package func feedChanged(to feed: FeedSwitch.Source) {
         guard feed != self.feed else { return }
         self.feed = feed
@@ -94,17 +96,17 @@ package final class SessionStream {
 
     func sourceLost() { tell(.sourceLost) }
 
-    /// The device's audio tracks have changed.
+    /// Replaces the device's audio tracks.
     package func soundChanged(to sound: [MediaTrack]) {
         guard !tracks.dropFirst().elementsEqual(sound) else { return }
         tracks = [.video(codec)] + sound
         tell(.tracks(tracks))
     }
 
-    /// Empties the group. The next unit is a keyframe.
+    /// Empties the group. The next unit must be a keyframe.
     package func forgetGroup() { group.drop() }
 
-    /// Forgets the size: the next picture has another.
+    /// Forgets the size, because the next picture has another.
     func sizeChanges() { size = nil }
 
     /// Ends the stream for all sinks.

@@ -1,22 +1,22 @@
 package import Media
 package import NIOCore
 
-/// Something that consumes a session's stream.
+/// A consumer of a session's stream.
 ///
-/// It is attached by ``SessionStream/attach(_:isFirst:)``, and then reads how the stream stands: its feed, its tracks, and the units that
-/// it may begin with. It gets the units of all tracks that any sink wants.
+/// ``SessionStream/attach(_:isFirst:)`` attaches it. It then reads the stream's state: its feed, its tracks, and the
+/// units that it may begin with. From there it gets the units of all tracks that any sink wants.
 @MediaLoop
 package protocol Sink: AnyObject {
-    /// What it wants now. It may change at any time.
+    /// What the sink wants now. It may change at any time.
     var demand: Demand { get }
 
     /// Whether it needs a keyframe to continue and has room for one.
     var starves: Bool { get }
 
-    /// Whether the session is in use by it, which keeps the session from its ttl.
+    /// Whether the sink counts as a use of the session, which keeps the session's ttl from running out.
     var isUse: Bool { get }
 
-    /// Takes what happens in the stream. It must not wait: all other sinks wait for it.
+    /// Takes the next item of the stream. It must not wait, because all other sinks wait for it.
     func take(_ item: StreamItem)
 }
 
@@ -28,9 +28,10 @@ extension Sink {
 /// What happens in a session's stream.
 package enum StreamItem: Sendable {
     case unit(MediaUnit)
-    /// Which agent's source delivers the pictures that follow.
+    /// The pictures that follow come from this agent's source.
     case feed(FeedSwitch.Source)
-    /// The source that the pictures are from delivers no more. Repeats that follow may show what the screen showed before.
+    /// The source of the current pictures no longer delivers. Repeats that follow may show the screen from before the
+    /// loss.
     case sourceLost
     /// The stream has these tracks from now on.
     case tracks([MediaTrack])
@@ -40,10 +41,11 @@ package enum StreamItem: Sendable {
 
 /// What a sink wants of a session.
 package struct Demand: Sendable, Equatable {
+    /// Which pictures a sink wants; higher levels include the lower ones.
     package enum Level: Int, Sendable, Comparable {
-        /// Nothing: it takes what others have made.
+        /// Nothing. The sink takes what is made for others.
         case none
-        /// Pictures of changes. A session that rests makes none for it but a keyframe now and then.
+        /// Pictures of changes. For this demand alone, a resting session makes only an occasional keyframe.
         case changes
         /// A picture in each slot.
         case all
@@ -64,7 +66,7 @@ package struct Demand: Sendable, Equatable {
 
     package static let none = Demand(video: .none)
 
-    /// What satisfies both.
+    /// Returns the demand that satisfies both.
     package func joined(with other: Demand) -> Demand {
         Demand(
             video: max(video, other.video),

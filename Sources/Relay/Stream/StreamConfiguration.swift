@@ -2,17 +2,18 @@ package import Media
 package import NIOCore
 import Packaging
 
-/// What a player must know of the pictures from a keyframe on.
+/// What a player must know about the pictures from a keyframe on.
 package struct StreamConfiguration: Sendable, Equatable {
-    /// RFC 6381: `avc3.42C01F`, since keyframes bring their parameter sets.
+    /// The codec string of RFC 6381, such as `avc3.42C01F`. It is the in-band kind because keyframes bring their
+    /// parameter sets.
     package let codec: String
     package let size: PictureSize
     /// Clockwise quarter turns that a player applies, 0 to 3.
     package let orientation: UInt8
-    /// What a player is given before the keyframe: its parameter sets in Annex B, or a container's beginning.
+    /// The bytes that a player gets before the keyframe: its parameter sets in Annex B, or a container's beginning.
     package var preamble: [UInt8]
 
-    /// Of a keyframe; nil of other pictures, and when its parameter sets cannot be read.
+    /// Reads a keyframe's configuration. Returns `nil` for other pictures, and if the parameter sets cannot be read.
     package init?(_ accessUnit: EncodedUnit<some MediaBytes>, codec: Codec) {
         guard accessUnit.isKey, let sets = ParameterSets(leading: accessUnit.bytes, codec: codec),
             let string = CodecString.inBand(sets, codec: codec)
@@ -23,7 +24,7 @@ package struct StreamConfiguration: Sendable, Equatable {
         preamble = sets.bytes
     }
 
-    /// The message that tells it, see docs/websocket.md.
+    /// The WebSocket message with this configuration; see docs/reference/websocket.md.
     package var message: ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeInteger(WebSocketMessageType.configuration.rawValue)

@@ -5,24 +5,26 @@ import Program
 import func Glibc.free
 import func Glibc.strdup
 
-/// A certificate that nobody vouches for: clients know it by its fingerprint.
+/// A certificate without an authority. Clients recognize it by its fingerprint.
 struct SelfSignedCertificate {
-    /// How long it is good. Whoever pins a fingerprint is to go on for the machine's life.
+    /// How long it is valid. It should outlive the machine, because clients pin its fingerprint.
     private static let lifetime = TimeInterval(20 * 365 * 86_400)
-    /// Clocks of clients may be behind.
+    /// How far a client's clock may be behind.
     private static let clockSkew = TimeInterval(86_400)
 
-    /// PEM.
+    /// The certificate in PEM.
     let certificate: String
-    /// PEM.
+    /// The private key in PEM.
     let key: String
 
+    /// Creates a certificate.
+    ///
     /// - Parameters:
-    ///   - host: What this machine calls itself; clients that check names find it, localhost and the loopback addresses.
-    ///   - now: When it begins to be good, but for a day.
+    ///   - host: This machine's name. The certificate also names localhost and the loopback addresses.
+    ///   - now: The current time; it is valid from one day before.
     init(host: String, now: Date) throws {
         var names = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]
-        // Anything else would end the name in what follows.
+        // Other characters would end the name in the certificate's text.
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         if labels.allSatisfy({ String($0).isName }) { names.insert("DNS:\(host)", at: 0) }
         let extensions = [

@@ -3,7 +3,7 @@ import Files
 import FoundationEssentials
 import SystemPackage
 
-/// The two files that an identity is kept in.
+/// The two files of an identity.
 struct TLSFiles: Sendable, Equatable {
     /// Longest file, bytes.
     private static let maximumSize = 1 << 20
@@ -11,9 +11,9 @@ struct TLSFiles: Sendable, Equatable {
     let certificate: String
     let key: String
 
-    /// Nil where nothing is encrypted.
+    /// Finds the files. Returns `nil` if nothing is encrypted.
     ///
-    /// - Parameter directory: Where an identity of the relay's own making is kept.
+    /// - Parameter directory: The folder for an identity that the relay makes.
     init?(_ settings: TLSSettings, directory: String?) throws(RelayStartError) {
         switch settings {
         case .none: return nil
@@ -39,19 +39,19 @@ struct TLSFiles: Sendable, Equatable {
         }
     }
 
-    /// Whether there is no identity yet, or half of one.
+    /// Whether the identity is missing, or incomplete.
     var isMissing: Bool { paths.map(FileStamp.init(path:)).contains(nil) }
 
-    /// Makes an identity unless there is one.
+    /// Creates an identity unless there is one.
     func makeIfMissing(host: String) throws(RelayStartError) {
         guard isMissing else { return }
         do {
             let lock = try ReplacedFile.lockFolder(of: FilePath(key))
             defer { try? lock.close() }
-            // Another relay of the same user may have made one meanwhile.
+            // Another relay of the same user may have created one meanwhile.
             guard isMissing else { return }
             let made = try SelfSignedCertificate(host: host, now: Date())
-            // One without the other is an interrupted start: both are made anew.
+            // One file without the other comes from an interrupted start, so both are replaced.
             try ReplacedFile.write(Array(made.key.utf8), to: FilePath(key))
             let readable: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
             try ReplacedFile.write(Array(made.certificate.utf8), to: FilePath(certificate), permissions: readable)

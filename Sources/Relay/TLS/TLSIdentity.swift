@@ -4,15 +4,17 @@ import NIOSSL
 
 /// A certificate and its private key, ready to serve.
 struct TLSIdentity: Sendable {
-    /// The protocol within; sessions' ports speak another and take no notice (RFC 7301).
+    /// The protocol inside TLS (RFC 7301). Sessions' ports speak another one and ignore this.
     private static let applicationProtocols = ["http/1.1"]
 
     let context: NIOSSLContext
-    /// The SHA-256 of the certificate's DER, as `openssl x509 -fingerprint -sha256` has it.
+    /// The SHA-256 of the certificate's DER, as `openssl x509 -fingerprint -sha256` prints it.
     let fingerprint: String
-    /// When the certificate ends.
+    /// When the certificate expires.
     let expires: Date
 
+    /// Creates an identity.
+    ///
     /// - Parameters:
     ///   - certificates: PEM, the server's own first.
     ///   - key: PEM.
@@ -33,16 +35,16 @@ struct TLSIdentity: Sendable {
     enum Fault: Error, CustomStringConvertible {
         case noCertificate
 
-        var description: String { "there is no certificate in it" }
+        var description: String { "it contains no certificate" }
     }
 }
 
-/// What the relay encrypts with.
+/// How the relay encrypts connections.
 package enum TLSSettings: Sendable, Equatable {
-    /// Nothing: HTTP, for loopback and for behind a proxy there.
+    /// No encryption: plain HTTP, for loopback or a proxy there.
     case none
-    /// A certificate of the relay's own making, kept in its state directory.
+    /// A certificate that the relay makes and keeps in its state directory.
     case selfSigned
-    /// Files in PEM: the certificate with those that lead to its root, and its private key.
+    /// PEM files: the certificate with its chain, and its private key.
     case files(certificate: String, key: String)
 }

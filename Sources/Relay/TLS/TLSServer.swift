@@ -6,9 +6,9 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// Encrypts the relay's connections, with the certificate that is in its files now.
+/// Encrypts the relay's connections with the certificate that its files hold now.
 final class TLSServer: Sendable {
-    /// How it is known to clients.
+    /// What clients may know about the certificate.
     struct Description: Sendable, Equatable {
         let fingerprint: String
         let isSelfSigned: Bool
@@ -25,11 +25,11 @@ final class TLSServer: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// Nil where nothing is encrypted.
+    /// Creates the server. Returns `nil` if nothing is encrypted.
     ///
     /// - Parameters:
-    ///   - directory: Where an identity of the relay's own making is kept.
-    ///   - host: What this machine calls itself.
+    ///   - directory: The folder for an identity that the relay makes.
+    ///   - host: This machine's name.
     /// - Throws: ``RelayStartError``
     init?(_ settings: TLSSettings, directory: String?, host: String, logger: Logger) throws(RelayStartError) {
         guard let files = try TLSFiles(settings, directory: directory) else { return nil }
@@ -50,7 +50,7 @@ final class TLSServer: Sendable {
         )
     }
 
-    /// What makes a new connection an encrypted one: the first handler of its pipeline.
+    /// Creates the first handler of a new connection's pipeline, which encrypts it.
     func makeHandler() -> NIOSSLServerHandler { NIOSSLServerHandler(context: state.withLock { $0.identity.context }) }
 
     func announce() {
@@ -64,7 +64,8 @@ final class TLSServer: Sendable {
         )
     }
 
-    /// Takes notice of files that have changed: new connections have the new certificate. One that is no good is left out until the files change again.
+    /// Reads the files again if they have changed. New connections use the new certificate. An invalid one is ignored
+    /// until the files change again.
     func refresh() {
         do throws(RelayStartError) {
             let isNew = try state.withLock { state throws(RelayStartError) in

@@ -15,7 +15,7 @@ extension FuzzTarget {
     static let json = FuzzTarget("json", words: fields) { input in
         guard let value = try refusable({ try JSONValue(parsing: input) }) else { return }
         let again = try refusable { try JSONValue(parsing: value.text.utf8) }
-        // A whole number may be read as a fraction, and is written as a whole number.
+        // A whole number may be read as a fraction, but is written as a whole number.
         try require(again?.text == value.text, "\(value.text) is read as \(again?.text ?? "nothing")")
         guard case .object(let members) = value else { return }
         if let request = try refusable({ try SessionRequest(reading: members) }) {
@@ -31,7 +31,7 @@ extension FuzzTarget {
         _ = try refusable { try BroadcastStart(reading: members) }
     }
 
-    /// What stands behind a path, and the path of a WebSocket.
+    /// The query after a path, and the path of a WebSocket.
     static let query = FuzzTarget(
         "query",
         words: [
@@ -48,7 +48,7 @@ extension FuzzTarget {
         _ = WebSocketPath(uri)
     }
 
-    /// What callers and people show: keys, cookies, fingerprints, addresses.
+    /// What callers and people enter: keys, cookies, fingerprints, addresses.
     static let credentials = FuzzTarget(
         "credentials",
         words: ["hgk_", "127.0.0.1:", "[::1]:", "a.9999999999.", "00", ":"]

@@ -15,7 +15,7 @@ extension FuzzTarget {
         var reader = FragmentReader()
         while !choices.isEmpty {
             let flags = choices.byte()
-            // Near 0, and near where times end.
+            // Near 0, and near the end of the range of times.
             let pts = [0, .max - 0xFFFF, .min, 1 << 62 - 0xFFFF][Int(flags >> 6)] + Int64(choices.short())
             let unit = AccessUnit(
                 pts: pts,
@@ -49,7 +49,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Those that a viewer lost may be followed by the packets of any picture.
+    /// Packets of any picture may follow those that a viewer lost.
     private static func checkDiscontinuity(before bytes: [UInt8]) throws {
         let told = TransportStream.discontinuity(before: bytes)
         let isWhole = stride(from: 0, to: told.count, by: 188).allSatisfy { told[$0] == 0x47 }
@@ -59,7 +59,7 @@ extension FuzzTarget {
         )
     }
 
-    /// The access unit with start codes of four bytes, and without zeros behind its units.
+    /// Returns the access unit with start codes of four bytes and without zeros after its units.
     private static func lengthened(_ bytes: [UInt8]) -> [UInt8] {
         AnnexB.units(in: bytes).flatMap { unit in
             let contents = bytes[unit.header..<unit.range.upperBound]
@@ -68,14 +68,14 @@ extension FuzzTarget {
         }
     }
 
-    /// Fragmented MP4 as `heliograph watch` reads it.
+    /// Fragmented MP4, as `heliograph watch` reads it.
     static let fragments = FuzzTarget("fragments", words: ["moof", "mdat", "traf", "tfdt", "trun", "free"]) { input in
         var choices = Choices(input)
         let seed = choices.byte()
         let stream = choices.rest()
         let whole = read([stream[...]])
         let split = read(Arrival.pieces(of: stream, seed: seed))
-        // Those in front of a fault count only where it comes with later bytes.
+        // Units before a fault count only if the fault comes with later bytes.
         let isSame = whole.failure == nil ? whole == split : whole.failure == split.failure
         try require(isSame, "the pieces matter: \(whole) and \(split)")
         try require(whole.units.reduce(0) { $0 + $1.bytes.count } <= stream.count, "more bytes than there were")

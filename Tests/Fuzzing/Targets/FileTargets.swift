@@ -31,7 +31,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Settings from environment variables: `NAME=value`, with NUL between them.
+    /// Settings from environment variables: `NAME=value`, separated by NUL.
     static let environment = FuzzTarget(
         "environment",
         words: settings + ["HELIOGRAPH_RELAY_", "MAX_SESSIONS=", "\u{0}"]
@@ -81,7 +81,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A file with these bytes, in memory, that nobody else may read.
+    /// Returns a file with these bytes, in memory, that no other user may read.
     private static func withFile(of bytes: [UInt8], _ body: (String) throws -> Void) throws {
         let folder = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         let path = "\(folder)/heliograph-fuzz-\(UUID().uuidString)"

@@ -4,7 +4,7 @@ import Relay
 import Wire
 
 extension FuzzTarget {
-    /// A session's access units with any stamps, and what a viewer says of them.
+    /// A session's access units with arbitrary times, and a viewer's reports about them.
     static let feed = FuzzTarget("feed", words: ["\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{1}"]) { input in
         var choices = Choices(input)
         let head = choices.byte()

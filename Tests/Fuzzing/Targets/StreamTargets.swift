@@ -14,7 +14,7 @@ extension FuzzTarget {
         for byte in input { try require(try reader.u(8) == byte, "another byte than \(byte)") }
     }
 
-    /// ``AnnexB/units(in:)`` without its haste.
+    /// A simple and slow version of ``AnnexB/units(in:)``.
     private static func plainUnits(in bytes: [UInt8]) -> [AnnexB.Unit] {
         var heads: [(start: Int, header: Int)] = []
         for place in bytes.indices.dropLast(2) where bytes[place...].starts(with: [0, 0, 1]) {
@@ -26,7 +26,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Parameter sets and slice headers of H.264 and H.265, by streams that are repeated.
+    /// Parameter sets and slice headers of H.264 and H.265, in streams with repeats.
     static let h264 = FuzzTarget("h264", words: startCodes) { try checkRepeats(of: .h264, $0) }
     static let h265 = FuzzTarget("h265", words: startCodes) { try checkRepeats(of: .h265, $0) }
 
@@ -41,7 +41,8 @@ extension FuzzTarget {
                 if codec == .h264 { try checkKeyframeID(of: unit) }
                 keyframe = try refusable { try stream.live(unit) }
                 if let sent = keyframe {
-                    // Each slice's numbers may need some bytes of emulation prevention more, and a keyframe gets a parameter set.
+                    // Each slice's numbers may need some more bytes of emulation prevention, and a keyframe gets an
+                    // additional parameter set.
                     let units = AnnexB.units(in: unit).count
                     try require(sent.count <= unit.count + 16 * units + 64, "\(unit.count) bytes become \(sent.count)")
                 }
@@ -60,7 +61,8 @@ extension FuzzTarget {
         }
     }
 
-    /// The number of a keyframe can be changed, and nothing moves by more than the longer code and emulation prevention take.
+    /// A keyframe's number can be changed, and nothing moves by more than the longer code and emulation prevention
+    /// require.
     private static func checkKeyframeID(of picture: [UInt8]) throws {
         guard let id = H264KeyframeID(of: picture) else { return }
         let changed = id.changed(in: picture)

@@ -6,7 +6,7 @@ import NIOWebSocket
 import Relay
 
 extension FuzzTarget {
-    /// Access units of an agent's on their way to viewers in scrcpy's packets.
+    /// An agent's access units on their way to viewers in scrcpy's packets.
     static let scrcpy = FuzzTarget("scrcpy", words: ["\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{1}"]) { input in
         var choices = Choices(input)
         let (flags, pts) = (choices.byte(), Int64(choices.short()))
@@ -40,7 +40,7 @@ extension FuzzTarget {
         let hasConfiguration = isKey && ParameterSets(leading: unit.bytes, codec: codec) != nil
         let expected = (hasConfiguration ? [1 << 63] : []) + [UInt64(pts) | (isKey ? 1 << 62 : 0)]
         try require(heads == expected, "heads \(heads)")
-        // No NAL unit is lost; parameter sets that stand twice may come once.
+        // No NAL unit is lost; duplicate parameter sets may come once.
         try require(units(contents) == units([unit.bytes]), "\(contents) of \(unit.bytes)")
     }
 
@@ -48,7 +48,7 @@ extension FuzzTarget {
         Set(
             streams.flatMap { stream in
                 AnnexB.units(in: stream).map { unit in
-                    // Zeros behind a unit belong to the stream.
+                    // Zeros after a unit belong to the stream.
                     let contents = stream[unit.header..<unit.range.upperBound]
                     return contents[..<(contents.lastIndex { $0 != 0 }.map { $0 + 1 } ?? contents.startIndex)]
                 }
@@ -56,7 +56,7 @@ extension FuzzTarget {
         )
     }
 
-    /// A WebSocket's frames and messages, from behind the handshake on.
+    /// A WebSocket's frames and messages, after the handshake.
     static let webSocket = FuzzTarget(
         "websocket",
         words: ["\u{1}", "{\"type\":\"", "ack", "clock", "keyframe", "\"pts\":", "\"presented\":", "\"id\":"]
@@ -87,14 +87,14 @@ extension FuzzTarget {
             WebSocketFrameDecoder(maxFrameSize: WebSocketMachine.Policy().maximumMessage)
         )
         let channel = EmbeddedChannel(handlers: [decoder, collector])
-        // What the decoder throws has reached the collector before it comes here.
+        // Units before an error have reached the collector already.
         for piece in pieces { _ = try? channel.writeInbound(ByteBuffer(bytes: piece)) }
         _ = try? channel.finish(acceptAlreadyClosed: true)
         return collector.actions
     }
 }
 
-/// Hands frames to the machine, as the relay's own handler does.
+/// Passes frames to the machine, like the relay's own handler.
 private final class FrameCollector: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
 

@@ -2,14 +2,14 @@ import Fuzzing
 import RelayTestSupport
 import TestSupport
 
-/// What one connection of a hostile caller does.
+/// The actions of one hostile connection.
 struct Attack {
     /// What follows the bytes.
     enum Ending: CaseIterable {
-        /// Nothing: the connection stays open, and its caller is silent.
+        /// Nothing: the connection stays open and silent.
         case silence
         case close, reset
-        /// The sending side alone is closed.
+        /// Only the sending side is closed.
         case half
     }
 
@@ -17,15 +17,15 @@ struct Attack {
         case whole, torn, repeated, pipelined, announced, upgraded, dripped, mutated, deaf, late
     }
 
-    /// In pieces, which are sent one by one.
+    /// The bytes in pieces, which are sent one by one.
     private(set) var pieces: [[UInt8]] = []
     private(set) var ending = Ending.silence
-    /// Whether it takes the relay's answers.
+    /// Whether it reads the relay's answers.
     private(set) var reads = true
-    /// Of what it is, for people.
+    /// A description for people.
     private(set) var name = ""
 
-    /// One by chance, on sessions of these ids.
+    /// Returns a random attack on sessions with these ids.
     init(sessions: [Int], by random: inout SeededGenerator) {
         let shape = random.pick(Shape.allCases)
         switch shape {
@@ -48,7 +48,7 @@ struct Attack {
             name = "\(request.method) \(request.target), byte by byte"
         case .mutated: mutated(sessions, by: &random)
         case .deaf:
-            // Answers that nobody takes, and no streams, whose viewers have limits of their own.
+            // Answers that are not read; no streams, because their viewers have other limits.
             let target = random.pick(["/openapi.json", "/", "/metrics", "/screencapture"])
             let request = Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
             pieces = [[[UInt8]](repeating: request, count: 200).flatMap(\.self)]
@@ -74,14 +74,14 @@ struct Attack {
     private mutating func torn(_ sessions: [Int], by random: inout SeededGenerator) {
         let request = Self.anyRequest(sessions, by: &random)
         let bytes = request.bytes()
-        // The body alone may be missing; what is never whole lacks the end of its head.
+        // Only the body may be missing; an incomplete request lacks the end of its head.
         let end = request.isNeverWhole ? bytes.firstRange(of: Array("\r\n\r\n".utf8))?.lowerBound ?? 1 : bytes.count - 1
         let count = random.int(in: 1...end)
         pieces = [Array(bytes.prefix(count))]
         name = "\(request.method) \(request.target), \(count) of \(bytes.count) bytes"
     }
 
-    /// A body is announced, and does not come.
+    /// A body is announced and does not come.
     private mutating func announced(_ request: CallerRequest, by random: inout SeededGenerator) {
         let framing = random.pick([
             "Content-Length: 5", "Content-Length: 100000", "Content-Length: 9223372036854775807",
@@ -113,7 +113,7 @@ struct Attack {
             name += ", cut after \(bytes.count) bytes"
         case 1:
             bytes = Array("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8) + bytes
-            name += ", behind another request"
+            name += ", after another request"
         case 2, 3:
             bytes += LinkBytes.said(seed: random.next())
             name += ", with frames at once"
@@ -133,7 +133,7 @@ struct Attack {
     }
 
     private mutating func mutated(_ sessions: [Int], by random: inout SeededGenerator) {
-        // Changed first lines are left to calls that change nothing, and last no longer than their callers wait.
+        // Changed first lines are used only with calls that change nothing and end soon.
         let targets = ["/livez", "/screencapture", "/metrics", "/openapi.json", "/auth", "/readyz", "/page/page.js"]
         let request = "GET \(random.pick(targets)) HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n"
         let words = [
@@ -146,7 +146,7 @@ struct Attack {
 
     // MARK: Requests
 
-    /// One that may be sent whole.
+    /// Returns a request that may be sent completely.
     private static func request(_ sessions: [Int], by random: inout SeededGenerator) -> CallerRequest {
         while true {
             let request = anyRequest(sessions, by: &random)

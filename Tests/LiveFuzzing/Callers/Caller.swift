@@ -6,7 +6,7 @@ final class Caller {
     private var peer: Peer?
     private var pieces: ArraySlice<[UInt8]>
     private var answer = AnswerReader()
-    /// What is not HTTP in the relay's answers.
+    /// Those parts of the relay's answers that are not HTTP.
     private(set) var fault: Fault?
     private(set) var answers: [Int] = []
     private var hasEnded = false
@@ -22,13 +22,13 @@ final class Caller {
 
     deinit { peer?.close() }
 
-    /// Whether it is open as far as its caller knows, who does not learn of an end that waits behind what it does not read.
+    /// Whether the caller believes that it is open. The caller does not see an end that comes after unread bytes.
     var isOpen: Bool { peer?.isOpen ?? false }
 
     /// Whether it has been given a stream or a WebSocket, which last.
     var isStream: Bool { answer.isStream }
 
-    /// Sends the next piece, and ends the connection behind the last one where that is its way.
+    /// Sends the next piece. After the last piece, ends the connection if that belongs to the attack.
     func step() {
         guard let piece = pieces.popFirst() else {
             guard !hasEnded else { return }
@@ -44,7 +44,7 @@ final class Caller {
         peer?.send(piece)
     }
 
-    /// Whether it has done all that it was to do.
+    /// Whether it has done everything.
     var isDone: Bool { pieces.isEmpty && hasEnded || !isOpen }
 
     func leave() { peer?.close() }

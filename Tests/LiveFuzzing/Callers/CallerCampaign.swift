@@ -3,15 +3,15 @@ import Relay
 import RelayTestSupport
 import TestSupport
 
-/// Fuzzes the API of a live relay as callers and viewers, episode by episode, beside a steady device.
+/// Fuzzes the API of a live relay with callers and viewers, in episodes, while a steady device runs.
 package struct CallerCampaign {
-    /// Short limits, so that an episode does not last longer than they do. s
+    /// Limits that are short, so that an episode does not last longer. In seconds.
     private static let (requestTimeout, idleTimeout) = (1.0, 1.0)
-    /// How long a snapshot may take that no agent answers.
+    /// How long a snapshot may take if no agent answers it.
     private static let snapshotTimeout = 5.0
-    /// What a busy machine takes beside, s.
+    /// The additional time on a busy machine, in seconds.
     private static let slack = 15.0
-    /// From so many addresses.
+    /// The number of source addresses.
     private static let addresses = 8
     private static let mostPerAddress = 150
     private static let probeInterval: Int64 = 200_000_000
@@ -57,7 +57,7 @@ extension CallerCampaign: EpisodicCampaign {
             }
             return session
         }
-        // Where many come from one address, some are refused, and nobody else is.
+        // If many connections come from one address, some of them are refused, and no others.
         let isCrowd = random.chance(0.2)
         let attacks: [Attack]
         if isCrowd {
@@ -93,7 +93,7 @@ extension CallerCampaign: EpisodicCampaign {
                 log.note(Fault("a place that is held", caller.attack.name), episode: number, steps: [])
             }
         }
-        // Whether those who read nothing have been ended only the relay can tell.
+        // Only the relay can tell whether connections that do not read have been ended.
         let streams = callers.count { $0.isOpen && $0.isStream }
         figures.streams += streams
         try notePlaces(connections + streams, on: relay, number)
@@ -110,17 +110,17 @@ extension CallerCampaign: EpisodicCampaign {
         }
     }
 
-    /// Whether the relay should have ended a connection by now.
+    /// Returns whether the relay should have ended a connection by now.
     private func isHeld(_ caller: Caller) -> Bool { caller.attack.reads && caller.isOpen && !caller.isStream }
 
-    /// Waits until all that the relay has to end has ended, while others are answered.
+    /// Waits until everything that the relay has to end has ended, while it answers others.
     private mutating func wait(for callers: [Caller], on relay: TestedRelay) throws {
         let begin = monotonicNow()
         var nextProbe = begin
         var due = begin
         let dripping = callers.map(\.attack.pieces.count).max() ?? 0
         let limit = Self.requestTimeout + 2 * Self.idleTimeout + Self.snapshotTimeout + Self.slack
-        // A caller that drips is given its time before.
+        // A caller that sends slowly gets its full time first.
         let deadline = begin + Int64((limit + Double(dripping) * 0.01) * 1e9)
         while callers.contains(where: { isHeld($0) || !$0.isDone }), monotonicNow() < deadline {
             let now = monotonicNow()
@@ -147,7 +147,7 @@ struct CallerFigures: CampaignFigures {
     var answers = 0
     var streams = 0
     var probes = 0
-    /// The most memory that the relay was seen with, KiB.
+    /// The highest memory use of the relay, in KiB.
     var memory = 0
 
     var description: String {

@@ -3,15 +3,15 @@ import Relay
 import RelayTestSupport
 import TestSupport
 
-/// A request that the API's contract has.
+/// A request from the API's contract.
 struct CallerRequest: Sendable {
     let method: String
     let target: String
     let body: String?
-    /// Whether it is never sent whole, because it would end what others use.
+    /// Whether it is never sent completely, because it would end what others use.
     let isNeverWhole: Bool
 
-    /// Calls that end or change more than the sessions that are attacked.
+    /// Calls that end or change more than the attacked sessions.
     private static let reserved = Set(
         [Routes.drain.route, Routes.stopSessions.route, Routes.stopBroadcast.route].flatMap(\.addresses).map {
             "\($0.method.rawValue) \($0.path)"
@@ -30,9 +30,9 @@ struct CallerRequest: Sendable {
         "after": ["0", "9223372036854775807"], "container": ["mp4", "ts"],
     ]
 
-    /// One by chance.
+    /// Returns a random request.
     ///
-    /// - Parameter sessions: Ids that there are.
+    /// - Parameter sessions: Ids of existing sessions.
     init(_ operation: ContractOperation, sessions: [Int], by random: inout some RandomNumberGenerator) {
         method = operation.method
         isNeverWhole = Self.reserved.contains(operation.name)
@@ -45,7 +45,7 @@ struct CallerRequest: Sendable {
         var query: [String] = []
         for parameter in operation.parameters where parameter["in"]?.string == "query" {
             guard let name = parameter["name"]?.string, let values = Self.queries[name] else { continue }
-            // Without a time of its own a wait lasts for half a minute.
+            // By default, a wait lasts for half a minute.
             guard random.chance(0.7) || ["until", "timeout"].contains(name) else { continue }
             query.append("\(name)=\(random.pick(values))")
         }
@@ -61,14 +61,14 @@ struct CallerRequest: Sendable {
         target = address + random.pick(["", "?container=mp4", "?join=live", "?container=ts"])
     }
 
-    /// Whether its answer may last until its caller goes, or for as long as it says.
+    /// Whether its answer may last until its caller goes, or for the time that it names.
     var mayLast: Bool { target.contains("/stream.") || target.contains("/ws") || target.contains("/wait") }
 
-    /// Its bytes.
+    /// Returns its bytes.
     ///
     /// - Parameters:
-    ///   - fields: Lines of the head beside the usual ones.
-    ///   - framing: How the body is announced; nil for its length.
+    ///   - fields: Lines of the head besides the usual ones.
+    ///   - framing: How the body is announced; `nil` for its length.
     func bytes(_ fields: [String] = [], framing: String? = nil) -> [UInt8] {
         var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + fields
         if let framing {

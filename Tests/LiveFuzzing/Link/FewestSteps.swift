@@ -1,17 +1,18 @@
 import Media
 import TestSupport
 
-/// Looks for the fewest steps that end a relay, by leaving some out (Zeller's ddmin, without complements). Each try has a fresh relay.
+/// Looks for the fewest steps that end a relay, by leaving some out (Zeller's ddmin, without complements). Each try
+/// uses a new relay.
 struct FewestSteps {
-    /// How long it looks, ns.
+    /// How long to look, in ns.
     private static let patience: Int64 = 120_000_000_000
-    /// How often steps may fail to end a relay before they count as harmless: most deaths depend on the relay's timing.
+    /// How often steps may fail to end a relay before they count as harmless. Most deaths depend on the relay's timing.
     private static let attempts = 4
     private static let lastAttempts = 10
 
     private let pictures: [Codec: RealPictures]
     private let arguments: [String]
-    /// How often the steps that were found end a relay, for people.
+    /// How often the found steps end a relay, for people.
     private(set) var certainty = ""
 
     init(pictures: [Codec: RealPictures], arguments: [String]) {
@@ -20,7 +21,7 @@ struct FewestSteps {
 
     mutating func find(in steps: [LinkStep]) async throws -> [LinkStep] {
         let deadline = monotonicNow() + Self.patience
-        // Without sessions nothing happens: their starts are left out last.
+        // Nothing happens without sessions, so their starts are left out last.
         let (starts, others) = (steps.filter(\.isStart), steps.filter { !$0.isStart })
         let fewestOthers = try await fewest(of: others, until: deadline) { starts + $0 }
         let fewest = try await fewest(of: starts, until: deadline) { $0 + fewestOthers } + fewestOthers
@@ -30,7 +31,7 @@ struct FewestSteps {
         return fewest
     }
 
-    /// - Parameter whole: The steps to perform, from those that are left.
+    /// - Parameter whole: The steps to perform, given the remaining ones.
     private func fewest(
         of steps: [LinkStep],
         until deadline: Int64,
@@ -57,7 +58,7 @@ struct FewestSteps {
         return false
     }
 
-    /// Whether these steps end a relay.
+    /// Returns whether these steps end a relay.
     private func ends(_ steps: [LinkStep]) async throws -> Bool {
         let relay = try await TestedRelay(on: Loop(), arguments: arguments)
         defer { relay.end() }

@@ -12,22 +12,22 @@ final class FuzzAgent {
     private var peer: Peer?
     private var decoder = PacketDecoder(accepting: .relayToAgent)
     private var kitchens: [SessionID: UnitKitchen] = [:]
-    /// The access unit that was sent last for each session.
+    /// The last access unit sent for each session.
     private var predecessors: [SessionID: UInt64] = [:]
 
-    /// What it knows of sessions that the relay has told it of.
+    /// What it knows about the sessions that the relay has named.
     private(set) var sessions: [SessionID: SessionParameters] = [:]
-    /// Sessions that it is to encode.
+    /// The sessions that it must encode.
     private(set) var active: Set<SessionID> = []
-    /// The requests that keyframes have to answer.
+    /// The requests that keyframes must answer.
     private(set) var requests: [SessionID: UInt32] = [:]
     private(set) var snapshots: [(session: SessionID, request: SnapshotRequest)] = []
-    /// Sessions that were given back.
+    /// Sessions that the relay has handed back.
     private(set) var rested = 0
     private(set) var isAdmitted = false
-    /// Why the relay has refused it or ended the link; nil where it has not said so.
+    /// Why the relay has refused it or ended the link; `nil` if the relay has not said so.
     private(set) var rejected: Reject.Code?
-    /// What the relay sent that is not the protocol.
+    /// What the relay sent that does not follow the protocol.
     private(set) var fault: Fault?
     private(set) var packets = 0
     private(set) var units = 0
@@ -39,17 +39,17 @@ final class FuzzAgent {
 
     deinit { peer?.close() }
 
-    /// Connects without a word.
+    /// Connects without sending anything.
     func connect(port: Int, on loop: Loop) throws {
         let peer = try Peer(port: port) { [weak self] in self?.take($0) }
         loop.add(peer)
         self.peer = peer
     }
 
-    /// Says HELLO.
+    /// Sends HELLO.
     func greet(_ hello: Hello) { send(.hello(hello)) }
 
-    /// Whether the link stands.
+    /// Whether the link is established.
     var isLinked: Bool { isAdmitted && rejected == nil && peer?.isOpen == true }
 
     /// Whether the relay has answered HELLO, or has ended the connection.
@@ -60,7 +60,7 @@ final class FuzzAgent {
         peer?.send(packet.encoded())
     }
 
-    /// Sends bytes, packets or not.
+    /// Sends bytes, which may be packets or not.
     func send(bytes: [UInt8], packets: Int = 0) {
         self.packets += packets
         peer?.send(bytes)
@@ -76,10 +76,10 @@ final class FuzzAgent {
         }
     }
 
-    /// Stops and goes on taking what the relay sends.
+    /// Stops reading, or continues to read, what the relay sends.
     func read(_ reads: Bool) { peer?.reads = reads }
 
-    /// The packet of the session's next access unit, which is put down in the ledger.
+    /// Returns the packet of the session's next access unit and records it in the ledger.
     func unit(_ recipe: UnitRecipe, of session: SessionID, codec: Codec) -> AccessUnit {
         let number = ledger.next()
         let content = kitchens[session, default: UnitKitchen(codec: codec, pictures: pictures)].make(
@@ -148,7 +148,7 @@ final class FuzzAgent {
     }
 }
 
-/// How a connection is ended.
+/// The ways to end a connection.
 enum Ending: CaseIterable, Sendable {
     case close, reset
     /// Only the sending side.

@@ -1,12 +1,12 @@
 import Media
 import Wire
 
-/// The snapshots that the fuzzer's agents answer with.
+/// The snapshots with which the fuzzer's agents answer.
 enum FuzzSnapshot {
-    /// What each file begins with, by which viewers know it.
+    /// The first bytes of each file, by which viewers recognise it.
     static let magic = Array("FUZZSTILL".utf8)
 
-    /// An answer to a request: mostly a file, sometimes a refusal.
+    /// Returns an answer to a request: usually a file, sometimes a refusal.
     static func answer(to request: SnapshotRequest, by random: inout some RandomNumberGenerator) -> Snapshot {
         if random.chance(0.2) {
             return Snapshot(request: request.id, outcome: .refusal(random.pick(Snapshot.Refusal.allCases)))

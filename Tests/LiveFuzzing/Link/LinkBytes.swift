@@ -2,23 +2,23 @@ import Fuzzing
 import RelayTestSupport
 import TestSupport
 
-/// Bytes that are no packets, or not whole ones.
+/// Bytes that are invalid or incomplete packets.
 enum LinkBytes {
     /// Packets of the corpus.
     private static let samples: [[UInt8]] = {
         let target = FuzzTarget.all.first { $0.name == "wire" }
         let inputs = target.flatMap { try? Corpus.inputs(of: $0) } ?? []
-        // The first two bytes say how the target feeds the input.
+        // The first two bytes control how the target feeds the input.
         return inputs.filter { $0.name.hasPrefix("agent") }.map { Array($0.bytes.dropFirst(2)) }
     }()
 
-    /// Packets of the corpus, changed here and there.
+    /// Packets of the corpus with random changes.
     static func mutated(seed: UInt64) -> [UInt8] {
         var random = SeededGenerator(seed: seed)
         return Mutator(corpus: samples, words: ["HLGW\u{1}", "{\"", "null", "[]"]).input(by: &random)
     }
 
-    /// The beginning of a packet.
+    /// The start of a packet.
     static func torn(seed: UInt64) -> [UInt8] {
         var random = SeededGenerator(seed: seed)
         guard random.chance(0.8) else { return FakeAgent.halfPacket }
@@ -26,7 +26,7 @@ enum LinkBytes {
         return Array(sample.prefix(random.int(in: 0...sample.count)))
     }
 
-    /// What a viewer sends on its connection: messages of WebSockets, whole and broken, and bytes of any kind.
+    /// What a viewer sends on its connection: messages of WebSockets, complete and broken, and arbitrary bytes.
     static func said(seed: UInt64) -> [UInt8] {
         var random = SeededGenerator(seed: seed)
         let messages = [
@@ -48,7 +48,7 @@ enum LinkBytes {
         }
     }
 
-    /// `bytes` in pieces of a few sizes, at most 40.
+    /// Splits `bytes` into at most 40 pieces of a few sizes.
     static func pieces(of bytes: [UInt8]) -> [[UInt8]] {
         var (pieces, place) = ([[UInt8]](), 0)
         let sizes = [1, 15, 1, 43, 7, 180, 300]

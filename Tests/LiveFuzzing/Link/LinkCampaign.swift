@@ -1,13 +1,13 @@
 import Media
 import TestSupport
 
-/// Fuzzes the link of a live relay, episode by episode, beside a steady device.
+/// Fuzzes the link of a live relay, in episodes, while a steady device runs.
 package struct LinkCampaign {
     static let relayArguments = [
         "--request-timeout", "5", "--idle-timeout", "5", "--viewer-timeout", "2", "--agent-return-grace", "0.5",
         "--hello-timeout", "2",
     ]
-    /// Streams that are decoded of an episode whose access units are all valid.
+    /// The number of streams to decode from an episode with valid access units only.
     private static let decodings = 3
 
     let options: CampaignOptions
@@ -64,7 +64,7 @@ extension LinkCampaign: EpisodicCampaign {
         log.show(["the fewest steps found that end it, \(search.certainty):"] + fewest.map(Self.text))
     }
 
-    /// The step without the types' names, which the language puts in.
+    /// Returns the step without the types' names, which the language adds.
     static func text(of step: LinkStep) -> String {
         let names = ["LiveFuzzing.", "UnitRecipe.", "Spoil.", "Viewing.Format.", "Ending.", "Greeting.", "Report."]
         let text = names.reduce("\(step)") { $0.replacing($1, with: "") }

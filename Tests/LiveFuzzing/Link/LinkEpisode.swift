@@ -7,13 +7,13 @@ import Wire
 final class LinkEpisode {
     private let relay: TestedRelay
     private let pictures: [Codec: RealPictures]
-    /// Whether all that is sent is valid.
+    /// Whether everything that is sent is valid.
     private let isSound: Bool
     private let ledger = UnitLedger()
     private var sessions: [Int: FuzzSession] = [:]
     private var links: [LinkName: FuzzAgent] = [:]
     private var watchers: [Int: Watcher] = [:]
-    /// Viewers that left or whose places others took.
+    /// Viewers that left or were replaced by others.
     private var formerWatchers: [Watcher] = []
     private var formerLinks: [FuzzAgent] = []
     private(set) var figures = LinkFigures()
@@ -136,11 +136,11 @@ final class LinkEpisode {
     }
 
     private func sendStrange(to id: SessionID, by name: LinkName) {
-        // One that it knows is not strange.
+        // A known session is not unknown.
         guard let agent = links[name], agent.isLinked, agent.sessions[id] == nil else { return }
         let unit = agent.unit(.key(group: 0), of: 0, codec: .h264)
         agent.send(.accessUnit(id, unit))
-        // Another device's, if there is one.
+        // Another device's session, if there is one.
         if let other = sessions.values.first(where: { agent.sessions[$0.id] == nil }) {
             agent.send(.accessUnit(other.id, unit))
         }
@@ -153,7 +153,7 @@ final class LinkEpisode {
         var keyframe: Int64?
         if report == .rest, let session {
             ledger.rest(session.id)
-            // A session rests behind a keyframe only.
+            // A session can rest only after a keyframe.
             let unit = agent.unit(.key(group: 0), of: session.id, codec: session.codec)
             keyframe = unit.pts
             agent.send(.accessUnit(session.id, unit))
@@ -184,7 +184,7 @@ final class LinkEpisode {
         }
         watchers[place] = watcher
         figures.joins += 1
-        // A stream's head comes when its viewer is let in; other answers may take their time.
+        // A stream's head comes when its viewer is admitted; other answers may take longer.
         loop.run(atMost: viewing.format == .snapshot || viewing.format == .wait ? 0.01 : 0.2) {
             watcher.isAnswered || !watcher.isOpen
         }
@@ -217,10 +217,10 @@ final class LinkEpisode {
 
     // MARK: The end
 
-    /// Notes a fault, with others of its kind once.
+    /// Records a fault, each kind once.
     func note(_ fault: Fault) { faults.append(fault) }
 
-    /// Waits until nothing more comes, and notes what viewers and agents have found.
+    /// Waits until nothing more arrives, and records the findings of viewers and agents.
     func settle() {
         loop.run(milliseconds: 20)
         for watcher in Array(watchers.values) + formerWatchers {
@@ -236,7 +236,7 @@ final class LinkEpisode {
         }
     }
 
-    /// Has what viewers of sound sessions got decoded, as many as `most`.
+    /// Decodes what viewers of sound sessions got, at most `most` of them.
     func decode(most: Int) {
         let formats: [Viewing.Format] = [.bare, .transportStream, .movie]
         let whole = (Array(watchers.values) + formerWatchers).filter {
@@ -252,7 +252,7 @@ final class LinkEpisode {
         }
     }
 
-    /// Throws unless each session goes on once it has a sound agent and a viewer.
+    /// Throws unless each session continues once it has a sound agent and a viewer.
     func recover() throws {
         for link in links.values { link.end(.close) }
         let recovery = LinkRecovery(relay: relay, pictures: pictures, ledger: ledger)
@@ -262,7 +262,7 @@ final class LinkEpisode {
         }
     }
 
-    /// Ends all that is left of it.
+    /// Ends everything that is left of the episode.
     func close() throws {
         for watcher in watchers.values { watcher.leave() }
         for link in links.values { link.end(.close) }

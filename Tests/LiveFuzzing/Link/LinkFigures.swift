@@ -10,7 +10,7 @@ struct LinkFigures: CampaignFigures {
     var gapsTold = 0
     var recoveries = 0
     var decodings = 0
-    /// The most memory that the relay was seen with, KiB.
+    /// The highest memory use of the relay, in KiB.
     var memory = 0
 }
 

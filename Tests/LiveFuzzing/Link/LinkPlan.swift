@@ -2,13 +2,13 @@ import Media
 import TestSupport
 import Wire
 
-/// The steps of one episode, made by a seed.
+/// The steps of one episode, generated from a seed.
 struct LinkPlan {
     static let sessions = 4
     static let viewers = 12
 
     let steps: [LinkStep]
-    /// Whether all that is sent is valid, so that whatever viewers get can be decoded.
+    /// Whether everything that is sent is valid, so that everything viewers get can be decoded.
     let isSound: Bool
 
     init(seed: UInt64) {
@@ -126,7 +126,7 @@ struct LinkPlan {
         case ..<10: recipes += run(of: .tiny, 1...12, by: &random)
         case 10: recipes += run(of: .tiny, 600...1300, by: &random)
         case 11:
-            // Seldom as large as a packet may be.
+            // Rarely as large as a packet may be.
             let size = random.chance(0.05) ? 16 << 20 - 200 : random.int(in: 1000...900_000)
             for _ in 0..<(size > 1 << 20 ? 1 : random.int(in: 1...6)) {
                 recipes.append(.fat(size, isKey: random.chance(0.2)))

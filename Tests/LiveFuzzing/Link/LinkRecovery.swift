@@ -4,9 +4,9 @@ import Relay
 import TestSupport
 import Wire
 
-/// Finds out whether sessions that were attacked continue once they have a sound agent and a viewer.
+/// Checks whether attacked sessions continue once they have a sound agent and a viewer.
 struct LinkRecovery {
-    /// How long each of them may take, ns and s.
+    /// How long each of them may take, in ns and in seconds.
     private static let patience: Int64 = 20_000_000_000
     private static let patienceSeconds = 20.0
 
@@ -20,8 +20,8 @@ struct LinkRecovery {
 
     private var loop: Loop { relay.loop }
 
-    /// - Returns: How many sessions have continued: all of them.
-    /// - Throws: What is wrong with the first that does not.
+    /// - Returns: The number of sessions, all of which have continued.
+    /// - Throws: A fault for the first one that does not.
     func recover(_ sessions: [FuzzSession], of device: String) throws -> Int {
         guard !sessions.isEmpty else { return 0 }
         let agent = try soundAgent(of: device)
@@ -30,7 +30,7 @@ struct LinkRecovery {
         return sessions.count
     }
 
-    /// Connects an agent, which the relay may refuse for a moment while it stops a broadcast.
+    /// Connects an agent. The relay may refuse it for a moment while it stops a broadcast.
     private func soundAgent(of device: String) throws -> FuzzAgent {
         let deadline = monotonicNow() + Self.patience
         while true {
@@ -65,7 +65,7 @@ struct LinkRecovery {
             for recipe in [.key(group: 0), .next, .next] as [UnitRecipe] {
                 agent.send(.accessUnit(session.id, agent.unit(recipe, of: session.id, codec: session.codec)))
             }
-            // However late on a busy machine, the first will do.
+            // The first one suffices, however late it is on a busy machine.
             if sent == 0 { sent = ledger.newest }
             if loop.run(atMost: 0.1, until: { watcher.order.newest >= sent || !watcher.isOpen }) { break }
         }

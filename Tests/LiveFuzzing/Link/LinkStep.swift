@@ -1,9 +1,11 @@
 import Wire
 
-/// One thing that happens while a relay's link is fuzzed. A step stands for itself: what it is about that is not there makes it do nothing, so that any
-/// steps of a plan can be left out.
+/// One event while a relay's link is fuzzed.
+///
+/// A step is independent of others: if its session or link does not exist, it does nothing. So any steps of a plan can
+/// be left out.
 enum LinkStep: Sendable {
-    /// Sessions have places, and so have viewers; links have devices and roles.
+    /// Sessions and viewers are named by index, links by device and role.
     case startSession(Int, device: Int, body: String)
     case stopSession(Int)
     case changeSession(Int, body: String)
@@ -12,14 +14,14 @@ enum LinkStep: Sendable {
     case units(LinkName, session: Int, [UnitRecipe], Delivery)
     /// The same for a session that the device does not have.
     case strangeUnits(LinkName, session: UInt32)
-    /// A packet that is no access unit, with odd values.
+    /// A packet other than an access unit, with odd values.
     case report(LinkName, session: Int, Report, seed: UInt64)
     case answerSnapshots(LinkName, seed: UInt64)
     /// Packets of the corpus, changed.
     case mutated(LinkName, seed: UInt64)
-    /// The beginning of a packet whose rest never comes.
+    /// The start of a packet whose rest never comes.
     case torn(LinkName, seed: UInt64)
-    /// Takes nothing of what the relay sends, or goes on.
+    /// Stops reading what the relay sends, or continues.
     case hold(LinkName, Bool)
     case join(Int, session: Int, Viewing)
     case stall(Int)
@@ -31,7 +33,7 @@ enum LinkStep: Sendable {
     case breathe(milliseconds: Int)
 }
 
-/// A link by its device's place in ``TestedRelay/devices`` and its role.
+/// A link, by its device's index in ``TestedRelay/devices`` and its role.
 struct LinkName: Sendable, Hashable, CustomStringConvertible {
     let device: Int
     let role: AgentRole
@@ -39,13 +41,13 @@ struct LinkName: Sendable, Hashable, CustomStringConvertible {
     var description: String { "\(TestedRelay.devices[device])/\(role.rawValue)" }
 }
 
-/// What an agent says first.
+/// What an agent sends first.
 enum Greeting: CaseIterable, Sendable {
     /// HELLO, and that its source streams.
     case streaming
     /// HELLO alone.
     case quiet
-    /// HELLO whose fields are odd, though its token is right.
+    /// HELLO with odd fields but the correct token.
     case odd
     case wrongToken
     /// HELLO twice.
@@ -56,19 +58,19 @@ enum Greeting: CaseIterable, Sendable {
 
 /// How access units are sent.
 struct Delivery: Sendable {
-    /// Whether the link is opened where it does not stand.
+    /// Whether the link is opened if it is not established.
     var revives: Bool
-    /// Whether they leave in one piece.
+    /// Whether they are sent in one piece.
     var isTogether: Bool
     /// Whether the first keyframe waits for the request that it answers.
     var answers: Bool
-    /// Of odd values in their headers; nil for none.
+    /// Odd values in their headers; `nil` for none.
     var oddities: UInt64?
 }
 
 enum Report: CaseIterable, Sendable {
     case heartbeat, status, sessionError, snapshot, encoders, rest, wake
-    /// A body that is JSON of other fields, or none.
+    /// A body that is JSON with other fields, or is not JSON.
     case text
     /// Thousands of them.
     case flood
@@ -87,11 +89,11 @@ struct Viewing: Sendable {
     }
 
     var format: Format
-    /// Of the query; nil for none.
+    /// From the query; `nil` for none.
     var join: String?
-    /// What else the query says.
+    /// The rest of the query.
     var query: [String] = []
 
-    /// The formats whose pictures are looked at.
+    /// The formats whose pictures are checked.
     static let streams: [Format] = [.port, .bare, .transportStream, .movie, .socket, .socketMovie]
 }

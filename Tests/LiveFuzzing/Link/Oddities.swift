@@ -1,12 +1,13 @@
 import TestSupport
 
-/// Odd values in the fields of ACCESS_UNIT packets (docs/wire.md).
+/// Odd values in the fields of ACCESS_UNIT packets (docs/reference/wire.md).
 struct Oddities {
-    /// The offsets in the packet, and the bytes, of PTS, capture, encoding's begin and end, request, flags, orientation, width, height, reserved.
+    /// The offsets in the packet, and the sizes in bytes, of PTS, capture, start and end of encoding, request, flags,
+    /// orientation, width, height and reserved.
     private static let fields = [
         (16, 8), (24, 8), (32, 8), (40, 8), (48, 4), (52, 1), (53, 1), (54, 2), (56, 2), (58, 2),
     ]
-    /// Offsets of fields some of whose values end the link.
+    /// Offsets of fields for which some values end the link.
     private static let fatal: Set<Int> = [53, 54, 56]
 
     private var random: SeededGenerator
@@ -16,9 +17,9 @@ struct Oddities {
     mutating func apply(to packet: inout [UInt8]) {
         for _ in 0..<random.int(in: 0...3) {
             let (offset, count) = random.pick(Self.fields)
-            // What ends the link is left for few packets.
+            // Values that end the link are used for few packets.
             if Self.fatal.contains(offset), random.chance(0.9) { continue }
-            // The flag of keyframes is what the ledger says.
+            // The keyframe flag must match the ledger.
             let isKey = packet[52] & 1
             let value = random.extreme()
             for place in 0..<count {

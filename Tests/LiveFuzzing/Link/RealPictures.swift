@@ -3,13 +3,13 @@ import TestSupport
 
 /// A real encoder's pictures of one codec, in groups that begin with a keyframe.
 struct RealPictures {
-    /// Pictures of a group.
+    /// Pictures per group.
     private static let groupSize = 10
     private static let groupCount = 12
 
     let groups: [[[UInt8]]]
 
-    /// Of all codecs.
+    /// Loads those of all codecs.
     static func load() throws -> [Codec: RealPictures] {
         [
             .h264: try RealPictures(.x264),
@@ -23,7 +23,7 @@ struct RealPictures {
             SourceSettings(
                 name: "\(encoder)",
                 encoder: encoder,
-                // Small ones, whose packets of a transport stream are few.
+                // Small ones, which need few transport stream packets.
                 size: PictureSize(width: 64, height: 64),
                 keyframes: Set(stride(from: 0, to: count, by: Self.groupSize)),
                 pictures: count
@@ -36,7 +36,7 @@ struct RealPictures {
         }
     }
 
-    /// A picture with a number: behind the parameter sets of a keyframe, and in front of any other.
+    /// Returns a picture with a number: after the parameter sets of a keyframe, or before any other picture.
     static func numbered(_ picture: [UInt8], _ number: UInt64, codec: Codec) -> [UInt8] {
         let place = AnnexB.units(in: picture).first {
             !NALUnitKind(header: picture[$0.header], codec: codec).isParameterSet

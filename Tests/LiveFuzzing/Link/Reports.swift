@@ -3,7 +3,7 @@ import Media
 import TestSupport
 import Wire
 
-/// Packets of agents that are no access units, with values that nobody would send.
+/// Agents' packets other than access units, with improbable values.
 struct Reports {
     private var random: SeededGenerator
     private let session: SessionID
@@ -13,7 +13,7 @@ struct Reports {
         self.session = session
     }
 
-    /// The bytes of packets of that kind, and how many there are.
+    /// Returns the bytes of packets of that kind, and their number.
     mutating func bytes(_ report: Report, keyframe: Int64?) -> (bytes: [UInt8], count: Int) {
         switch report {
         case .heartbeat: return (Packet.heartbeat(heartbeat()).encoded(), 1)
@@ -53,7 +53,7 @@ struct Reports {
 
     private mutating func rest(_ keyframe: Int64?) -> Rest {
         let now = UInt64(monotonicNow())
-        // Mostly as it should be, or the session would never rest.
+        // Usually correct, because the session would otherwise never rest.
         let slot = random.chance(0.8) ? now + UInt64(random.int(in: 0...5_000_000_000)) : random.extreme()
         return Rest(
             keyframe: random.chance(0.9) ? keyframe ?? 0 : Int64(truncatingIfNeeded: random.extreme()),
@@ -112,7 +112,7 @@ struct Reports {
         )
     }
 
-    /// The JSON of a packet, changed as text, in a packet of its own or of another type.
+    /// The JSON of a packet, changed as text, in a packet of its own type or of another one.
     private mutating func changedText() -> [UInt8] {
         let samples = [
             Packet.heartbeat(heartbeat()), .status(status()), .rest(session, rest(nil)),

@@ -6,9 +6,9 @@ import TestSupport
 struct UnitKitchen {
     private let codec: Codec
     private let pictures: [Codec: RealPictures]
-    /// The group of pictures that is sent, and how many of it were.
+    /// The group of pictures that is being sent, and how many of them have been sent.
     private var (group, sent) = (0, 0)
-    /// Whether what was sent so far can be decoded.
+    /// Whether everything sent so far can be decoded.
     private var isIntact = false
 
     init(codec: Codec, pictures: [Codec: RealPictures]) { (self.codec, self.pictures) = (codec, pictures) }
@@ -49,12 +49,12 @@ struct UnitKitchen {
         return unit
     }
 
-    /// A slice of a picture that is no keyframe, with a start code. No decoder reads it.
+    /// A slice of a picture other than a keyframe, with a start code. No decoder reads it.
     private func slice(_ payload: [UInt8]) -> [UInt8] {
         [0, 0, 0, 1] + (codec == .h264 ? [0x41] : [0x02, 0x01]) + payload
     }
 
-    /// - Parameter seed: Of what is random in it.
+    /// - Parameter seed: The seed of its random content.
     private func spoiled(_ spoil: Spoil, _ number: UInt64, _ seed: UInt64) -> MadeUnit {
         var random = SeededGenerator(seed: seed)
         let isKey = random.chance(0.3)
@@ -63,7 +63,7 @@ struct UnitKitchen {
         return withoutSoundBeginning(spoil, base, isKey, &random) ?? ofOddParts(spoil, base, isKey, number, &random)
     }
 
-    /// A keyframe in two parts: up to its first slice, and from there on.
+    /// Splits a keyframe in two: up to its first slice, and the rest.
     private func keyframe(_ number: UInt64) -> (sets: [UInt8], slices: [UInt8]) {
         let key = RealPictures.numbered(groups[0][0], number, codec: codec)
         let slice = AnnexB.units(in: key).first { NALUnitKind(header: key[$0.header], codec: codec) == .slice }
@@ -73,7 +73,8 @@ struct UnitKitchen {
 
     private func plain(_ number: UInt64) -> [UInt8] { Marker.unit(number, codec: codec) + slice([0x9A, 0x02]) }
 
-    /// An access unit whose first bytes are not a start code and a header that the codec has; nil for the other kinds.
+    /// Returns an access unit that does not begin with a start code and a header of the codec; `nil` for the other
+    /// kinds.
     private func withoutSoundBeginning(
         _ spoil: Spoil,
         _ base: [UInt8],
@@ -96,7 +97,7 @@ struct UnitKitchen {
         return made(bytes, isKey)
     }
 
-    /// An access unit that begins as it should.
+    /// Returns an access unit that begins correctly.
     private func ofOddParts(
         _ spoil: Spoil,
         _ base: [UInt8],
@@ -124,7 +125,7 @@ struct UnitKitchen {
             return made(base + [[UInt8]](repeating: unit, count: random.int(in: 100...20_000)).flatMap(\.self), isKey)
         case .manySets:
             let header: [UInt8] = codec == .h264 ? [0x68] : [0x44, 0x01]
-            // Seldom as many as a packet has room for.
+            // Rarely as many as a packet has room for.
             let count = random.pick([100, 1000, 1000, 5000, 5000, 400_000])
             let many = (0..<count).flatMap { number -> [UInt8] in
                 let digits = (0..<3).map { 0x80 | UInt8(number >> (7 * $0) & 0x7F) }

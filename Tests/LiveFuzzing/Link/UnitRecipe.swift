@@ -1,54 +1,54 @@
-/// How an access unit is made.
+/// The way to make an access unit.
 enum UnitRecipe: Sendable {
     /// The keyframe of one of the real groups of pictures.
     case key(group: Int)
-    /// The picture behind the last one; a keyframe where there is none.
+    /// The picture after the last one; a keyframe if there is none.
     case next
-    /// One that fills a single transport packet.
+    /// A picture that fills a single transport packet.
     case tiny
-    /// One of so many bytes.
+    /// A picture with this many bytes.
     case fat(Int, isKey: Bool)
     case spoiled(Spoil, seed: UInt64)
 }
 
-/// What is wrong with an access unit, or only odd.
+/// What is wrong or odd about an access unit.
 enum Spoil: CaseIterable, Sendable {
     /// No start code anywhere.
     case noStartCode
     /// Something before the first start code.
     case leadingBytes
-    /// A start code and nothing behind it.
+    /// A start code with nothing after it.
     case noHeader
     case zeros
     case oneByte
     /// `forbidden_zero_bit` is set.
     case forbiddenBit
     case reservedType
-    /// Flagged as a keyframe, and without parameter sets.
+    /// Flagged as a keyframe, but without parameter sets.
     case keyWithoutSets
-    /// Flagged as a keyframe, and none.
+    /// Flagged as a keyframe, but not a keyframe.
     case falseKey
-    /// A keyframe that is not flagged.
+    /// A keyframe without the flag.
     case hiddenKey
-    /// Parameter sets and no picture.
+    /// Parameter sets without a picture.
     case setsOnly
-    /// Parameter sets that are cut off, before a picture.
+    /// Truncated parameter sets before a picture.
     case cutSets
     /// A sequence parameter set of random bits.
     case wildSets
-    /// Start codes next to one another.
+    /// Adjacent start codes.
     case emptyUnits
     /// Thousands of slices.
     case manyUnits
-    /// Thousands of parameter sets that do not stand together.
+    /// Thousands of parameter sets that are not contiguous.
     case manySets
     case otherCodec
     case mutated
-    /// The beginning of one.
+    /// The start of one.
     case cut
     /// With a delimiter in front.
     case delimiterFirst
     case delimiterOnly
-    /// Many zeros in front of the start code and behind the last NAL unit.
+    /// Many zeros before the start code and after the last NAL unit.
     case padded
 }

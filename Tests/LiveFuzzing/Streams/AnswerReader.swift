@@ -1,13 +1,13 @@
-/// Takes an HTTP answer apart as it comes.
+/// A reader of an HTTP answer as it arrives.
 struct AnswerReader {
     private enum Part {
         case head, chunkLine, chunkEnd, trailer, toEnd, done
-        /// Bytes that are left of a body of known length, or of a chunk.
+        /// The bytes left in a body of known length, or in a chunk.
         case body(Int)
         case chunk(Int)
     }
 
-    /// The longest head or line of a chunk, bytes.
+    /// The longest head or chunk line, in bytes.
     private static let longestHead = 64 << 10
 
     private let isHead: Bool
@@ -21,23 +21,23 @@ struct AnswerReader {
     /// - Parameter isHead: Whether it answers HEAD.
     init(isHead: Bool = false) { self.isHead = isHead }
 
-    /// Whether the answer has come to its end.
+    /// Whether the answer is complete.
     var isComplete: Bool {
         if case .done = part { true } else { false }
     }
 
-    /// Whether it lasts until somebody ends it: a stream or a WebSocket.
+    /// Whether it lasts until one side ends it: a stream or a WebSocket.
     var isStream: Bool { status == 101 || status == 200 && !head.contains("\r\ncontent-length:") }
 
-    /// Bytes behind the answer's end.
+    /// The bytes after the answer's end.
     mutating func takeRest() -> [UInt8] {
         defer { rest = [] }
         return rest
     }
 
-    /// Takes in what has come.
+    /// Accepts the next bytes.
     ///
-    /// - Returns: The bytes of the body among it.
+    /// - Returns: Those of them that belong to the body.
     mutating func take(_ bytes: [UInt8]) throws(Fault) -> [UInt8] {
         rest += bytes
         var body: [UInt8] = []

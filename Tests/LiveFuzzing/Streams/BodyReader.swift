@@ -1,4 +1,4 @@
-/// Reads an answer that is not a stream.
+/// A reader of an answer other than a stream.
 struct BodyReader: StreamReader {
     let isStatic: Bool
     private var count = 0

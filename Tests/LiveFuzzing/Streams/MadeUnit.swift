@@ -1,6 +1,6 @@
 import Media
 
-/// The bytes of an access unit, and what they are.
+/// The bytes of an access unit, and their properties.
 struct MadeUnit {
     private static let mostStartCodes = 1024
 
@@ -8,11 +8,12 @@ struct MadeUnit {
     let bytes: [UInt8]
     /// Whether it is sent as a keyframe.
     let isKey: Bool
-    /// Whether no viewer may get it: it does not begin with a start code and the header of a NAL unit, or has too many NAL units (docs/wire.md).
+    /// Whether no viewer may get it, because it does not begin with a start code and a NAL unit header, or has too many
+    /// NAL units (docs/reference/wire.md).
     let isBroken: Bool
-    /// Where its number stands; nil where the bytes have none.
+    /// The position of its number; `nil` if the bytes have none.
     let marker: Marker.Place?
-    /// Whether a decoder reads it, behind those before it.
+    /// Whether a decoder can read it after the ones before it.
     var isReal = false
 
     init(_ bytes: [UInt8], isKey: Bool, codec: Codec) {
@@ -23,7 +24,8 @@ struct MadeUnit {
         marker = Marker.find(in: bytes)
     }
 
-    /// What the relay makes of it right behind a keyframe with the same `idr_pic_id`; nil where it leaves it as it is.
+    /// What the relay makes of it directly after a keyframe with the same `idr_pic_id`; `nil` if the relay does not
+    /// change it.
     var changed: [UInt8]? {
         guard codec == .h264, isKey else { return nil }
         return H264KeyframeID(of: bytes)?.changed(in: bytes)
@@ -38,8 +40,8 @@ struct MadeUnit {
         return count
     }
 
-    /// H.264 and H.265, 7.3.1: `forbidden_zero_bit`, a type that streams have, and `nuh_temporal_id_plus1`, which is not 0. Annex B: zeros before the
-    /// first start code belong to the stream.
+    /// H.264 and H.265, 7.3.1: `forbidden_zero_bit`, a type that streams have, and `nuh_temporal_id_plus1`, which is
+    /// not 0. Annex B: zeros before the first start code belong to the stream.
     private static func beginsWithUnit(_ bytes: [UInt8], codec: Codec) -> Bool {
         guard let one = bytes.firstIndex(where: { $0 != 0 }), one >= 2, bytes[one] == 1, one + 1 < bytes.count else {
             return false

@@ -1,33 +1,35 @@
 package import Media
 
-/// The number that an access unit carries through every format, so that a viewer's pictures can be told apart: user data that decoders ignore
-/// (`user_data_unregistered`, H.264 D.1.7, H.265 D.2.7).
+/// A number that an access unit carries through every format, to identify a viewer's pictures.
+///
+/// It is in user data that decoders ignore (`user_data_unregistered`, H.264 D.1.7, H.265 D.2.7).
 package enum Marker {
-    /// Stands in front of the number. No stream has it by chance.
+    /// The identifier before the number, which no stream contains by chance.
     private static let identifier: [UInt8] = [
         0xF5, 0x7A, 0x21, 0xC3, 0x9E, 0x44, 0x4B, 0xD8, 0xB1, 0x5C, 0x88, 0xE7, 0x63, 0x2F, 0xA6, 0x91,
     ]
-    /// Seven bits in each byte, whose first bit is set: no start code looks like them.
+    /// Seven bits in each byte, whose first bit is set, so that no start code can occur.
     private static let digits = 8
-    /// Of the identifier and the number.
+    /// The size of the identifier and the number.
     static let byteCount = identifier.count + digits
 
     package struct Place: Equatable {
         package let number: UInt64
-        /// Of the identifier in the bytes.
+        /// The identifier's offset in the bytes.
         let offset: Int
     }
 
-    /// A NAL unit with that number, which is less than 2^56, and its start code.
+    /// Returns a NAL unit with that number, which must be less than 2^56, and its start code.
     package static func unit(_ number: UInt64, codec: Codec) -> [UInt8] {
         let header: [UInt8] = codec == .h264 ? [0x06] : [0x4E, 0x01]
         let payload = identifier + (0..<digits).map { 0x80 | UInt8(number >> UInt64(7 * $0) & 0x7F) }
         return [0, 0, 0, 1] + header + [5, UInt8(payload.count)] + payload + [0x80]
     }
 
-    /// The first whole one at `start` or after it.
+    /// Returns the first complete marker at or after `start`.
     ///
-    /// Access units are cut within their markers, too. In a byte stream the next one follows there, whose start code has zeros instead of digits.
+    /// Access units can also be cut within their markers. In a byte stream, the next unit follows there, and its start
+    /// code has zeros where digits would be.
     package static func find(in bytes: [UInt8], from start: Int = 0) -> Place? {
         let offset = bytes.withUnsafeBufferPointer { bytes -> Int? in
             var place = start
@@ -49,7 +51,7 @@ package enum Marker {
         return Place(number: number, offset: offset)
     }
 
-    /// Overwrites all markers, which say no longer what the bytes are.
+    /// Overwrites all markers, because they no longer identify the bytes.
     static func erase(in bytes: inout [UInt8]) {
         while let place = find(in: bytes) { bytes[place.offset] = 0xF4 }
     }

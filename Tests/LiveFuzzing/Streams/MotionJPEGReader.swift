@@ -1,4 +1,4 @@
-/// Reads a stream of snapshots: parts with their lengths, and the boundary between them.
+/// A reader of a stream of snapshots: parts with their lengths, separated by the boundary.
 struct MotionJPEGReader: StreamReader {
     private static let boundary = Array("--heliograph-snapshot\r\n".utf8)
     private static let headEnd = Array("\r\n\r\n".utf8)

@@ -1,6 +1,7 @@
 import TestSupport
 
-/// Reads fragmented MP4: whole boxes, a beginning, and fragments of one picture each whose numbers and times increase.
+/// A reader of fragmented MP4: complete boxes, an initialization segment, and fragments of one picture each with
+/// increasing numbers and times.
 struct MovieReader: StreamReader {
     /// Longer than any access unit.
     private static let mostBytes: UInt64 = 18 << 20
@@ -11,7 +12,7 @@ struct MovieReader: StreamReader {
     private var number: UInt64?
     private var time: UInt64?
     private(set) var whole = 0
-    /// Bytes of all boxes so far.
+    /// The number of bytes of all boxes so far.
     private var taken = 0
 
     private struct Fragment {
@@ -20,7 +21,7 @@ struct MovieReader: StreamReader {
         let isKey: Bool
     }
 
-    /// The initialization segment has come by other means.
+    /// Records that the initialization segment has come by another way.
     mutating func begin() { hasBeginning = true }
 
     var remainder: Int { buffer.count }
@@ -80,7 +81,7 @@ struct MovieReader: StreamReader {
             try expect(next > number, "a fragment's number that does not increase", "\(next) behind \(number)")
             try expect(
                 next == number + 1 || isKey,
-                "missing fragments without a keyframe behind them",
+                "missing fragments without a keyframe after them",
                 "\(number), \(next)"
             )
         } else {

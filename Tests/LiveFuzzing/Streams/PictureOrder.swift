@@ -3,20 +3,20 @@ import Wire
 
 /// A picture as a viewer got it.
 struct SeenPicture {
-    /// Annex B.
+    /// The Annex B bytes.
     var bytes: [UInt8]
-    /// Whether the format says that it is a keyframe; nil where it does not tell.
+    /// Whether the format marks it as a keyframe; `nil` if the format does not tell.
     var isKey: Bool?
-    /// In the format's unit; nil where it does not tell, and where it turns over.
+    /// The time in the format's unit; `nil` if the format does not tell it, or where it wraps around.
     var time: Int64?
-    /// Whether the start codes are not the agent's.
+    /// Whether the start codes differ from the agent's.
     var isRewritten = false
 }
 
-/// Holds what one viewer gets of a session against what the agents have sent.
+/// Compares what one viewer gets of a session with what the agents have sent.
 ///
-/// A viewer begins with a keyframe. What follows a picture is the very next one of the same link, or a keyframe: a picture never comes without its
-/// reference.
+/// A viewer begins with a keyframe. A picture is followed by the very next one of the same link or by a keyframe: a
+/// picture never comes without its reference.
 struct PictureOrder {
     private enum Last {
         case nothing
@@ -28,7 +28,7 @@ struct PictureOrder {
     private let session: SessionID
     private let codec: Codec
     private let ledger: UnitLedger
-    /// Whether every picture has to come once the first one has.
+    /// Whether every picture must come after the first one.
     private let isStrict: Bool
     private var last = Last.nothing
     private var time: Int64?
@@ -52,7 +52,7 @@ struct PictureOrder {
         }
         try expect(entry.session == session, "a picture of another session", "\(entry.session) in \(session)")
         try expect(!entry.content.isBroken, "a malformed access unit at a viewer", "number \(entry.number)")
-        // The relay writes a keyframe that it sends again anew.
+        // The relay rewrites a keyframe that it sends again.
         let isResent = ledger.rested.contains(session)
         if entry.content.isReal, !isResent {
             try expect(isSame(picture, entry), "a picture that is not as it was sent", "\(entry.number)")
@@ -110,7 +110,7 @@ struct PictureOrder {
         return picture.isRewritten && picture.bytes == Self.lengthened(sent)
     }
 
-    /// What a transport stream puts in front of an access unit that has no delimiter.
+    /// What a transport stream inserts before an access unit without a delimiter.
     private static func delimiter(_ codec: Codec) -> [UInt8] {
         codec == .h264 ? [0, 0, 0, 1, 0x09, 0xF0] : [0, 0, 0, 1, 0x46, 0x01, 0x50]
     }

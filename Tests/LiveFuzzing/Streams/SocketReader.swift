@@ -3,7 +3,7 @@ import Relay
 import RelayTestSupport
 import TestSupport
 
-/// Reads what a WebSocket brings behind its handshake: events and pictures in their order (docs/websocket.md).
+/// A reader of what a WebSocket sends after its handshake: events and pictures in order (docs/reference/websocket.md).
 struct SocketReader: StreamReader {
     private static let headSize = 36
 
@@ -15,14 +15,14 @@ struct SocketReader: StreamReader {
     private var awaitsKeyframe = false
     private var isClosed = false
     private(set) var gapsTold = 0
-    /// Payloads of pings that have no answer yet.
+    /// The payloads of pings that have not been answered yet.
     private var pings: [[UInt8]] = []
 
     init(isMovie: Bool) { self.isMovie = isMovie }
 
     var remainder: Int { buffer.count }
 
-    /// The answers to the pings that have come.
+    /// The received answers to pings.
     mutating func takePongs() -> [UInt8] {
         defer { pings = [] }
         return pings.flatMap { WebSocketClient.frame(first: 0x8A, $0) }
@@ -60,7 +60,7 @@ struct SocketReader: StreamReader {
             guard message.count >= codecEnd else { throw Fault("a configuration that is cut off") }
             isConfigured = true
             guard isMovie else { return }
-            // Each configuration brings another beginning; fragments go on.
+            // Each configuration brings another initialization segment; the fragments continue.
             var beginning = MovieReader()
             try beginning.take(Array(message[codecEnd...])) { _ throws(Fault) in throw Fault("a picture in a beginning")
             }
@@ -70,7 +70,7 @@ struct SocketReader: StreamReader {
         }
         try expect(message.first == 2 && message.count > Self.headSize, "a message of no type", "\(message.prefix(4))")
         let isKey = message[1] & 1 == 1
-        try expect(!awaitsKeyframe || isKey, "a told gap without a keyframe behind it")
+        try expect(!awaitsKeyframe || isKey, "an announced gap without a keyframe after it")
         awaitsKeyframe = false
         let time = Int64(bitPattern: message[4..<12].number)
         let payload = Array(message[Self.headSize...])

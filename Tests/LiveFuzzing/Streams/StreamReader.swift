@@ -1,14 +1,14 @@
 import TestSupport
 
-/// Takes a viewer's stream apart as it comes, and checks that it is well formed.
+/// A reader that parses a viewer's stream as it arrives and checks that it is well formed.
 protocol StreamReader {
-    /// Takes in what has come.
+    /// Accepts the next bytes.
     ///
-    /// - Parameter see: Called for every whole picture.
+    /// - Parameter see: Called for every complete picture.
     mutating func take(_ bytes: [UInt8], _ see: (SeenPicture) throws(Fault) -> Void) throws(Fault)
-    /// Bytes of a picture that has not come whole.
+    /// The bytes of an incomplete picture.
     var remainder: Int { get }
-    /// Bytes of the stream up to the end of the last whole picture, where the format is one that files have.
+    /// The bytes of the stream up to the end of the last complete picture, if the format is used in files.
     var whole: Int { get }
     /// How often the stream has said that pictures are missing.
     var gapsTold: Int { get }
@@ -19,14 +19,14 @@ extension StreamReader {
     var whole: Int { 0 }
 }
 
-/// Reads the bare byte stream, in which only the numbers tell where an access unit ends.
+/// A reader of the bare byte stream, in which only the numbers show where an access unit ends.
 struct ByteStreamReader: StreamReader {
     /// More than the longest access unit.
     private static let mostBytes = 40 << 20
 
     private let ledger: UnitLedger
     private var buffer: [UInt8] = []
-    /// Up to where the buffer has been searched.
+    /// The position up to which the buffer has been searched.
     private var searched = 0
     private(set) var whole = 0
 
@@ -47,7 +47,7 @@ struct ByteStreamReader: StreamReader {
                 throw Fault("a picture that was never sent", "number \(place.number)")
             }
             guard !ledger.rested.contains(entry.session) else {
-                // What the relay makes of it has another length.
+                // The relay's version of it has another length.
                 try see(SeenPicture(bytes: Array(buffer[place.offset...].prefix(Marker.byteCount))))
                 (begin, searched) = (place.offset + 1, place.offset + 1)
                 continue
@@ -60,12 +60,12 @@ struct ByteStreamReader: StreamReader {
             whole += end - begin
             (begin, searched) = (end, end)
         }
-        // A marker may have come in part.
+        // A marker may be incomplete.
         searched = max(begin, buffer.count - 64)
         try expect(buffer.count - begin <= Self.mostBytes, "a stream without pictures")
     }
 
-    /// Where a picture ends that begins at `start`, as it was sent or changed; nil where it has not come whole.
+    /// Returns the end of the picture that begins at `start`, as it was sent or changed; `nil` if it is incomplete.
     private func end(of unit: MadeUnit, from start: Int) -> Int? {
         let end = start + unit.bytes.count
         guard end <= buffer.count else { return nil }
@@ -74,7 +74,7 @@ struct ByteStreamReader: StreamReader {
     }
 }
 
-/// Reads scrcpy's packets.
+/// A reader of scrcpy's packets.
 struct PacketReader: StreamReader {
     private static let headerSize = 12
     /// Longer than any access unit.

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Reads a transport stream: whole packets, and counters without a gap that is not told.
+/// A reader of a transport stream: complete packets, and counters without a gap that is not announced.
 struct TransportReader: StreamReader {
     private static let packetSize = 188
     private static let videoPID: UInt16 = 0x100
@@ -8,19 +8,19 @@ struct TransportReader: StreamReader {
 
     private var buffer: [UInt8] = []
     private var counters: [UInt16: UInt8] = [:]
-    /// The picture that has begun: its first packet, and its payloads so far.
+    /// The current picture: its first packet, and its payloads so far.
     private var unit: (head: ParsedPacket, bytes: [UInt8])?
-    /// Tables since the last picture began.
+    /// The tables since the last picture began.
     private var tables: Set<UInt16> = []
     private var hasTables = false
-    /// Whether the next picture has to be a keyframe, because the stream has said that some are missing.
+    /// Whether the next picture must be a keyframe, because the stream has said that some are missing.
     private var awaitsKeyframe = false
     private(set) var gapsTold = 0
     /// Bytes of all packets so far.
     private var taken = 0
     private(set) var whole = 0
 
-    /// A picture's end is known when the next one begins, or by its length.
+    /// A picture's end is known from the start of the next one, or from its length.
     var remainder: Int { buffer.count }
 
     mutating func take(_ bytes: [UInt8], _ see: (SeenPicture) throws(Fault) -> Void) throws(Fault) {
@@ -75,7 +75,7 @@ struct TransportReader: StreamReader {
         if packet.isRandomAccess {
             try expect(tables == Self.tablePIDs, "a keyframe without tables", "\(tables)")
         } else {
-            try expect(!awaitsKeyframe, "a told gap without a keyframe behind it")
+            try expect(!awaitsKeyframe, "an announced gap without a keyframe after it")
         }
         awaitsKeyframe = false
         hasTables = !tables.isEmpty
@@ -84,7 +84,7 @@ struct TransportReader: StreamReader {
         try finishIfWhole(see)
     }
 
-    /// Hands the picture on when its length says that it is whole.
+    /// Passes the picture on if its length shows that it is complete.
     private mutating func finishIfWhole(_ see: (SeenPicture) throws(Fault) -> Void) throws(Fault) {
         guard let unit, unit.bytes.count >= 6 else { return }
         let length = Int(unit.bytes[4..<6].number)

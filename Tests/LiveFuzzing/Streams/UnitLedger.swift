@@ -1,7 +1,7 @@
 import Media
 import Wire
 
-/// The access units that the fuzzer's agents have sent, by the numbers that they carry.
+/// The access units that the fuzzer's agents have sent, by their numbers.
 final class UnitLedger {
     /// One that was sent.
     struct Entry {
@@ -19,7 +19,7 @@ final class UnitLedger {
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
     private var links = 0
-    /// Sessions whose pictures the relay may have made itself, because an agent handed the repeats over.
+    /// Sessions whose pictures the relay may have made itself, because an agent has handed the repeats over.
     private(set) var rested: Set<SessionID> = []
 
     /// The number of the next access unit.
@@ -34,7 +34,7 @@ final class UnitLedger {
         return links
     }
 
-    /// The number that was given out last.
+    /// The last number that was given out.
     var newest: UInt64 { last }
 
     func add(_ entry: Entry) { entries[entry.number] = entry }
@@ -43,7 +43,7 @@ final class UnitLedger {
 
     subscript(_ number: UInt64) -> Entry? { entries[number] }
 
-    /// Forgets those up to a number.
+    /// Forgets the units up to a number.
     func forget(upTo number: UInt64, of session: SessionID) {
         entries = entries.filter { $0.key > number || $0.value.session != session }
     }

@@ -3,7 +3,7 @@ package import HeliographAPI
 import NIOHTTP1
 import TestSupport
 
-/// openapi.json, as what answers are held against.
+/// openapi.json, with which answers are compared.
 package struct Contract: Sendable {
     package static let current: Contract = {
         let file = Programs.repository.appendingPathComponent("Sources/Relay/HTTP/openapi.json")
@@ -38,18 +38,18 @@ package struct Contract: Sendable {
         document["components"]?["responses"]?[name] ?? .null
     }
 
-    /// An operation's response with this status; nil where it has none.
+    /// Returns an operation's response with this status; `nil` if it has none.
     package func response(_ status: Int, of operation: ContractOperation) -> JSONValue? {
         operation.value["responses"]?["\(status)"].map(document.dereferenced)
     }
 
-    /// The codes of a response's problem; none where it has no problem.
+    /// Returns the codes of a response's problem; none if it has no problem.
     package func codes(of response: JSONValue) -> [String] {
         let schema = response["content"]?["application/problem+json"]?["schema"]
         return schema?["properties"]?["code"]?["enum"]?.elements?.compactMap(\.string) ?? []
     }
 
-    /// The operation that a call is, if it is one. A path without parameters goes before one that has them.
+    /// Returns the operation that a call addresses, if any. A path without parameters takes precedence.
     package func operation(_ method: String, _ target: String) -> ContractOperation? {
         operations(at: target).first { $0.method == (method == "HEAD" ? "GET" : method) }
     }
@@ -60,7 +60,7 @@ package struct Contract: Sendable {
         return literal.isEmpty ? operations.filter { $0.matches(path) } : literal
     }
 
-    /// What of an answer is not as the contract has it.
+    /// Returns how an answer differs from the contract.
     package func faults(of answer: RunningRelay.Answer, to method: String, _ target: String) -> [String] {
         guard let response = response(answer.status, method, target) else { return ["has status \(answer.status)"] }
         return headerFaults(answer.headers, by: response) + bodyFaults(answer, by: response, isHead: method == "HEAD")
@@ -69,7 +69,7 @@ package struct Contract: Sendable {
     private func response(_ status: Int, _ method: String, _ target: String) -> JSONValue? {
         if let operation = operation(method, target) { return response(status, of: operation) }
         switch status {
-        // Looked at before the path is.
+        // Checked before the path.
         case 403: return response("OtherSite")
         case 404 where operations(at: target).isEmpty: return response("UnknownRoute")
         case 405 where !operations(at: target).isEmpty: return response("MethodNotAllowed")
@@ -97,7 +97,7 @@ package struct Contract: Sendable {
         guard let media = response["content"]?[type] else { return ["is of type \(type)"] }
         guard !isHead else { return answer.body.isEmpty ? [] : ["has a body"] }
         guard type.hasSuffix("json") else { return [] }
-        guard let body = try? JSONValue(parsing: answer.body) else { return ["is no JSON"] }
+        guard let body = try? JSONValue(parsing: answer.body) else { return ["is not JSON"] }
         let isProblem = type == "application/problem+json"
         let otherStatus = isProblem && body["status"] != .integer(answer.status)
         return (otherStatus ? ["says another status"] : []) + schema(media["schema"] ?? .null).faults(of: body)
@@ -123,13 +123,13 @@ package struct ContractOperation: Sendable {
     }
 }
 
-/// An answer that is not as the contract has it.
+/// An answer that differs from the contract.
 package struct ContractFault: Error, CustomStringConvertible {
     package let description: String
 }
 
 extension JSONValue {
-    /// What `value` refers to, or itself where it is no reference.
+    /// Returns what `value` refers to, or `value` itself if it is not a reference.
     package func dereferenced(_ value: JSONValue) -> JSONValue {
         guard let reference = value["$ref"]?.string else { return value }
         return resolved(reference) ?? .null

@@ -52,7 +52,7 @@ package struct ContractDocument {
     private mutating func paths() -> JSONValue {
         var paths: [JSONValue.Member] = []
         let addresses = Routes.all.flatMap(\.addresses)
-        for route in addresses.filter({ !$0.isAlias }) + addresses.filter(\.isAlias) {
+        for route in addresses.filter({ $0.addressKind != .alias }) + addresses.filter({ $0.addressKind == .alias }) {
             let operation = JSONValue.Member(name: route.method.rawValue.lowercased(), value: operation(route))
             if let place = paths.firstIndex(where: { $0.name == route.path }) {
                 paths[place].value = .object((paths[place].value.members ?? []) + [operation])
@@ -71,25 +71,40 @@ package struct ContractDocument {
 
     private mutating func operation(_ route: Route) -> JSONValue {
         var members: [JSONValue.Member] = [
-            .init(name: "operationId", value: .string(route.isAlias ? "\(route.name)Alias" : route.name)),
+            .init(name: "operationId", value: .string(route.name + route.addressKind.rawValue)),
             .init(name: "tags", value: [.string(route.tag.rawValue)]),
             .init(name: "summary", value: .string(route.summary)),
         ]
-        let alias = route.isAlias ? "An alias of `\(route.name)`." : ""
-        let description = [route.description, alias].filter { !$0.isEmpty }.joined(separator: " ")
+        let description = [route.description, Self.remark(on: route)].filter { !$0.isEmpty }.joined(separator: " ")
         if !description.isEmpty { members.append(.init(name: "description", value: .string(description))) }
         members.append(.init(name: "security", value: Self.security(of: route.access)))
         let parameters = parameters(of: route)
         if !parameters.isEmpty { members.append(.init(name: "parameters", value: .array(parameters))) }
         if route.takesBody { members.append(.init(name: "requestBody", value: body(of: route))) }
+        if route.place == .png {
+            let content: JSONValue = ["image/png": ["schema": schemas.json(.bytes)]]
+            members.append(.init(name: "requestBody", value: ["required": true, "content": content]))
+        }
         let problems = route.problems.map { problem in
             let status = "\(problem.status)"
             let example = examples["calls"]?[route.name]?["answers"]?[status]
             return JSONValue.Member(name: status, value: response(problem, example: example))
         }
-        let answer = JSONValue.Member(name: "\(route.answer.status)", value: answer(of: route))
-        members.append(.init(name: "responses", value: .object([answer] + problems)))
+        let answers = ([route.answer] + route.otherAnswers).map { answer in
+            JSONValue.Member(name: "\(answer.status)", value: value(of: answer, to: route))
+        }
+        members.append(.init(name: "responses", value: .object(answers + problems)))
         return .object(members)
+    }
+
+    /// Returns the description of one of a call's addresses.
+    private static func remark(on route: Route) -> String {
+        switch route.addressKind {
+        case .main: ""
+        case .alias: "An alias of `\(route.name)`."
+        case .named: "The same as `\(route.name)`, of the session of that name."
+        case .device: "The same as `\(route.name)`, of the device's shared session, which the call may start."
+        }
     }
 
     private static func security(of access: RouteAccess) -> JSONValue {
@@ -104,6 +119,10 @@ package struct ContractDocument {
     private static let pathParameters = [
         (name: "SessionID", field: Field("id", .integer(1...Int(UInt32.max)), "The session.", isRequired: true)),
         (name: "Device", field: Field("device", .device, "The device.", isRequired: true)),
+        (
+            name: "Name",
+            field: Field("name", .sessionName, "The name of the session or the template.", isRequired: true)
+        ),
     ]
 
     private mutating func parameters(of route: Route) -> [JSONValue] {
@@ -113,7 +132,7 @@ package struct ContractDocument {
         }
         switch route.place {
         case .query, .queryOrBody: return parameters + route.arguments.fields.map { parameter($0, in: "query") }
-        case .body, .nowhere: return parameters
+        case .body, .nowhere, .png: return parameters
         }
     }
 
@@ -155,8 +174,7 @@ package struct ContractDocument {
 
     // MARK: Answers
 
-    private mutating func answer(of route: Route) -> JSONValue {
-        let answer = route.answer
+    private mutating func value(of answer: Route.Answer, to route: Route) -> JSONValue {
         var members: [JSONValue.Member] = [.init(name: "description", value: .string(answer.description))]
         if !answer.headers.isEmpty { members.append(.init(name: "headers", value: headers(answer.headers))) }
         if !answer.contents.isEmpty {
@@ -253,7 +271,7 @@ package struct ContractDocument {
         "version": .string(Release.current),
         "summary": "Broadcasts of screens, and the sessions that show them.",
         "description": """
-        docs/api.md says what goes beyond a table. Request bodies are JSON objects, whatever their Content-Type, and an \
+        docs/reference/api.md says what goes beyond a table. Request bodies are JSON objects, whatever their Content-Type, and an \
         empty body is `{}`. An unknown field is an error. Answers have every field, null if there is nothing to say, and \
         must not be cached. The relay answers HEAD as GET, without the body. The responses UnknownRoute and \
         MethodNotAllowed describe the answers of other paths and of other methods. The responses RequestTimeout, \
@@ -268,7 +286,8 @@ package struct ContractDocument {
         switch tag {
         case .broadcasts: "A broadcast is a device's live capture agent."
         case .sessions: "A session is one encoded stream of a device."
-        case .viewers: "Viewers watch a session, take its picture or wait for its screen."
+        case .viewers: "Viewers watch a session or take its picture."
+        case .waits: "Callers wait for what a screen shows."
         case .access: "Whose key it is, and the web page's login."
         case .monitoring: "For monitors and service managers."
         case .page: "The web page, and this document."

@@ -52,7 +52,7 @@ extension JSONValue {
         }
     }
 
-    /// All in one line, with spaces behind commas and colons.
+    /// Returns everything in one line, with spaces after commas and colons.
     private var lineText: String {
         switch self {
         case .object(let members):

@@ -1,12 +1,13 @@
 import Foundation
 package import HeliographAPI
 
-/// The part of JSON Schema 2020-12 that openapi.json uses. Any other keyword is a fault of the schema's, so that nothing in there goes unlooked at.
+/// The part of JSON Schema 2020-12 that openapi.json uses. Any other keyword is an error, so that nothing stays
+/// unchecked.
 package struct JSONSchema {
-    /// What it says of itself and nobody checks.
+    /// Annotations, which are not checked.
     private static let annotations: Set = ["description", "default"]
 
-    /// The document in which its references are.
+    /// The document that contains its references.
     private let root: JSONValue
     private let schema: JSONValue
 
@@ -15,7 +16,7 @@ package struct JSONSchema {
         self.root = root
     }
 
-    /// What is wrong with `value`, and where; nothing when it conforms.
+    /// Returns what is wrong with `value`, and where; empty if it conforms.
     package func faults(of value: JSONValue) -> [String] { faults(of: value, at: "") }
 
     private func faults(of value: JSONValue, at place: String) -> [String] {
@@ -64,8 +65,8 @@ package struct JSONSchema {
         case ("format", "date-time"):
             guard let string = value.string else { return [] }
             let form = /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z/
-            return fault(unless: string.wholeMatch(of: form) != nil, "\(value.text) is no date-time")
-        // Integers are of 64 bits here anyway, and bytes are no JSON.
+            return fault(unless: string.wholeMatch(of: form) != nil, "\(value.text) is not a date-time")
+        // Integers have 64 bits here anyway, and bytes are not JSON.
         case ("format", "int64"), ("format", "binary"): return []
         case ("items", _):
             return (value.elements ?? []).enumerated().flatMap {
@@ -95,7 +96,7 @@ package struct JSONSchema {
         return ["\(place): the schema's \(keyword) is not understood: \(argument.text)"]
     }
 
-    /// What is wrong with the members of `value` that are none of `names`.
+    /// Returns what is wrong with the members of `value` that are not among `names`.
     private func faults(of value: JSONValue, at place: String, beside names: Set<String>, _ schema: JSONValue)
         -> [String]
     {
@@ -138,7 +139,7 @@ extension JSONValue {
         }
     }
 
-    /// What a reference within this document, such as `#/components/schemas/Session`, leads to (RFC 6901).
+    /// Returns what a reference within this document, such as `#/components/schemas/Session`, points to (RFC 6901).
     package func resolved(_ reference: String) -> JSONValue? {
         guard reference.hasPrefix("#/") else { return nil }
         return reference.dropFirst(2).split(separator: "/").reduce(self) { value, name in

@@ -7,8 +7,9 @@ import Testing
 @Suite("The web page's files")
 struct PageFilesTests {
     private static let page = Programs.repository.appendingPathComponent("Sources/Relay/Page")
+    private static let client = Programs.repository.appendingPathComponent("Clients/js")
 
-    /// The relative addresses that a file refers to: attributes of HTML, imports of scripts.
+    /// Returns the relative addresses that a file refers to: attributes of HTML, imports of scripts.
     private static func references(in text: String) -> [String] {
         let pattern = /(?:src|href)="(?<attribute>[^"#]+)"|from "\.\/(?<module>[^"]+)"/
         return text.matches(of: pattern).map { match in
@@ -25,12 +26,37 @@ struct PageFilesTests {
                 let answer = try await relay.get("/\(path)")
                 #expect(answer.status == 200, "/\(path)")
                 #expect(answer.headers["content-type"].first?.isEmpty == false)
-                // Behind a path prefix there would be nothing.
-                #expect(!answer.text.contains("`/screencapture"), "/\(path)")
+                // An absolute address would break behind a proxy's path prefix.
+                #expect(answer.text.matches(of: /["'`]\/(screencapture|v1|auth)/).isEmpty, "/\(path)")
                 waiting += Self.references(in: answer.text)
             }
             let files = try FileManager.default.contentsOfDirectory(atPath: Self.page.path)
             #expect(seen == Set(files.map { $0 == "index.html" ? "" : "page/\($0)" }))
+        }
+    }
+
+    @Test("include the JavaScript client, by a link to each of its files")
+    func client() async throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.client.path).filter { $0.hasSuffix(".js") }
+        #expect(names.contains("heliograph.js"))
+        try await RunningRelay.run { relay in
+            for name in names {
+                let link = Self.page.appendingPathComponent(name).path
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+                #expect(target == "../../../Clients/js/\(name)", "ln -s ../../../Clients/js/\(name) \(link)")
+                let text = try String(contentsOf: Self.client.appendingPathComponent(name), encoding: .utf8)
+                #expect(try await relay.get("/page/\(name)").text == text, "\(name)")
+            }
+        }
+    }
+
+    @Test("need nothing of the page in the JavaScript client, which others copy as it is")
+    func clientAlone() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.client.path).filter { $0.hasSuffix(".js") }
+        for name in names {
+            let text = try String(contentsOf: Self.client.appendingPathComponent(name), encoding: .utf8)
+            let imported = Self.references(in: text).map { String($0.dropFirst("page/".count)) }
+            #expect(Set(imported).subtracting(names) == [], "\(name)")
         }
     }
 

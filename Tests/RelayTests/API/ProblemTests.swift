@@ -7,7 +7,7 @@ import RelayTestSupport
 import TestSupport
 import Testing
 
-/// A call that the API refuses, and how.
+/// A call that the API refuses, and the expected error.
 private struct Refusal: Sendable, CustomTestStringConvertible {
     var method = HTTPMethod.POST
     var path = "/screencapture/start"
@@ -196,7 +196,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("when a port is taken or there are none left")
+    @Test("when a port is in use or none is left")
     func ports() async throws {
         try await RunningRelay.run {
             $0.sessionPortBase = 65535
@@ -240,11 +240,11 @@ struct ProblemTests {
         }
     }
 
-    @Test("with a code that docs/api.md explains", arguments: Problem.Code.allCases)
+    @Test("with a code that docs/reference/api.md explains", arguments: Problem.Code.allCases)
     func everyCodeIsDocumented(code: Problem.Code) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("docs/api.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appendingPathComponent("docs/reference/api.md"), encoding: .utf8)
         #expect(text.contains("| \(code.status) | `\(code.rawValue)` |"))
     }
 }
@@ -274,7 +274,7 @@ struct AnswerTests {
             let named = Set(lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] })
             for line in lines where !line.hasPrefix("#") {
                 let name = line.prefix { $0 != "{" && $0 != " " }
-                // A histogram's samples have its name and one of these behind it.
+                // A histogram's samples have its name followed by one of these suffixes.
                 let suffix = ["_bucket", "_sum", "_count"].first { name.hasSuffix($0) && !named.contains(name) } ?? ""
                 #expect(named.contains(name.dropLast(suffix.count)), "\(line)")
             }
@@ -298,7 +298,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "HEAD with no byte behind the head, problems included",
+        "HEAD without any byte after the head, problems included",
         arguments: ["/livez", "/screencapture/7", "/nowhere"]
     )
     func headBytes(path: String) async throws {

@@ -57,7 +57,7 @@ struct AccessTests {
         }
     }
 
-    @Test("goes on with the keys of before when the file is damaged, and lets nobody in when it is gone")
+    @Test("keeps the former keys when the file is damaged, and admits nobody when it is gone")
     func brokenFile() async throws {
         let keys = try Keys()
         let key = try keys.make("ci", .operator)
@@ -126,7 +126,7 @@ struct AccessTests {
         }
     }
 
-    @Test("ends what was watched without a key when the first key is made; a session's port on loopback needs none")
+    @Test("ends streams without a key when the first key is made; a session's port on loopback needs none")
     func firstKeyEndsStreams() async throws {
         let keys = try Keys()
         try await RunningRelay.run(keys: keys) { relay in
@@ -167,13 +167,13 @@ struct AccessTests {
             #expect(try await relay.call(.GET, "/auth", key: key).status == 200)
             #expect(try await relay.get("/auth").code == "missing_key")
             var logins: [Int] = []
-            // A busy machine may have given one back meanwhile.
+            // On a busy machine one may have been given back meanwhile.
             for _ in 0..<5 { logins.append(try await relay.post("/auth/login", ["key": "nonsense"]).status) }
             #expect(logins.contains(429) && logins.allSatisfy { $0 == 401 || $0 == 429 })
         }
     }
 
-    @Test("has the log tell of every call that changes something: who, what, and the answer")
+    @Test("logs every call that changes something: who, what, and the answer")
     func audit() async throws {
         let keys = try Keys()
         let (viewer, op) = (try keys.make("wall", .viewer), try keys.make("ci", .operator))
@@ -267,7 +267,7 @@ struct AccessTests {
         #expect(lines.last?.metadata["code"] == "unknown_device" && lines.last?.metadata["device"] == nil)
     }
 
-    @Test("off is said by the log, and who needs no key is told of too")
+    @Test("the log says if access is off, and who needs no key")
     func off() async throws {
         let log = LogRecorder()
         try await RunningRelay.run(log: log) { relay in _ = try await relay.post("/screencapture/start") }

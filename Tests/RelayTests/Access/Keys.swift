@@ -5,7 +5,7 @@ import Relay
 import RelayTestSupport
 import TestSupport
 
-/// A key file in a folder of its own, and the keys that were made in it.
+/// A key file in a separate folder, and the keys that were created in it.
 final class Keys: Sendable {
     private let folder: URL
     let file: KeyFile

@@ -76,7 +76,7 @@ struct KeysCommandTests {
             let environment = key.isEmpty ? [:] : ["HELIOGRAPH_KEY": key]
             return try await Self.heliograph([command] + address + arguments, environment: environment)
         }
-        // No agent: this is not about the desktop.
+        // No agent, because this test is not about the desktop.
         func findings(key: String = "") async throws -> [Finding] {
             struct Report: Decodable { var findings: [Finding] }
             let outcome = try await run("doctor", ["--json", "--agent", "/nonexistent"], key: key)

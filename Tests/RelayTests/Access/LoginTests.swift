@@ -41,13 +41,13 @@ struct LoginTests {
             try keys.revoke("ci")
             #expect(try await relay.call(.GET, "/auth", headers: [("Cookie", cookie)]).code == "missing_key")
             while try await socket.next() != nil {}
-            // Another key of that name is another key.
+            // Another key with the same name is a different key.
             _ = try keys.make("ci", .operator)
             #expect(try await relay.call(.GET, "/auth", headers: [("Cookie", cookie)]).code == "missing_key")
         }
     }
 
-    @Test("is not to be used by other pages")
+    @Test("cannot be used by other pages")
     func otherPages() async throws {
         let keys = try Keys()
         let key = try keys.make("ci", .operator)
@@ -74,13 +74,13 @@ struct LoginTests {
                 headers: ["Cookie": cookie, "Origin": "http://127.0.0.1:3000"]
             )
             #expect(socket.answer.hasPrefix("HTTP/1.1 403 "))
-            // Its own pages, by whatever name they were reached.
+            // The relay's own pages, by every name that reaches them.
             let named = [("Host", "wall.example"), ("Origin", "https://wall.example")]
             #expect(try await relay.call(.GET, "/livez", headers: named).status == 200)
         }
     }
 
-    @Test("what a page of another site fetches is refused, but for the relay's page, links and snapshots")
+    @Test("fetches by a page of another site are refused, except for the relay's page, links and snapshots")
     func otherSites() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()

@@ -8,7 +8,7 @@ import Wire
 
 @Suite("An agent's user")
 struct PeerUserTests {
-    // As the kernel writes it, shortened: a listener, both ends of a connection, one that its process has closed.
+    // The kernel's format, shortened: a listener, both ends of a connection, and one that its process has closed.
     private static let list = Array(
         """
           sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -45,7 +45,7 @@ struct PeerUserTests {
         #expect(PeerUser.Form.v4.text(of: v6) == nil)
     }
 
-    @Test("a list that cannot be read is an error, one that there is not is none")
+    @Test("an unreadable list is an error, a missing one is not")
     func unreadable() throws {
         let scratch = try Scratch()
         defer { withExtendedLifetime(scratch) {} }
@@ -67,7 +67,7 @@ struct PeerUserTests {
         #expect(users.objection(to: nil)?.code == .wrongUser)
     }
 
-    /// Connects as another user and says HELLO; prints what comes back.
+    /// Connects as another user, sends HELLO, and prints the answer.
     private static let stranger = """
         import os, socket, sys
         os.setuid(int(sys.argv[1]))
@@ -78,7 +78,7 @@ struct PeerUserTests {
 
     @Test(
         "is asked for when the token is right",
-        .enabled(if: geteuid() == 0, "only root can be somebody else"),
+        .enabled(if: geteuid() == 0, "only root can become another user"),
         arguments: ["127.0.0.1", "::1"]
     )
     func wrongUser(host: String) async throws {

@@ -14,7 +14,7 @@ struct ConfigurationFileTests {
         try ConfigurationFile.settings(in: text, path: "relay.yaml")
     }
 
-    /// What is said about `text`, without the file's name.
+    /// Returns the error for `text`, without the file's name.
     private func faults(_ text: String) throws -> [String] {
         let error = try #require(throws: ConfigurationError.self) { try settings(text) }
         #expect(error.lines.allSatisfy { $0.hasPrefix("relay.yaml:") })
@@ -48,6 +48,7 @@ struct ConfigurationFileTests {
         tv.screenshotTimeout = .milliseconds(2500)
         tv.maximumSessions = 1
         tv.maximumViewers = 2
+        tv.isOnDemand = true
         let names = Set(DeviceConfiguration.settings.map(\.name)).subtracting(["fallback"])
         expected.listedDevices = [
             DeviceSettings(name: "tv", settings: Settings(tv, names: names)), DeviceSettings(name: "Wall_2-b"),
@@ -97,6 +98,7 @@ struct ConfigurationFileTests {
             screenshotTimeout: 2.5
             maxSessions: 1
             maxViewers: 2
+            onDemand: true
           Wall_2-b: {}
         """
 
@@ -108,7 +110,10 @@ struct ConfigurationFileTests {
     @Test(
         "with a fault is refused with its place, and what is allowed",
         arguments: [
-            ("maxSesions: 3", "1:1: maxSesions is no field here; there is: http, agentLink, sessionPortBase, "),
+            (
+                "maxSesions: 3",
+                "1:1: Unknown field 'maxSesions'. Did you mean 'maxSessions'? Allowed: http, agentLink, "
+            ),
             ("\n\nmaxSessions: 0", "3:14: maxSessions is 0; allowed: 1 to 1000"),
             ("maxViewers: 1.5", "1:13: maxViewers is 1.5; a whole number is expected"),
             ("maxViewers: \"4\"", "1:13: maxViewers is a string; a whole number is expected"),
@@ -130,18 +135,22 @@ struct ConfigurationFileTests {
             ("tls: {certificate: /c}", "1:6: tls.key is missing"),
             ("agentUsers: [no-such-user]", "1:13: agentUsers has \"no-such-user\"; allowed: names and numbers"),
             ("logLevel: loud", "1:11: logLevel is \"loud\"; allowed: trace, debug, info, notice, "),
+            ("logLevel: debgu", "1:11: logLevel is \"debgu\". Did you mean 'debug'? Allowed: trace, debug, info, "),
             ("agent: ''", "1:8: agent is 0 characters long; allowed: 1 to 4096 characters"),
-            ("agent: \"a\\0b\"", "1:8: agent is with a NUL in it; allowed: any other character"),
+            ("agent: \"a\\0b\"", "1:8: agent contains a NUL; allowed: any other character"),
             ("source: portal", "1:9: source is a string; an object is expected"),
             ("source: {}", "1:9: source.kind is missing"),
             ("source: {kind: node}", "1:9: source.node is missing"),
-            ("source:\n  kind: portal\n  fps: 3", "3:3: source.fps is no field here; there is: kind, cursor"),
+            ("source:\n  kind: portal\n  fps: 3", "3:3: Unknown field 'source.fps'. Allowed: kind, cursor"),
             ("devices: {}", "1:10: devices has 0 devices; allowed: 1 to 64"),
             ("devices:\n  tv:", "2:6: devices.tv is null; an object is expected"),
-            ("devices:\n  a b: {}", "2:3: devices.a b is no device's name; allowed: 1 to 64 letters, digits, - and _"),
+            (
+                "devices:\n  a b: {}",
+                "2:3: devices.a b is not a device's name; allowed: 1 to 64 letters, digits, - and _"
+            ),
             (
                 "devices: {tv: {fps: 3}}",
-                "1:16: devices.tv.fps is no field here; there is: source, fallback, agent, environment, "
+                "1:16: Unknown field 'devices.tv.fps'. Allowed: source, fallback, agent, environment, "
             ),
             ("devices: {tv: {maxViewers: 0}}", "1:28: devices.tv.maxViewers is 0; allowed: 1 to 10000"),
             ("devices: {tv: {stateDirectory: x}}", "1:32: devices.tv.stateDirectory is x; allowed: absolute paths"),
@@ -151,42 +160,42 @@ struct ConfigurationFileTests {
             ),
             (
                 "devices: {tv: {screenshotCommand: []}}",
-                "1:35: devices.tv.screenshotCommand is 0 long; allowed: 1 to 100 strings"
+                "1:35: devices.tv.screenshotCommand has 0 strings; allowed: 1 to 100"
             ),
             (
                 "devices: {tv: {screenshotCommand: [grim, 3]}}",
-                "1:35: devices.tv.screenshotCommand is with a number in it; an array of strings is expected"
+                "1:35: devices.tv.screenshotCommand contains a number; an array of strings is expected"
             ),
             (
                 "devices: {tv: {screenshotCommand: [grim, \"a\\0b\"]}}",
-                "1:35: devices.tv.screenshotCommand is with a string of 3 characters in it; allowed: "
+                "1:35: devices.tv.screenshotCommand contains a string of 3 characters; allowed: "
             ),
-            ("devices: {tv: {screenshotCommand: [&a grim]}}", "1:36: anchors are not read: "),
+            ("devices: {tv: {screenshotCommand: [&a grim]}}", "1:36: anchors are not supported: "),
             (
                 "devices: {tv: {environment: {A: 1}}}",
                 "1:33: devices.tv.environment.A is a number; a string is expected"
             ),
             (
                 "devices: {tv: {environment: {1A: x}}}",
-                "1:30: devices.tv.environment.1A is no variable's name; allowed: "
+                "1:30: devices.tv.environment.1A is not a variable's name; allowed: "
             ),
             (
                 "devices:\n  tv:\n    environment:\n      HELIOGRAPH_LINK_TOKEN: x",
-                "4:7: devices.tv.environment.HELIOGRAPH_LINK_TOKEN is the relay's own to set; "
+                "4:7: devices.tv.environment.HELIOGRAPH_LINK_TOKEN is set by the relay itself; "
             ),
-            ("maxViewers: 3\nhttp: x\nmaxViewers: 4", "1:1: maxViewers stands again further down; allowed: once"),
-            ("maxViewers: 3\n\"maxViewers\": 4", "1:1: maxViewers stands again further down; allowed: once"),
-            ("devices:\n  1: {}\n  \"1\": {}", "3:3: devices.1 stands here for the second time; allowed: once"),
-            ("? [a]\n: 1", "1:3: the name of a field is a word"),
-            ("maxViewers: &n 4", "1:13: anchors are not read: write the value where it belongs"),
-            ("maxViewers: &n 4\nmaxSessions: *n", "2:14: aliases are not read: write the value where it belongs"),
-            ("maxViewers: !!int \"4\"", "1:13: tags are not read: write the value without one"),
-            ("source: !x {kind: auto}", "1:9: tags are not read: write the value without one"),
+            ("maxViewers: 3\nhttp: x\nmaxViewers: 4", "1:1: maxViewers is given again further down; allowed: once"),
+            ("maxViewers: 3\n\"maxViewers\": 4", "1:1: maxViewers is given again further down; allowed: once"),
+            ("devices:\n  1: {}\n  \"1\": {}", "3:3: devices.1 is given here for the second time; allowed: once"),
+            ("? [a]\n: 1", "1:3: the name of a field must be a word"),
+            ("maxViewers: &n 4", "1:13: anchors are not supported: write the value where it belongs"),
+            ("maxViewers: &n 4\nmaxSessions: *n", "2:14: aliases are not supported: write the value where it belongs"),
+            ("maxViewers: !!int \"4\"", "1:13: tags are not supported: write the value without one"),
+            ("source: !x {kind: auto}", "1:9: tags are not supported: write the value without one"),
             ("- http", "1:1: the file is an array; an object is expected, such as http: 127.0.0.1:8420"),
-            ("a: 1\n---\nb: 2", "2:1: this is no YAML: expected a single document in the stream, but found another"),
-            ("http: [", "2:1: this is no YAML: while parsing a flow node, did not find expected node content"),
-            ("http: 1\n\tagent: x", "2:1: this is no YAML: "),
-            ("http: \u{1}", "1:7: this is no YAML: control characters are not allowed"),
+            ("a: 1\n---\nb: 2", "2:1: this is not YAML: expected a single document in the stream, but found another"),
+            ("http: [", "2:1: this is not YAML: while parsing a flow node, did not find expected node content"),
+            ("http: 1\n\tagent: x", "2:1: this is not YAML: "),
+            ("http: \u{1}", "1:7: this is not YAML: control characters are not allowed"),
         ]
     )
     func isRefused(text: String, fault: String) throws {
@@ -245,8 +254,8 @@ struct ConfigurationFileTests {
             "a\(layer): &a\(layer) [" + [String](repeating: "*a\(layer - 1)", count: 9).joined(separator: ", ") + "]"
         }
         let bomb = (["a0: &a0 [x]"] + layers).joined(separator: "\n")
-        #expect(try faults(bomb) == ["2:10: aliases are not read: write the value where it belongs"])
-        // As a field's name it would have to be compared with others.
+        #expect(try faults(bomb) == ["2:10: aliases are not supported: write the value where it belongs"])
+        // As a field name it would have to be compared with other names.
         #expect(try faults(bomb + "\n? *a39\n: 1").count == 1)
         #expect(try faults(String(repeating: "[", count: 500_000)).count == 1)
         #expect(try faults(String(repeating: "{a: ", count: 900) + "1" + String(repeating: "}", count: 900)).count == 1)

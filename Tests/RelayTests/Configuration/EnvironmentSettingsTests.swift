@@ -44,11 +44,12 @@ struct EnvironmentSettingsTests {
         #expect(settings.values.eachDevice.source == SourceRequest(kind: .mutter))
     }
 
-    @Test("that are wrong are named, each with what is wrong")
+    @Test("wrong ones are named, each with its error")
     func wrong() {
         #expect(
-            faults(["HELIOGRAPH_RELAY_MAX_SESIONS": "4"]).first?.hasPrefix("HELIOGRAPH_RELAY_MAX_SESIONS: is no field")
-                == true
+            faults(["HELIOGRAPH_RELAY_MAX_SESIONS": "4"]).first?.hasPrefix(
+                "HELIOGRAPH_RELAY_MAX_SESIONS: Unknown field 'maxSesions'. Did you mean 'maxSessions'? Allowed: http, "
+            ) == true
         )
         #expect(
             faults(["HELIOGRAPH_RELAY_MAX_SESSIONS": "0"]) == [
@@ -57,9 +58,15 @@ struct EnvironmentSettingsTests {
         )
         #expect(faults(["HELIOGRAPH_RELAY_MAX_SESSIONS": "many", "HELIOGRAPH_RELAY_WATCHDOG": "0"]).count == 2)
         #expect(
-            faults(["HELIOGRAPH_RELAY_AGENT": "[a"]).first?.hasPrefix("HELIOGRAPH_RELAY_AGENT: this is no YAML") == true
+            faults(["HELIOGRAPH_RELAY_AGENT": "[a"]).first?.hasPrefix("HELIOGRAPH_RELAY_AGENT: this is not YAML")
+                == true
         )
         let nested = faults(["HELIOGRAPH_RELAY_DEVICES": "{tv: {maxViewers: 0}}"])
         #expect(nested == ["HELIOGRAPH_RELAY_DEVICES: tv.maxViewers is 0; allowed: 1 to 10000"])
+        #expect(
+            faults(["HELIOGRAPH_RELAY_DEVICES": "{tv: {fps: 3}}"]).first?.hasPrefix(
+                "HELIOGRAPH_RELAY_DEVICES: Unknown field 'tv.fps'. Allowed: source, "
+            ) == true
+        )
     }
 }

@@ -1,8 +1,8 @@
 import Relay
 
-/// The tables of docs/configuration.md that list settings.
+/// The tables in docs/reference/configuration.md that list settings.
 enum SettingReference {
-    /// Each table's name, which its marks in the page have, and its text.
+    /// The text of each table, by the name in its marks in the page.
     static let tables = ["settings": settings, "reload": reload, "devices": devices]
 
     private static let sharedNames = RelayConfiguration.settings.map(\.name).filter { name in
@@ -35,7 +35,8 @@ enum SettingReference {
         }
     )
 
-    private static func table(_ columns: [String], _ rows: [[String]]) -> String {
+    /// Returns a table in Markdown.
+    static func table(_ columns: [String], _ rows: [[String]]) -> String {
         let divider = "|" + String(repeating: "---|", count: columns.count) + "\n"
         return row(columns) + divider + rows.map(row).joined()
     }

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("The reference of settings")
 struct SettingReferenceTests {
-    private static let page = Programs.repository.appendingPathComponent("docs/configuration.md")
+    private static let page = Programs.repository.appendingPathComponent("docs/reference/configuration.md")
     private static let isWritten = ProcessInfo.processInfo.environment["HELIOGRAPH_WRITE_REFERENCE"] != nil
 
-    @Test("in docs/configuration.md is what the table says; Scripts/settings-reference writes it")
+    @Test("in docs/reference/configuration.md is what the table says; Scripts/settings-reference writes it")
     func page() throws {
         var page = try String(contentsOf: Self.page, encoding: .utf8)
         for (name, table) in SettingReference.tables {
@@ -40,7 +40,7 @@ struct SettingReferenceTests {
         let outcome = try Programs.run(Programs.product("heliograph-relay"), ["--experimental-dump-help"])
         let dump = try JSONValue(parsing: Data(outcome.output.utf8))
         let arguments = dump["command"]?["arguments"]?.elements ?? []
-        /// What the help says of each flag, by its name.
+        /// The help's text for each flag, by the flag's name.
         func texts(_ field: String) -> [String: String] {
             let pairs = arguments.map { ($0["preferredName"]?["name"]?.string ?? "", $0[field]?.string ?? "") }
             return Dictionary(pairs) { first, _ in first }

@@ -149,9 +149,9 @@ struct SettingsTests {
 
 @Suite("heliograph-relay --check-config")
 struct CheckConfigTests {
-    /// Runs the program with a configuration file of `text`, named relay.yaml, in its folder.
+    /// Runs the program in a folder with a configuration file, relay.yaml, that contains `text`.
     ///
-    /// - Parameter starts: Whether it is to start, which it cannot.
+    /// - Parameter starts: Whether it should try to start, which always fails.
     private func check(
         _ text: String?,
         _ flags: String...,
@@ -165,13 +165,13 @@ struct CheckConfigTests {
         return try Programs.run(
             Programs.product("heliograph-relay"),
             (starts ? [] : ["--check-config"]) + (text == nil ? [] : ["--config", "relay.yaml"]) + flags,
-            // Not the state of whoever runs the tests.
+            // Not the state of the user who runs the tests.
             environment: ["XDG_STATE_HOME": folder.path].merging(environment) { $1 },
             directory: folder
         )
     }
 
-    @Test("says ok to what is right, and starts nothing")
+    @Test("accepts a correct configuration, and starts nothing")
     func right() throws {
         let outcome = try check("portsFile: ports.json\ndevices: {tv: {}}", "--max-viewers", "3")
         #expect(outcome.status == 0)
@@ -188,7 +188,7 @@ struct CheckConfigTests {
         let lines = outcome.errors.split(separator: "\n")
         #expect(lines.count == 2)
         #expect(lines[0] == "relay.yaml:1:13: maxViewers is 0; allowed: 1 to 10000")
-        #expect(lines[1].hasPrefix("relay.yaml:2:1: httpp is no field here"))
+        #expect(lines[1].hasPrefix("relay.yaml:2:1: Unknown field 'httpp'. Did you mean 'http'? Allowed: "))
     }
 
     @Test("says what is wrong with the flags, by the same rules, and exits with 64")

@@ -11,8 +11,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// What a call answers is held against the contract wherever tests make one, by ``RunningRelay/call(_:_:key:headers:body:)``. Here every operation does what it is
-/// there for, once with nothing to tell and once with all there is.
+/// Calls every operation with success, once with minimal and once with full answers.
+///
+/// ``RunningRelay/call(_:_:key:headers:body:)`` checks every answer in all tests against the contract.
 @Suite("Every operation answers as the contract has it", .serialized)
 struct ContractAnswersTests {
     private static var left: DeviceConfiguration {
@@ -27,7 +28,7 @@ struct ContractAnswersTests {
 
     init() throws { (keys, scratch) = (try Keys(), try Scratch()) }
 
-    /// Calls operations, and knows which have succeeded.
+    /// A caller of operations that records which ones have succeeded.
     private final class Caller: Sendable {
         private let relay: RunningRelay
         private let key: APIKey?
@@ -38,13 +39,13 @@ struct ContractAnswersTests {
             (self.relay, self.key, self.usesAliases) = (relay, key, usesAliases)
         }
 
-        /// The routes that have not succeeded at their address or their alias.
+        /// The routes that have not succeeded yet, neither at their address nor at their alias.
         var missing: Set<String> {
             let routes = Routes.all.map { usesAliases ? $0.aliased : $0 }
             return Set(routes.map { "\($0.method.rawValue) \($0.path)" }).subtracting(succeeded.withLock { $0 })
         }
 
-        /// The target that is called: `target`, or the address whose alias it is.
+        /// Returns the target to call: `target`, or the address that it is an alias of.
         private func address(_ method: HTTPMethod, _ target: String) -> String {
             let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
             let verb = method == .HEAD ? "GET" : method.rawValue
@@ -74,7 +75,13 @@ struct ContractAnswersTests {
             return answer.json
         }
 
-        /// What changes nothing.
+        func callAsFunction(_ method: HTTPMethod, template bytes: [UInt8], _ path: String) async throws {
+            let answer = try await relay.call(method, path, key: key, body: bytes)
+            #expect((200..<300).contains(answer.status), "\(method) \(path): \(answer.text)")
+            note(method.rawValue, path)
+        }
+
+        /// A change without any effect.
         func readAll(session: SessionID) async throws {
             for path in ["/auth", "/livez", "/metrics", "/screencapture/broadcasts", "/", "/openapi.json"] {
                 try await self(.GET, path)
@@ -86,7 +93,7 @@ struct ContractAnswersTests {
         }
     }
 
-    /// Sends pictures and heartbeats, and answers what is asked of an agent, until it is cancelled.
+    /// Sends pictures and heartbeats, and answers as an agent does, until it is cancelled.
     private static func serve(_ link: LinkClient, session: SessionID) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask {
@@ -142,7 +149,7 @@ struct ContractAnswersTests {
             )
             let agent = Task { try await Self.serve(link, session: id) }
             defer { agent.cancel() }
-            // An answer with all that was sent.
+            // An answer in which every field is present.
             _ = try await eventually("rates and latencies") {
                 let session = try await call(.GET, "/screencapture/\(id)")
                 return session["rates"] != .null && session["latency"]?["link"] != .null ? true : nil
@@ -157,11 +164,12 @@ struct ContractAnswersTests {
             try await call(.PATCH, "/screencapture/\(id)", ["bitrate": 1_000_000, "width": nil])
             try await call(.POST, "/screencapture/\(id)/keyframe")
             try await call(.GET, "/screencapture/\(id)/wait?until=changed")
+            try await call(.GET, "/v1/sessions/\(id)/wait?until=changed")
             for snapshot in ["snapshot.jpg", "snapshot.png"] {
                 try await call(.GET, "/screencapture/\(id)/\(snapshot)")
             }
             let other = try await call(.POST, "/screencapture/start", ["codec": "hevc"])["id"]?.text ?? ""
-            // Their heads: they go on until their session ends.
+            // Only their heads, because they last until their session ends.
             for stream in [
                 "\(id)/stream.h264", "\(other)/stream.h265", "\(id)/stream.ts", "\(id)/stream.mp4",
                 "\(id)/stream.mjpeg",
@@ -172,8 +180,16 @@ struct ContractAnswersTests {
             try await call(.POST, "/auth/logout")
             try await call(.POST, "/screencapture/\(other)/stop")
             try await call(.POST, "/screencapture/broadcast/stop")
+            try await call(.PUT, "/v1/devices/left/sessions/door", ["fps": 10])
+            try await call(.GET, "/v1/sessions?brief=true&device=left")
+            try await call(.HEAD, "/v1/events")
+            try await call(.DELETE, "/v1/devices/left/sessions/door")
+            try await call(.PUT, template: PNG.make(width: 2, height: 2), "/v1/devices/left/templates/dialog")
+            try await call(.GET, "/v1/devices/left/templates")
+            try await call(.DELETE, "/v1/devices/left/templates/dialog")
+            try await call(.POST, "/v1/sessions/stop", ["all": true])
             try await call(.POST, "/screencapture/stop")
-            // The last, since it ends the relay.
+            // Last, because it ends the relay.
             try await call(.POST, "/drain", ["timeout": 600])
             let webSocket = Routes.watchOverWebSocket.route
             #expect(call.missing == ["GET \(usesAliases ? webSocket.aliased.path : webSocket.path)"])
@@ -201,7 +217,10 @@ struct ContractAnswersTests {
     func webSocket(address: String) async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
+            _ = try await relay.call(.PUT, "/v1/devices/default/sessions/shared")
             let path = address.replacing("{id}", with: "\(session.id)")
+                .replacing("{device}", with: "default")
+                .replacing("{name}", with: "shared")
             let client = try await WebSocketClient(port: relay.ports.http, path: path)
             let lines = client.answer.split(separator: "\r\n")
             let operation = try #require(Contract.current.operation("GET", path))

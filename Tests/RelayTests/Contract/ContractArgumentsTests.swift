@@ -7,22 +7,24 @@ import TestSupport
 import Testing
 import Wire
 
-/// Arguments of calls are tried beside one that no call knows, so that nothing comes of them: arguments that are right get that one refused.
+/// Tests of the arguments of calls. Each is sent with an unknown one, so that the call has no effect. If the relay
+/// complains about the unknown one, it has accepted the others.
 @Suite("The contract's arguments", .serialized)
 struct ContractArgumentsTests {
     private static let contract = Contract.current
     private static let unknown = "nonsense"
 
-    /// Values of a schema: such that are just taken, and such that are not.
+    /// Values of a schema: some that are barely accepted, and some that are not.
     private struct Probes {
         var right: [JSONValue] = []
         var wrong: [JSONValue] = []
 
-        init(_ schema: JSONValue) {
+        /// - Parameter example: A right value, for texts of which a schema says more than the length.
+        init(_ schema: JSONValue, example: JSONValue? = nil) {
             var schema = contract.document.dereferenced(schema)
             wrong = [[], [:]]
             if let choice = schema["oneOf"]?.elements {
-                // The other one is null.
+                // The other alternative is null.
                 schema = contract.document.dereferenced(choice[0])
                 right = [.null]
             } else {
@@ -36,15 +38,21 @@ struct ContractArgumentsTests {
                 case "boolean":
                     right += [true, false]
                     wrong += ["true", 1]
-                case "string": addStrings(schema)
+                case "string": addStrings(schema, example)
                 default: addNumbers(schema)
                 }
             }
         }
 
-        private mutating func addStrings(_ schema: JSONValue) {
+        private mutating func addStrings(_ schema: JSONValue, _ example: JSONValue?) {
+            // Other patterns are sets of characters, of which any are right.
+            if schema["pattern"]?.string?.contains(",") == true, let text = example?.string {
+                right.append(.string(text))
+                wrong += [.string("\(text),"), "nonsense", "", 1, true]
+                return
+            }
             let (least, most) = (schema["minLength"]?.number ?? 0, schema["maxLength"]?.number ?? 200)
-            // Two code points that are one character to the eye.
+            // Two code points that look like one character.
             let letter = schema["pattern"]?.string?.hasPrefix("^[A") == true ? "x" : "e\u{301}"
             func text(_ count: Double) -> String {
                 String(
@@ -75,7 +83,7 @@ struct ContractArgumentsTests {
         }
     }
 
-    /// What of a call's arguments is refused first, and all that it takes where an unknown one is.
+    /// Returns which argument of a call is refused first, and the allowed names if the argument is unknown.
     private struct Refusal {
         let field: String?
         let code: String?
@@ -84,26 +92,30 @@ struct ContractArgumentsTests {
         init(_ answer: RunningRelay.Answer) {
             field = answer.json["field"]?.string
             code = answer.code
-            let listed = answer.json["detail"]?.string?.split(separator: "there is: ").dropFirst().first
-            known = Set(listed?.split(separator: ", ").map(String.init) ?? [])
+            let listed = answer.json["detail"]?.string?.split(separator: "Allowed: ").dropFirst().first
+            known = Set(listed?.split { ",. ".contains($0) }.map(String.init) ?? [])
         }
 
-        /// Whether all but the unknown one were taken.
+        /// Whether all arguments except the unknown one were accepted.
         func isOfUnknown(at place: String = "") -> Bool { code == "unknown_field" && field == place + unknown }
     }
 
-    /// Where a call goes, of a session of its codec or of the only device.
+    /// The target of a call, for a session of its codec or for the only device.
     private static func path(_ operation: ContractOperation) -> String {
         operation.path
             .replacing("{id}", with: operation.path.hasSuffix(".h265") ? "2" : "1")
             .replacing("{device}", with: "default")
+            .replacing("{name}", with: "door")
     }
 
     @Test("in bodies are those that the calls take, with their ranges")
     func bodies() async throws {
         try await RunningRelay.run { relay in
-            let bodies = Self.contract.operations.filter { $0.value["requestBody"] != nil }
-            #expect(bodies.count == 20)
+            _ = try await relay.call(.PUT, "/v1/devices/default/sessions/door", body: [])
+            let bodies = Self.contract.operations.filter {
+                $0.value["requestBody"]?["content"]?["application/json"] != nil
+            }
+            #expect(bodies.count == 24)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in
@@ -118,8 +130,8 @@ struct ContractArgumentsTests {
     /// Tries all fields of an object.
     ///
     /// - Parameters:
-    ///   - alternatives: What the object may be instead.
-    ///   - place: What its fields' names begin with.
+    ///   - alternatives: The values that may stand in place of the object.
+    ///   - place: The prefix of its fields' names.
     private static func check(
         _ schema: JSONValue,
         of name: String,
@@ -167,7 +179,7 @@ struct ContractArgumentsTests {
         }
     }
 
-    /// Tries objects that are told apart by their `kind`.
+    /// Tries objects that are distinguished by their `kind`.
     private static func checkKinds(
         _ kinds: [JSONValue],
         of name: String,
@@ -186,7 +198,7 @@ struct ContractArgumentsTests {
     @Test("in queries are those that the calls take, with their ranges")
     func queries() async throws {
         try await RunningRelay.run { relay in
-            // No fewer than the contract allows its MJPEG stream.
+            // Not fewer than the contract allows for its MJPEG stream.
             _ = try await relay.startSession(["fps": 240])
             _ = try await relay.startSession(["codec": "h265"])
             for operation in Self.contract.operations {
@@ -201,15 +213,15 @@ struct ContractArgumentsTests {
         }
     }
 
-    /// The value as it stands in a query.
+    /// Returns the value as written in a query.
     private static func text(_ value: JSONValue) -> String {
         (value.string ?? value.text).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 
-    /// What are no values of a parameter. A query tells numbers and words by their looks.
+    /// Returns invalid values of a parameter. A query distinguishes numbers and words by their form.
     private static func wrong(_ parameter: JSONValue) -> [String] {
         let schema = contract.document.dereferenced(parameter["schema"] ?? .null)
-        let values = Probes(schema).wrong.filter { value in
+        let values = Probes(schema, example: parameter["example"]).wrong.filter { value in
             guard let string = value.string else { return schema["type"] != "string" }
             return (try? JSONValue(parsing: string.utf8)) == nil
         }
@@ -236,12 +248,12 @@ struct ContractArgumentsTests {
                 #expect(refusal.field == name && refusal.code == "missing_field")
             }
             let way = isWait && name != "until" ? "until=static" : nil
-            for value in Probes(parameter["schema"] ?? .null).right {
+            for value in Probes(parameter["schema"] ?? .null, example: parameter["example"]).right {
                 let refusal = try await call(way, "\(name)=\(text(value))")
                 #expect(refusal.isOfUnknown(), "\(operation.name) \(name) \(value.text)")
             }
             for text in wrong(parameter) {
-                // What is wrong is refused without the unknown one.
+                // A wrong value is refused even without the unknown one.
                 let query = [way, "\(name)=\(text)"].compactMap(\.self).joined(separator: "&")
                 let refusal = Refusal(try await relay.get("\(path(operation))?\(query)"))
                 #expect(refusal.field == name, "\(operation.name) \(name) \(text)")
@@ -249,7 +261,7 @@ struct ContractArgumentsTests {
         }
     }
 
-    /// Calls that pass over what they do not know.
+    /// Calls that ignore unknown arguments.
     private static func checkLenient(
         _ parameters: [JSONValue],
         of operation: ContractOperation,

@@ -31,10 +31,12 @@ struct ContractDocumentTests {
         ScreenEvent(), change, SessionList(), SessionReport(), SessionReport.Counters(), SessionReport.Latency(),
         SessionRequest(), SessionStart(), SnapshotQuery(), SourceReport(), SourceRequest(), StandbyReport(),
         StartedBroadcast(), StartedBroadcast.Timings(), StoppedBroadcast(), StoppedSession(), StoppedSessions(),
-        StreamQuery(), TriedEncoder(), WaitQuery(), WebSocketQuery(),
+        StreamQuery(), TriedEncoder(), WaitQuery(), WebSocketQuery(), BriefSession(), BriefSessionList(),
+        DeletedTemplate(), ScreenWait(), ScreenWaitReport(), ScreenWaitReport.Box(), SessionListQuery(),
+        SessionsStop(), TemplateList(), TemplateReport(), EventQuery(), EventReport(),
     ]
 
-    /// The fields of an object, or of all its variants.
+    /// Returns the fields of an object, or of all its variants.
     private static func fields(_ schema: Schema) -> [Field] {
         guard case .variants(let variants) = schema.form else { return schema.fields }
         return variants.flatMap(\.fields)
@@ -46,10 +48,10 @@ struct ContractDocumentTests {
         let schema = type(of: model).schema
         let encoded = try JSONValue(encoding: model).members ?? []
         #expect(Set(encoded.map(\.name)) == Set(Self.fields(schema).map(\.name)), "\(type(of: model))")
-        // Fields are in the same order, unless variants have them in several.
+        // Fields are in the same order, unless variants have them in different orders.
         guard case .object(let fields) = schema.form else { return }
         #expect(encoded.map(\.name) == fields.map(\.name), "\(type(of: model))")
-        // A change has no defaults; its fields are those of a start.
+        // A change has no defaults; it has the fields of a start.
         guard !(model is SessionChange) else { return }
         for field in fields {
             guard let standard = field.schema.standard else { continue }

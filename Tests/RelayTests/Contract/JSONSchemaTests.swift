@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A JSON Schema")
 struct JSONSchemaTests {
-    /// A schema, a value that conforms, and one that does not.
+    /// A schema, a valid value and an invalid one.
     struct Case: Sendable, CustomTestStringConvertible {
         let schema: String
         let good: String

@@ -11,14 +11,14 @@ import Wire
 struct ConnectionLimitTests {
     private static let livez = RawRequest("GET /livez HTTP/1.1")
 
-    /// A connection that has been served, so that it has its place.
+    /// Returns a connection that has been served, so that it counts.
     private static func open(_ relay: RunningRelay, from source: String) async throws -> ByteClient {
         let client = try await ByteClient(port: relay.ports.http, from: source)
         #expect(try await livez.ask(client)?.status == 200)
         return client
     }
 
-    /// Asks on a connection of its own until there is a place for it.
+    /// Sends requests on new connections until one is accepted.
     private static func waitForPlace(_ relay: RunningRelay, from source: String) async throws {
         _ = try await eventually("a place for \(source)") {
             let client = try await ByteClient(port: relay.ports.http, from: source)
@@ -29,13 +29,13 @@ struct ConnectionLimitTests {
     }
 
     private static func expectRefusal(_ relay: RunningRelay, from source: String) async throws {
-        // It is told without having asked for anything.
+        // The refusal comes before any request.
         let client = try await ByteClient(port: relay.ports.http, from: source)
         let answer = try #require(try await RawRequest.answer(from: client))
         #expect(answer.status == 503)
         #expect(answer.code == "too_many_connections")
         #expect(answer.head.contains("Retry-After: 5") || answer.head.contains("retry-after: 5"), "\(answer.head)")
-        #expect(try await client.next() == nil, "the connection ends behind it")
+        #expect(try await client.next() == nil, "the connection ends after the answer")
     }
 
     @Test(
@@ -45,7 +45,7 @@ struct ConnectionLimitTests {
         try await RunningRelay.run {
             $0.connections.maximumPerAddress = 3
         } _: { relay in
-            // Over its own address, which the limit counts alike.
+            // Through the relay's other address, which has the same limit.
             let starter = try await Self.open(relay, from: "127.0.0.9")
             let started = try await RawRequest("POST /screencapture/start HTTP/1.1", "Content-Length: 0").ask(starter)
             #expect(started?.status == 201)
@@ -53,7 +53,7 @@ struct ConnectionLimitTests {
             let first = try await Self.open(relay, from: "127.0.0.2")
             let second = try await Self.open(relay, from: "127.0.0.2")
             let session = try #require(try await port(of: 1, on: first))
-            // A session's port counts.
+            // A session's port counts, too.
             let viewer = try await ByteClient(port: session, from: "127.0.0.2")
             try await link.send([SampleStream.accessUnit(0, key: true)], session: 1)
             let picture = SampleStream.accessUnit(0, key: true).bytes
@@ -62,7 +62,7 @@ struct ConnectionLimitTests {
             let late = try await ByteClient(port: session, from: "127.0.0.2")
             #expect(try await late.readToEnd().isEmpty, "on a session's port there is no place for a word")
             let other = try await Self.open(relay, from: "127.0.0.3")
-            // Who is there is served on.
+            // Accepted connections are still served.
             #expect(try await Self.livez.ask(second)?.status == 200)
             let next = SampleStream.accessUnit(1, key: false).bytes
             try await link.send([SampleStream.accessUnit(1, key: false)], session: 1)
@@ -76,7 +76,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("in all are limited, whoever has them; a WebSocket counts, and so does one that says nothing")
+    @Test("the total is limited; WebSockets and silent connections count")
     func inAll() async throws {
         try await RunningRelay.run {
             $0.connections.maximum = 4
@@ -87,7 +87,7 @@ struct ConnectionLimitTests {
             let socket = try await WebSocketClient(relay, session: 1)
             #expect(socket.wasUpgraded)
             let silent = try await ByteClient(port: relay.ports.http, from: "127.0.0.3")
-            // The silent one is counted once this one is: they come to one listener, but not to one thread.
+            // The silent connection is counted once this one is: they come to one listener, but not to one thread.
             let third = try await eventually("two places taken") {
                 let client = try await ByteClient(port: relay.ports.http, from: "127.0.0.4")
                 let answer = try? await RawRequest("GET /metrics HTTP/1.1").ask(client)
@@ -105,7 +105,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("that are refused in great numbers are told so a few at a time; the others end without a word")
+    @Test("refused in great numbers get an answer a few at a time; the others are closed silently")
     func manyRefused() async throws {
         try await RunningRelay.run {
             $0.connections.maximum = 1
@@ -126,7 +126,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    /// The TCP port of a session, asked for on a connection that is open.
+    /// Returns the TCP port of a session, requested over an open connection.
     private func port(of session: SessionID, on client: ByteClient) async throws -> Int? {
         let answer = try await RawRequest("GET /screencapture/\(session) HTTP/1.1").ask(client)
         guard case .integer(let port)? = try answer.map({ try JSONValue(parsing: $0.body) })?["port"] else {
@@ -158,7 +158,7 @@ struct AgentStrangersTests {
             try await late.waitForEnd()
             let metrics = try await relay.get("/metrics").text
             #expect(metrics.contains("heliograph_agents_refused_total{code=\"too_many_connections\"} 1"))
-            // The agent that is linked goes on.
+            // The linked agent stays connected.
             try await agent.send([SampleStream.accessUnit(1, key: false)], session: session.id)
             let next = SampleStream.accessUnit(1, key: false).bytes
             #expect(try await viewer.read(next.count) == next)

@@ -6,13 +6,13 @@ import RelayTestSupport
 import TestSupport
 import Testing
 
-/// Requests that a client sends before it has the answer to the one before (RFC 9112, sections 9.3.2 and 9.6).
+/// Requests that a client sends before it has the answer to the previous one (RFC 9112, sections 9.3.2 and 9.6).
 @Suite("Requests sent at once")
 struct PipeliningTests {
     private static let start = RawRequest("POST /screencapture/start HTTP/1.1", "Content-Length: 0")
     private static let livez = RawRequest("GET /livez HTTP/1.1")
 
-    /// Sends `bytes` and reads all that comes until the relay ends the connection, which the client does not.
+    /// Sends `bytes` and reads until the relay closes the connection; the client does not close it.
     private static func answers(to bytes: [UInt8], from client: ByteClient) async throws -> Answers {
         if !bytes.isEmpty { try await client.send(bytes) }
         return Answers(text: String(decoding: try await client.readToEnd(), as: UTF8.self))

@@ -32,7 +32,7 @@ struct RequestClockTests {
         #expect(!clock.awaitsHead)
         #expect(clock.deadline == after(11))
         #expect(clock.passed(after(11), unsent: 0) == .endBody)
-        // The answer does not change what the body owes.
+        // The answer does not change the time limit of the body.
         clock.answerBegan(hasLength: true, now: after(12))
         clock.answerEnded(now: after(12))
         #expect(clock.deadline == after(21))

@@ -36,7 +36,7 @@ struct RequestLimitTests {
         ),
     ]
 
-    @Test("whose head is too large is told so, be it a connection's first or a later one", arguments: bombs)
+    @Test("a request with too large a head is refused, as the first of a connection or later", arguments: bombs)
     func headTooLarge(_ bomb: Bomb) async throws {
         try await RunningRelay.run { relay in
             let (first, later) = (
@@ -129,7 +129,7 @@ struct RequestLimitTests {
             let livez = RawRequest("GET /livez HTTP/1.1")
             for client in [idle, slow, busy] { #expect(try await livez.ask(client)?.status == 200) }
             try await slow.send(Array("GET /livez HTTP/1.1\r\nHost: loc".utf8))
-            // Longer than the limit: what counts is that nothing is owed while the answer is being made.
+            // Longer than the limit: the client owes nothing while the answer is being made.
             let session = try await relay.startSession()
             let wait = RawRequest("GET /screencapture/\(session.id)/wait?until=changed&timeout=4 HTTP/1.1")
             #expect(try await wait.ask(busy)?.code == "wait_timeout")
@@ -137,20 +137,20 @@ struct RequestLimitTests {
         }
     }
 
-    @Test("whose answers nobody reads ends with its connection; others are answered meanwhile")
+    @Test("a call whose answer is not read ends with its connection; others are answered meanwhile")
     func unreadAnswers() async throws {
         try await RunningRelay.run {
             $0.connections.idleTimeout = .seconds(2)
         } _: { relay in
             let client = try await ByteClient(port: relay.ports.http, autoRead: false)
             let count = 2000
-            // More than sockets hold.
+            // More than sockets can hold.
             let request = RawRequest("GET /page/player.js HTTP/1.1").bytes
             try await client.send((0..<count).flatMap { _ in request })
             _ = try await eventually("the end of the connection") {
                 try await relay.get("/metrics").text.contains("heliograph_connections 1\n") ? true : nil
             }
-            // It may have noticed its end by itself.
+            // It may have noticed the end on its own.
             try? await client.startReading()
             let answers = String(decoding: try await client.readToEnd(), as: UTF8.self)
             #expect(answers.components(separatedBy: "HTTP/1.1 200").count - 1 < count)

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// Drives a broadcast's state machine with whatever can happen, in any order, and keeps the world that its actions make.
+/// Drives a broadcast's state machine with all possible events in random order, and simulates the effects of its
+/// actions.
 private struct World {
     var machine: AgentLifecycle
     var generator: SeededGenerator
@@ -16,7 +17,7 @@ private struct World {
     var startWaits = false
     /// Whether the relay has spawned an agent since the broadcast was idle.
     var supervised = false
-    /// Whether the start that waits came to a supervised broadcast.
+    /// Whether the waiting start came to a supervised broadcast.
     var isGuest = false
     var stopWaits = false
 
@@ -128,7 +129,7 @@ private struct World {
         }
     }
 
-    /// Lets time pass and processes and links end as they are told.
+    /// Advances time, so that processes and links end as ordered.
     mutating func settle() {
         stop()
         for _ in 0..<4 {

@@ -25,7 +25,7 @@ struct AgentLifecycleTests {
         machine.startRequested(source: source, timeout: .seconds(15), now: at(now))
     }
 
-    /// Live with an agent of the relay's own since 300 ms.
+    /// Returns a broadcast that is live since 300 ms, with an agent that the relay started.
     private mutating func goLive() {
         _ = start(at: 0)
         machine.processStarted(pid: 10, now: at(100))
@@ -91,7 +91,7 @@ struct AgentLifecycleTests {
         #expect(machine.ttl == 7)
     }
 
-    @Test("The broadcast of an agent that was started by hand has no ttl, whoever starts it then")
+    @Test("The broadcast of an agent that was started by hand has no ttl, even after a start")
     mutating func noTTLByHand() {
         _ = machine.agentConnected(Self.hello(), now: at(0))
         _ = machine.startRequested(source: nil, timeout: .seconds(15), ttl: 5, now: at(10))
@@ -389,7 +389,7 @@ struct AgentLifecycleTests {
         #expect(start(at: 1010) == .lead([.spawn(Self.source)]))
     }
 
-    @Test("of an agent that nobody waits for begins with a spawn, and restarts it when it ends")
+    @Test("of an agent without a waiting caller begins with a spawn, and restarts it when it ends")
     mutating func supervises() {
         let source = SourceRequest(kind: .auto)
         let actions = machine.superviseRequested(source: source, now: at(0))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Due times")
 struct DueTimesTests {
-    /// Takes all that is due by `now`, in one round.
+    /// Takes everything that is due by `now`, in one round.
     private static func take(_ times: inout DueTimes, now: UInt64) -> [Int] {
         var (taken, place) = ([Int](), 0)
         while let found = times.take(from: place, now: now) {
@@ -46,7 +46,7 @@ struct DueTimesTests {
         #expect(times.next == nil)
     }
 
-    @Test("of who has gone are nobody's, and the place is the next one's")
+    @Test("of a removed member disappear, and the next member gets its place")
     func removed() {
         var times = DueTimes()
         let (gone, stays) = (times.add(), times.add())

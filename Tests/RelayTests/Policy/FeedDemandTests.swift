@@ -3,7 +3,7 @@ import Relay
 import Testing
 import Wire
 
-@Suite("A feed switch whose session nobody watches")
+@Suite("A feed switch whose session has no viewers")
 struct FeedDemandTests {
     private static func linked(_ source: SourceStatus.State = .streaming, standby: Bool = false) -> FeedStage {
         var stage = FeedStage()
@@ -12,7 +12,7 @@ struct FeedDemandTests {
         return stage
     }
 
-    @Test("activates no agent before somebody does, and then asks for a keyframe at once")
+    @Test("activates no agent before a viewer comes, and then asks for a keyframe at once")
     func begins() {
         var stage = FeedStage()
         stage.demand(false, at: 0)
@@ -35,7 +35,7 @@ struct FeedDemandTests {
         #expect(stage.orders == [.deactivate(.primary)])
         let late = stage.take(.primary, key: true, request: 1, at: 1010)
         #expect(!late, "what was on its way is for nobody")
-        // What the relay made while the session rested is counted when the rest is over.
+        // Pictures that the relay made during the rest are counted when the rest is over.
         stage.repeated(at: 1020)
         stage.tick(50_000)
         #expect(stage.orders == [])

@@ -3,13 +3,13 @@ import Relay
 import Testing
 import Wire
 
-/// A session's switch with agents that answer when a test lets them.
+/// A session's switch, with agents that answer when a test tells them to.
 struct FeedStage {
     private(set) var feeds: FeedSwitch
-    /// The agents that encode the session, and the last request that each was sent.
+    /// The agents that encode the session, with the last request that each was sent.
     private(set) var active: Set<AgentRole> = []
     private(set) var requested: [AgentRole: UInt32] = [:]
-    /// What the last event brought about.
+    /// The result of the last event.
     private(set) var orders: [FeedSwitch.Order] = []
 
     init(repeats: Bool = true) {
@@ -56,19 +56,23 @@ struct FeedStage {
 
     mutating func demand(_ isThere: Bool, at now: Int64) { perform(feeds.demand(isThere, now: at(now))) }
 
-    /// Asks the agent that feeds the session for a keyframe, and returns the request's id.
+    /// Asks the feeding agent for a keyframe, and returns the request's id.
     mutating func requestKeyframe(at now: Int64) -> UInt32? {
         let request = feeds.requestKeyframe(now: at(now))
         if let request { perform(request.orders) }
         return request?.id
     }
 
-    /// Sends a keyframe that answers the last request. Returns whether viewers get it.
+    /// Sends a keyframe that answers the last request.
+    ///
+    /// - Returns: Whether viewers get it.
     mutating func answer(_ role: AgentRole, capturedAt captured: Int64? = nil, at now: Int64) -> Bool {
         take(role, key: true, request: requested[role] ?? 0, capturedAt: captured, at: now)
     }
 
-    /// Sends a picture. Returns whether viewers get it.
+    /// Sends a picture.
+    ///
+    /// - Returns: Whether viewers get it.
     mutating func take(
         _ role: AgentRole,
         key: Bool = false,
@@ -84,7 +88,7 @@ struct FeedStage {
         return true
     }
 
-    /// Both agents are linked, and the broadcast's feeds since 0.
+    /// Returns a stage with both agents linked, on which the broadcast's agent has been the feed since 0.
     static func live(repeats: Bool = true) -> FeedStage {
         var stage = FeedStage(repeats: repeats)
         stage.link(.primary, at: 0)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What can happen to a feed switch.
+/// An event of a feed switch.
 private enum FeedEvent {
     case linked(AgentRole, SourceStatus.State?)
     case linkLost(AgentRole, FeedSwitch.Cause?)
@@ -18,7 +18,7 @@ private enum FeedEvent {
     case time
 }
 
-/// The state machine and its oracle, to which the same things happen.
+/// The state machine and its oracle, which get the same events.
 private struct FeedPair {
     var machine: FeedSwitch
     var oracle: FormerFeedSwitch
@@ -28,9 +28,9 @@ private struct FeedPair {
         oracle = FormerFeedSwitch(policy: policy)
     }
 
-    /// Applies an event to both, and returns what the machine answers: its orders, `nil` if it refuses the event.
+    /// Applies an event to both, and returns the machine's answer: its orders, or `nil` if it refuses the event.
     ///
-    /// - Throws: A ``Difference`` if they differ in their answers, or in what they show afterwards.
+    /// - Throws: A ``Difference`` if their answers or their states afterwards differ.
     mutating func apply(_ event: FeedEvent, now: NIODeadline) throws(Difference) -> [FeedSwitch.Order]? {
         let (answer, expected): ([FeedSwitch.Order]?, [FeedSwitch.Order]?)
         switch event {
@@ -109,12 +109,12 @@ private struct FeedPair {
     }
 }
 
-/// Makes sequences of events: agents that answer what they are asked, and sometimes what cannot happen.
+/// A generator of event sequences: agents that answer requests, and sometimes impossible events.
 private struct FeedEvents {
     private var generator: SeededGenerator
     private var now: NIODeadline
     private var requested = EachRole<UInt32>(0)
-    /// One in so many events is of any kind. The others are ordinary ones, with agents that seldom answer.
+    /// One event in this many is of any kind. The others are ordinary ones, with agents that seldom answer.
     private let calm: Int
     let policy: FeedSwitch.Policy
 
@@ -142,7 +142,7 @@ private struct FeedEvents {
         return (event(), now)
     }
 
-    /// Takes note of what the agents are asked for.
+    /// Records the requests to the agents.
     mutating func take(_ orders: [FeedSwitch.Order]) {
         for case .requestKeyframe(let role, let id) in orders { requested[role] = id }
     }
@@ -196,7 +196,7 @@ private struct FeedEvents {
     }
 }
 
-/// What the sequences have brought about.
+/// Counts of what the sequences have caused.
 private struct FeedCoverage {
     var causes: Set<FeedSwitch.Cause> = []
     var (requests, activations, deactivations, refusals): (Int, Int, Int, Int) = (0, 0, 0, 0)
@@ -225,9 +225,9 @@ struct FeedSwitchOracleTests {
     private static let sequences: UInt64 = 2000
     private static let length = 250
 
-    /// Returns the first difference in random sequences, and what they have brought about until then.
+    /// Returns the first difference in random sequences, and what they have caused until then.
     ///
-    /// - Parameter change: Makes the oracle's policy another one.
+    /// - Parameter change: Changes the oracle's policy.
     private static func compare(
         _ change: (inout FeedSwitch.Policy) -> Void = { _ in }
     ) -> (difference: String?, coverage: FeedCoverage) {

@@ -35,7 +35,7 @@ struct FeedSwitchOverdueTests {
         stage.tick(6100)
         #expect(stage.active == [.primary, .standby], "it waits no more, and nothing comes")
         #expect(stage.feeds.overdueSince(of: .primary) == at(6100))
-        // Busy machines get heartbeats late.
+        // On busy machines heartbeats come late.
         stage.awaitTurn(.primary, at: 9000)
         stage.tick(9000)
         #expect(stage.feeds.overdueSince(of: .primary) == at(9000), "it still owes the picture, and does not hang")
@@ -122,7 +122,7 @@ struct FeedSwitchOverdueTests {
         var stage = FeedStage.live(repeats: false)
         let asked = stage.requestKeyframe(at: 1000) ?? 0
         for now in stride(from: Int64(1500), through: 2000, by: 500) { stage.tick(now) }
-        // It is asked for ten times, half a second apart.
+        // It gets ten requests, half a second apart.
         for now in stride(from: Int64(2500), through: 8000, by: 500) { stage.tick(now) }
         let late = stage.take(.primary, key: true, request: asked, at: 9000)
         #expect(late)

@@ -14,7 +14,7 @@ struct FeedSwitchRandomTests {
             now += 100
             stage.report(.primary, now / 100 % 2 == 0 ? .streaming : .lost, at: now)
             for role in [AgentRole.primary, .standby] where stage.active.contains(role) {
-                // Answers what it was asked, and else goes on.
+                // Answers the last request, otherwise continues.
                 if stage.feeds.current == role {
                     _ = stage.take(role, at: now)
                 } else {
@@ -31,7 +31,7 @@ struct FeedSwitchRandomTests {
         var generator = SeededGenerator(seed: seed)
         var stage = FeedStage()
         var linked: Set<AgentRole> = []
-        // What each agent's encoder last made, and what viewers saw last: (link, number).
+        // What each agent's encoder made last, and what viewers saw last: (link, number).
         var made: [AgentRole: Int] = [:]
         var links: [AgentRole: Int] = [:]
         var seen: (AgentRole, link: Int, number: Int)?

@@ -18,7 +18,7 @@ struct FeedSwitchTests {
         let answer = stage.answer(.primary, at: 30)
         #expect(answer)
         #expect(stage.feeds.source == .primary)
-        #expect(stage.feeds.record.count == 0, "the first feed is no switch")
+        #expect(stage.feeds.record.count == 0, "the first feed does not count as a switch")
         #expect(stage.active == [.primary])
     }
 
@@ -169,7 +169,7 @@ struct FeedSwitchTests {
         #expect(late, "an answer to an earlier one is an answer")
     }
 
-    @Test("has one keyframe request in flight, whoever asks")
+    @Test("has one keyframe request in flight, however many ask")
     func hasOneRequestInFlight() {
         var stage = FeedStage.live()
         let first = stage.requestKeyframe(at: 100)

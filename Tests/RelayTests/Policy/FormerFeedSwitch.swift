@@ -4,14 +4,14 @@ import Wire
 
 /// A second implementation of ``FeedSwitch``: independent variables that ``orders(now:)`` polls after each event.
 ///
-/// It is the oracle of `FeedSwitchOracleTests`, and shares nothing with the state machine but the types of its results.
+/// It is the oracle of `FeedSwitchOracleTests`, and shares only the types of its results with the state machine.
 struct FormerFeedSwitch {
     typealias Cause = FeedSwitch.Cause
     typealias Order = FeedSwitch.Order
     typealias Source = FeedSwitch.Source
     typealias Policy = FeedSwitch.Policy
 
-    /// The switches so far.
+    /// The number of switches so far.
     struct Record {
         var count = 0
         var causes: [Cause: Int] = [:]
@@ -21,15 +21,15 @@ struct FormerFeedSwitch {
 
     private struct Agent {
         var isLinked = false
-        /// Whether it encodes the session.
+        /// Whether the agent encodes the session.
         var isActive = false
         var source: SourceStatus.State?
-        /// Since when its source streams.
+        /// When its source started to stream.
         var streamingSince: NIODeadline?
-        /// Frames captured before are older than its source's last loss. Monotonic ns.
+        /// Frames captured before this time are older than its source's last loss. Monotonic ns.
         var lostSource: UInt64 = 0
         var request = FormerKeyframeRequest()
-        /// Since when it has been known that it owes pictures that do not come.
+        /// Since when its due pictures have been known to be overdue.
         var stalledSince: NIODeadline?
         var lastAwaitedTurn: NIODeadline?
     }
@@ -37,21 +37,21 @@ struct FormerFeedSwitch {
     var policy: Policy
     private var agents = EachRole(Agent())
     private(set) var current: AgentRole?
-    /// Why the last current agent is to be left, or is gone; nil at the beginning, and when it was told to stop.
+    /// Why the last current agent must be replaced, or is gone; `nil` at the beginning, and if it was told to stop.
     private var loss: Cause?
-    /// Whether the broadcast's agent owes pictures that do not come.
+    /// Whether pictures of the broadcast's agent are overdue.
     private var isStalled: Bool { agents.primary.stalledSince != nil }
-    /// Since when agents are linked and nothing has come from any.
+    /// Since when agents have been linked without sending anything.
     private var waitingSince: NIODeadline?
     private var lastPicture: NIODeadline?
     private var lastSwitch: NIODeadline?
-    /// Whether anybody wants pictures. While nobody does no agent encodes the session, and none is expected to.
+    /// Whether any viewer wants pictures. If none does, no agent encodes the session.
     private(set) var isDemanded = true
-    /// Of all agents.
+    /// The discarded units of all agents.
     private(set) var lastRequestID: UInt32 = 0
 
     private(set) var record = Record()
-    /// Since when viewers see a picture that is no longer the screen's; nil when they do not, or saw none yet.
+    /// Since when viewers see an outdated picture; `nil` if they do not, or have not seen one yet.
     private(set) var staleSince: NIODeadline?
 
     init(policy: Policy) { self.policy = policy }
@@ -70,14 +70,14 @@ struct FormerFeedSwitch {
 
     // MARK: What happens to agents
 
-    /// An agent is linked, and knows the session as one that is not active.
+    /// Records a linked agent, which knows the session as one that is not active.
     mutating func linked(_ role: AgentRole, now: NIODeadline) {
         agents[role] = Agent(isLinked: true)
         if role == .primary, !isDemanded { loss = nil }
         if current == nil { waitingSince = waitingSince ?? now }
     }
 
-    /// - Parameter cause: nil when the agent had been told to stop.
+    /// - Parameter cause: `nil` if the agent had been told to stop.
     mutating func linkLost(_ role: AgentRole, because cause: Cause?, now: NIODeadline) {
         agents[role] = Agent()
         if role == current || current == nil && role == .primary {
@@ -106,7 +106,8 @@ struct FormerFeedSwitch {
 
     // MARK: Demand
 
-    /// Somebody wants pictures, or nobody does any more. The session then begins as it did at first, and that is no switch.
+    /// Records whether any viewer wants pictures. The session then starts as at first, which does not count as a
+    /// switch.
     mutating func demand(_ isThere: Bool, now: NIODeadline) {
         guard isThere != isDemanded else { return }
         isDemanded = isThere
@@ -114,7 +115,7 @@ struct FormerFeedSwitch {
             waitingSince = isLinked ? now : nil
             return
         }
-        // What the standby fed because of goes on, so that it is asked at once when somebody does again.
+        // The reason why the standby feeds stays, so that the standby is asked at once when pictures are wanted again.
         if current == .standby || isStalled { loss = lossOfBroadcast }
         current = nil
         (agents.primary.stalledSince, agents.standby.stalledSince) = (nil, nil)
@@ -122,7 +123,7 @@ struct FormerFeedSwitch {
         lastPicture = nil
     }
 
-    /// What keeps the broadcast's agent from delivering, as far as it is known without pictures.
+    /// What keeps the broadcast's agent from delivering, if that is known without pictures.
     private var lossOfBroadcast: Cause? {
         guard agents.primary.isLinked else { return .linkClosed }
         switch agents.primary.source {
@@ -134,9 +135,9 @@ struct FormerFeedSwitch {
 
     // MARK: Pictures
 
-    /// Whether an access unit is for the viewers. It may make its agent the current one.
+    /// Returns whether an access unit is for the viewers. It may make its agent the current one.
     ///
-    /// - Parameter captured: Monotonic ns.
+    /// - Parameter captured: In monotonic ns.
     mutating func takes(
         _ role: AgentRole,
         isKey: Bool,
@@ -157,7 +158,7 @@ struct FormerFeedSwitch {
         return true
     }
 
-    /// The current agent's pictures go on, though none was made because nobody gets them.
+    /// Continues the current agent's pictures after a time in which none was made because no viewer wanted them.
     mutating func repeated(now: NIODeadline) {
         if isDemanded { lastPicture = now }
     }
@@ -168,7 +169,7 @@ struct FormerFeedSwitch {
         switch (current, role) {
         case (nil, _): true
         case (_, .standby): !isBroadcastWell
-        // After its source was lost an agent may still repeat what it showed before.
+        // After the loss of its source, an agent may still repeat what it showed before.
         case (_, .primary): agents.primary.source == .streaming && captured >= agents.primary.lostSource
         }
     }
@@ -190,14 +191,14 @@ struct FormerFeedSwitch {
 
     // MARK: Keyframe requests
 
-    /// Asks the current agent for a keyframe: one that is asked for already serves everyone.
+    /// Asks the current agent for a keyframe. A request in flight serves everyone.
     ///
-    /// - Returns: The id that the keyframe will carry; nil when there is no current agent.
+    /// - Returns: The id that the keyframe will carry; `nil` if there is no current agent.
     mutating func requestKeyframe(now: NIODeadline) -> UInt32? { current.map { request(from: $0, now: now) } }
 
     private mutating func request(from role: AgentRole, now: NIODeadline) -> UInt32 {
         if let pending = agents[role].request.pending { return pending }
-        // The greatest id serves every later request: an id that came again would be an old request's answer.
+        // The greatest id answers every later request. An id that was reused would be the answer to an old request.
         if lastRequestID < .max { lastRequestID += 1 }
         agents[role].request.ask(lastRequestID, now: now)
         return lastRequestID
@@ -205,7 +206,7 @@ struct FormerFeedSwitch {
 
     // MARK: Orders
 
-    /// What is to be sent to the agents by now, in this order.
+    /// Returns the orders to send to the agents now, in this order.
     mutating func orders(now: NIODeadline) -> [Order] {
         lookForStall(now: now)
         var orders: [Order] = []
@@ -229,29 +230,30 @@ struct FormerFeedSwitch {
         return orders
     }
 
-    /// Whether an agent is to encode the session.
+    /// Returns whether an agent must encode the session.
     private func isWanted(_ role: AgentRole, now: NIODeadline) -> Bool {
         guard isDemanded, agents[role].isLinked else { return false }
         if role == current { return true }
         switch role {
         case .primary:
-            // A session that has stalled stays as it is, and goes on being asked: ending it could wait for what hangs.
+            // A stalled session stays as it is and is asked again, because ending it could wait for what hangs.
             return current == nil || isStalled || agents.primary.source == .streaming && isFree(now: now)
         case .standby:
             return !isBroadcastWell && (current == nil || isFree(now: now))
         }
     }
 
-    /// Whether the last switch is long enough ago.
+    /// Returns whether the last switch was long enough ago.
     private func isFree(now: NIODeadline) -> Bool { lastSwitch.map { now - $0 >= policy.hold } ?? true }
 
-    /// Whether the broadcast's agent delivers or, at the beginning, may be about to.
+    /// Returns whether the broadcast's agent delivers or, at the beginning, may be about to.
     private var isBroadcastWell: Bool {
         guard !isStalled else { return false }
         return current == nil ? loss == nil : agents.primary.isLinked && agents.primary.source == .streaming
     }
 
-    /// Since when the agent of a role has given no picture though one was overdue and its source streams; nil when it owes none.
+    /// Returns since when the agent of a role has sent no picture although one was overdue and its source streams;
+    /// `nil` if none is overdue.
     func overdueSince(of role: AgentRole) -> NIODeadline? {
         guard let stalledSince = agents[role].stalledSince, let streamingSince = agents[role].streamingSince else {
             return nil
@@ -268,8 +270,10 @@ struct FormerFeedSwitch {
         }
     }
 
-    /// Since when the agent of a role owes a picture: the current one by what it gave last, another by its unanswered request. While none
-    /// feeds, the broadcast's owes one since there has been any agent.
+    /// Returns since when the agent of a role owes a picture.
+    ///
+    /// For the current agent it is judged by its last picture, for another one by its unanswered request. While none
+    /// feeds, the broadcast's agent owes one since there has been any agent.
     private func owesSince(_ role: AgentRole) -> NIODeadline? {
         let asked = agents[role].request.since
         let since: NIODeadline? =

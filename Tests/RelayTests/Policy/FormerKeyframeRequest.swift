@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The keyframe request that a session has in flight to one agent. One that is in flight serves everyone.
+/// The keyframe request of a session that is in flight to one agent. A request in flight serves everyone.
 struct FormerKeyframeRequest {
-    /// Least time between requests to the agent.
+    /// The shortest time between requests to the agent.
     private static let interval = TimeAmount.milliseconds(500)
     /// How often an unanswered request is sent before it is given up.
     private static let attempts = 10
@@ -12,10 +12,10 @@ struct FormerKeyframeRequest {
     private var lastSent: NIODeadline?
     /// Since when an answer is awaited.
     private(set) var since: NIODeadline?
-    /// All ids that this agent was asked for since ``reset()``.
+    /// All ids that were requested from this agent since ``reset()``.
     private var asked: ClosedRange<UInt32>?
 
-    /// Asks under a new id. ``due(now:)`` says when to send it.
+    /// Starts a request with a new id. ``due(now:)`` says when to send it.
     mutating func ask(_ id: UInt32, now: NIODeadline) {
         pending = id
         attempts = 0
@@ -23,7 +23,7 @@ struct FormerKeyframeRequest {
         asked = (asked?.lowerBound ?? id)...id
     }
 
-    /// The id to send to the agent now, nil for none.
+    /// Returns the id to send to the agent now, or `nil` for none.
     mutating func due(now: NIODeadline) -> UInt32? {
         guard let pending else { return nil }
         if let lastSent, now - lastSent < Self.interval { return nil }
@@ -36,10 +36,12 @@ struct FormerKeyframeRequest {
         return pending
     }
 
-    /// Takes note of a keyframe that carries `id`. Returns whether it was asked for since ``reset()``.
+    /// Records a keyframe that carries `id`.
+    ///
+    /// - Returns: Whether it was requested since ``reset()``.
     mutating func answered(by id: UInt32) -> Bool {
         guard let asked, asked.contains(id) else { return false }
-        // One that was given up is answered as well.
+        // It also answers a request that was given up.
         if id >= pending ?? 0 {
             pending = nil
             since = nil
@@ -47,6 +49,6 @@ struct FormerKeyframeRequest {
         return true
     }
 
-    /// Forgets all requests: their answers count no more.
+    /// Forgets all requests, so that their answers no longer count.
     mutating func reset() { self = FormerKeyframeRequest() }
 }

@@ -3,7 +3,7 @@ import Relay
 import RelayTestSupport
 import Testing
 
-/// A cache of units, in ms.
+/// A cache of units with times in ms.
 struct Group {
     var cache: GroupCache<MediaUnit>
 
@@ -20,7 +20,7 @@ struct Group {
     func join(at now: Int64) -> [MediaUnit] { cache.join(now: at(now)) }
 }
 
-@Suite("What is kept for those who join")
+@Suite("The cache for joining viewers")
 struct GroupCacheTests {
     private func unit(_ number: Int, key: Bool, size: Int = 32) -> MediaUnit {
         SampleStream.unit(number, key: key, size: size)

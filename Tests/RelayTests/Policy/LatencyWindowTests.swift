@@ -37,7 +37,7 @@ struct LatencyWindowTests {
     func forgets() {
         var window = LatencyWindow()
         #expect(window.percentiles(now: at(0)) == nil)
-        // Turns of 10 s begin at multiples of the clock's; at(0) is 1 s.
+        // Rounds of 10 s begin at multiples of 10 s of the clock; at(0) is 1 s.
         window.add(5000, now: at(8000))
         window.add(7000, now: at(9500))
         #expect(window.percentiles(now: at(17_900))?.count == 2)

@@ -56,7 +56,7 @@ struct LinkStateMachineTests {
         #expect(snapshots.allSatisfy { $0 == .deliver })
         let reports = (0..<2000).map { _ in link.received(report) }
         #expect(reports.allSatisfy { $0 == .deliver })
-        // A second later there is room for as many as a second's.
+        // One second later there is room for one second's worth.
         link.bytesArrived(now: at(1000))
         let later = (0..<100).map { _ in link.received(report) }
         #expect(later.allSatisfy { $0 == .deliver })
@@ -78,7 +78,7 @@ struct LinkStateMachineTests {
         #expect(link.reported() == .nothing)
     }
 
-    @Test("refuses an agent of which it is not known in time whether it may be admitted")
+    @Test("refuses an agent if the check takes too long")
     func refusesWithoutAVerdict() {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
         _ = link.received(.hello(Self.hello()))
@@ -114,7 +114,7 @@ struct LinkStateMachineTests {
         #expect(action == .nothing)
     }
 
-    @Test("refuses what speaks against an agent")
+    @Test("refuses an agent for each of these reasons")
     func refusesOnAnObjection() {
         var link = LinkStateMachine(policy: Self.policy, now: at(0))
         let objection = Reject(code: .unknownDevice, reason: "none such")

@@ -22,7 +22,7 @@ struct LogTests {
 
     private static let now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
-    @Test("leaves out what is said over and over, and says how often it was")
+    @Test("leaves out repeated lines, and says how many there were")
     func repeated() {
         var lines = RepeatedLines()
         let verdicts = (0..<20).map { lines.take("again", now: Self.now + .milliseconds(Int64($0))) }
@@ -51,7 +51,7 @@ struct LogTests {
         #expect(again.allSatisfy { $0 == 0 }, "it was forgotten")
     }
 
-    @Test("limits lines by their text, metadata and level, whoever writes them")
+    @Test("limits lines by their text, metadata and level, from all loggers together")
     func limit() {
         let page = Page()
         let (logger, _) = page.logger(.text)
@@ -107,7 +107,7 @@ struct LogTests {
         #expect(page.lines.count == RepeatedLines.limit + 50)
     }
 
-    @Test("changes its level while it is written, but for loggers with one of their own")
+    @Test("changes its level while it is written, except for loggers with their own level")
     func level() {
         let page = Page()
         let (logger, writer) = page.logger(.text, .warning)

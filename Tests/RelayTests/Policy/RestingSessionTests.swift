@@ -23,7 +23,7 @@ struct RestingSessionTests {
         )
     }
 
-    /// The pictures up to `end`, each at its time.
+    /// Returns the pictures up to `end`, each at its time.
     private static func run(
         _ session: inout RestingSession,
         until end: UInt64,
@@ -38,12 +38,12 @@ struct RestingSessionTests {
         return made
     }
 
-    /// How many pictures were counted and not made.
+    /// Returns how many pictures were counted but not made.
     private static func count(_ session: inout RestingSession, to now: UInt64, _ tally: inout RestTally) -> UInt64 {
         session.count(to: now, tally: &tally)
     }
 
-    @Test("fills every slot half an interval behind it, and says what came of them")
+    @Test("fills every slot half an interval late, and reports the results")
     func fillsSlots() throws {
         var (session, tally) = (try Self.session(), RestTally())
         let made = Self.run(&session, until: Self.start + Self.second, tally: &tally)
@@ -72,7 +72,7 @@ struct RestingSessionTests {
     func demandWithLead() throws {
         var (session, tally) = (try Self.session(), RestTally())
         session.lead = Self.second / 50
-        // The agent's keyframe left half an interval behind its slot.
+        // The agent's keyframe left half an interval after its slot.
         var times = [Self.start + Self.second / 20]
         times += Self.run(&session, until: Self.start + 5 * Self.second / 10 + Self.second / 20, tally: &tally).map(
             \.time
@@ -101,7 +101,7 @@ struct RestingSessionTests {
             let greatest = min(count * 65_000, most)
             let leads = (1...count).map { crowd.lead(of: SessionID($0), most: most) }.sorted()
             #expect(leads.first! >= greatest * 3 / 8 && leads.last! <= greatest)
-            // In each tenth of the time as many, and three more or less.
+            // The same number in each tenth of the time, plus or minus three.
             let width = greatest * 40 / 65 / 10 + 1
             for tenth in 0..<UInt64(10) {
                 let begin = greatest * 25 / 65 + tenth * width
@@ -147,13 +147,14 @@ struct RestingSessionTests {
         }
     }
 
-    @Test("gives who waits the keyframe at once, but not twice in half a second")
+    @Test("gives waiting viewers the keyframe at once, but not twice in half a second")
     func demand() throws {
         var (session, tally) = (try Self.session(), RestTally())
         session.wantsKeyframe = true
         let made = Self.run(&session, until: Self.start + 6 * Self.second / 10, tally: &tally)
         #expect(made.map { $0.unit.flags.contains(.key) } == [false, false, false, false, true])
-        // The slot at 0.4 s was filled half an interval late, and the next picture may follow at once; times are rounded up.
+        // The slot at 0.4 s was filled half an interval late, and the next picture may follow at once; times are
+        // rounded up.
         let time = try #require(made.last?.time)
         #expect((0...5).contains(time - (Self.start + 45 * Self.second / 100)))
         #expect(!session.wantsKeyframe)
@@ -165,14 +166,14 @@ struct RestingSessionTests {
         var (session, tally) = (try Self.session(), RestTally())
         #expect(Self.count(&session, to: Self.start + Self.second, &tally) == 0)
         let made = session.next(at: Self.start + Self.second, tally: &tally)
-        // Of the slots from 0.1 to 1 s the first nine are over; the tenth has its time half an interval later.
+        // Of the slots from 0.1 to 1 s the first nine are over; the tenth is filled half an interval later.
         #expect(made == nil)
         #expect(tally.missed == 9 && tally.skipped == 0)
         #expect(session.rested == Rested(slots: 9))
         #expect(session.nextTime == Self.start + Self.second + Self.second / 20)
     }
 
-    @Test("that nobody watches counts its slots, and makes the keyframe and one picture behind it each interval")
+    @Test("without viewers counts its slots, and makes the keyframe and one picture after it in each interval")
     func unwatched() throws {
         var (session, tally) = (try Self.session(Self.rest(interval: 2 * Self.second)), RestTally())
         session.isWatched = false
@@ -186,7 +187,7 @@ struct RestingSessionTests {
         #expect(session.rested == Rested(slots: 49, inserted: 1, keyframe: Self.start + 4 * Self.second))
         #expect(tally.bytes == UInt64(made.map(\.unit.bytes.count).reduce(0, +)))
 
-        // Somebody comes: the next picture is the keyframe, in the next slot.
+        // A viewer joins: the next picture is the keyframe, in the next slot.
         session.isWatched = true
         session.wantsKeyframe = true
         let next = session.next(at: Self.start + 5 * Self.second, tally: &tally)
@@ -196,7 +197,7 @@ struct RestingSessionTests {
     }
 
     @Test(
-        "that nobody watches makes the keyframe at once if it is asked for, half a second behind the last one at least"
+        "without viewers makes a requested keyframe at once, at least half a second after the last one"
     )
     func unwatchedOnDemand() throws {
         var (session, tally) = (try Self.session(Self.rest(interval: 60 * Self.second)), RestTally())
@@ -217,12 +218,12 @@ struct RestingSessionTests {
         for interval in [0, UInt64.max] {
             var (session, tally) = (try Self.session(Self.rest(interval: interval)), RestTally())
             let made = Self.run(&session, until: Self.start + Self.second, tally: &tally)
-            // A skip picture stands between keyframes.
+            // A skip picture comes between keyframes.
             #expect(made.map { $0.unit.flags.contains(.key) } == (1...9).map { interval == 0 && $0.isMultiple(of: 2) })
         }
     }
 
-    @Test("is refused where the keyframe is none to go on from, or the agent's words make no sense")
+    @Test("is refused if the stream cannot continue from the keyframe, or if the agent's message makes no sense")
     func refused() throws {
         let keyframe = try StaticStream.restingKeyframe(pts: 0)
         var stream = StaticStream()

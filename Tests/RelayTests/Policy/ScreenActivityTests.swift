@@ -7,7 +7,7 @@ import Wire
 
 @Suite("A screen's activity")
 struct ScreenActivityTests {
-    /// Pictures at 100 ms each, numbered from 1; frame 7 is one that was captured at 7.
+    /// Pictures 100 ms apart, numbered from 1; frame 7 was captured at 7.
     private struct Screen {
         var activity = ScreenActivity()
         private(set) var number = 0
@@ -27,14 +27,14 @@ struct ScreenActivityTests {
             return activity.take(taken, isLive: isLive, now: at(Int64(number) * 100))
         }
 
-        /// The picture whose change somebody sees who has waited from the beginning, 0 for none.
+        /// Returns the picture in which a waiter from the beginning sees a change; 0 for none.
         var changed: Int64 {
             guard case .met(let moment) = activity.verdict(.changed(since: at(0), settled: .zero), now: at(10_000))
             else { return 0 }
             return moment.pts / 33_333
         }
 
-        /// The picture since which it is static, 0 where that is not known.
+        /// Returns the picture since which the screen has been static; 0 if that is not known.
         var staticSince: Int64 {
             guard case .met(let moment) = activity.verdict(.static(.zero, after: nil), now: at(10_000)) else {
                 return 0
@@ -55,7 +55,7 @@ struct ScreenActivityTests {
         #expect(third && screen.staticSince == 3 && screen.changed == 3)
         screen.shows(frame: 2, isRepeat: true)
         #expect(screen.staticSince == 3 && screen.changed == 3)
-        // Encoded anew, in another size for instance.
+        // Encoded again, for example in another size.
         screen.shows(frame: 2)
         #expect(screen.staticSince == 3 && screen.changed == 3)
     }
@@ -112,14 +112,14 @@ struct ScreenActivityTests {
         #expect(screen.changed == 2 && screen.staticSince == 3)
         screen.shows(frame: 4, from: .standby)
         #expect(screen.changed == 4 && screen.staticSince == 4)
-        // An agent that is started again, whose keyframe may be a repeat.
+        // A restarted agent, whose keyframe may be a repeat.
         screen.activity.interrupted()
         #expect(screen.staticSince == 0)
         screen.shows(frame: 5, isRepeat: true, from: .standby)
         #expect(screen.changed == 4 && screen.staticSince == 5)
     }
 
-    @Test("is unknown while the source delivers nothing: neither slates nor repeats of what was tell anything")
+    @Test("is unknown while the source delivers nothing: neither slates nor repeats count")
     func lostSource() {
         var screen = Screen()
         screen.shows(frame: 1)
@@ -128,7 +128,7 @@ struct ScreenActivityTests {
         screen.shows(frame: 1, isRepeat: true, isLive: false)
         screen.shows(frame: 2, isLive: false)
         #expect(screen.changed == 0 && screen.staticSince == 0)
-        // It is back, and its first frame on the way.
+        // It is back, and its first frame is on the way.
         screen.shows(frame: 2, isRepeat: true)
         #expect(screen.staticSince == 0)
         screen.shows(frame: 3)

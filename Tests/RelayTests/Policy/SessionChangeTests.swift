@@ -41,7 +41,7 @@ struct SessionChangeTests {
         #expect(change.applied(to: Self.request).size == RequestedSize())
     }
 
-    @Test("says how the session is watched, which is no agent's business")
+    @Test("changes how the session is watched without telling the agent")
     func watching() throws {
         let changed = try change(["join": "live", "onDemand": true]).applied(to: Self.request)
         var expected = Self.request

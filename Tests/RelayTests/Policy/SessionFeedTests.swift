@@ -17,7 +17,7 @@ struct SessionFeedTests {
         return feed
     }
 
-    /// An agent is linked, and asked for a keyframe.
+    /// Links an agent, which is asked for a keyframe.
     private static func link(_ feed: inout SessionFeed, at now: Int64 = 0) {
         _ = feed.feedSwitch.linked(.primary, source: nil, now: at(now))
     }
@@ -34,7 +34,7 @@ struct SessionFeedTests {
         at now: Int64,
         size: Int = 32
     ) -> MediaUnit? {
-        // As an agent does it: a keyframe answers the last request.
+        // As an agent does: a keyframe answers the last request.
         let request = key ? feed.feedSwitch.lastRequestID : 0
         let unit = SampleStream.accessUnit(number, key: key, size: size, request: request)
         return feed.accept(EncodedUnit(copying: unit), from: .primary, now: at(now))?.unit
@@ -97,7 +97,7 @@ struct SessionFeedTests {
                 pictures: 3
             )
         )
-        // As encoders do that each begin anew.
+        // As separate encoders do, each of which starts its own count.
         let sent = [0, 0, 1, 1, 2, 0].map { source.accessUnits[$0] }
         var feed = Self.feed()
         var given: [[UInt8]] = []
@@ -111,7 +111,7 @@ struct SessionFeedTests {
             given.append(Array(try #require(accepted).unit.bytes.readableBytesView))
         }
         #expect(given.map { H264KeyframeID(of: $0)?.value } == [0, 15, 1, 2, nil, 0])
-        // Nothing else is touched.
+        // Nothing else changes.
         for index in [0, 2, 4, 5] { #expect(given[index] == sent[index]) }
     }
 
@@ -145,7 +145,7 @@ struct SessionFeedTests {
                 lastTaken = nil
                 for unit in group.join(at: now) { queue.offer(SampleStream.rendered(unit)) }
             case 2...5:
-                // A picture refers to the one before it, unless it is a keyframe.
+                // A picture refers to the previous one, unless it is a keyframe.
                 number += 1
                 let key = Int.random(in: 0..<6, using: &generator) == 0
                 let size = Int.random(in: 1...300, using: &generator)

@@ -13,7 +13,7 @@ struct SharedTimerTests {
         let due = NIODeadline.now() + .milliseconds(5)
         timer?.set(place, at: due.uptimeNanoseconds)
         await withCheckedContinuation { continuation in
-            // The loop takes this and the timer's callback out together, and runs this first.
+            // The loop takes this and the timer's callback out together, and runs this one first.
             MediaLoop.eventLoop.execute { [timer] in
                 MediaLoop.assumeIsolated { timer?.set(place, at: (due + .hours(1)).uptimeNanoseconds) }
                 MediaLoop.eventLoop.execute { continuation.resume() }

@@ -116,7 +116,7 @@ struct SmallPolicyTests {
         #expect(Endpoint(text) == endpoint)
     }
 
-    @Test("A configured token is long enough, and white space is no part of it")
+    @Test("A configured token must be long enough, and white space around it is ignored")
     func aConfiguredTokenIsLongEnough() throws {
         let token = try LinkToken(configured: " 0123456789abcdef\n", source: "test")
         #expect(token.matches("0123456789abcdef"))
@@ -129,9 +129,9 @@ struct SmallPolicyTests {
 
     @Test("A metric is written with its help, its type and escaped labels")
     func aMetricIsEscaped() {
-        var family = MetricFamily("x_total", .counter, "A \\ and\na line.")
+        var family = MetricFamily("x_total", .counter, by: ["device"], "A \\ and\na line.")
         #expect(family.text.isEmpty)
-        family.add(1.5, [("device", "a\"b\\c\nd")])
+        family.add(1.5, ["a\"b\\c\nd"])
         family.add(3)
         #expect(
             family.text
@@ -143,8 +143,8 @@ struct SmallPolicyTests {
     func aHistogramMetric() {
         var histogram = LatencyHistogram()
         for milliseconds in [0, 1, 1, 2_000] as [UInt64] { histogram.add(milliseconds * 1_000_000) }
-        var family = MetricFamily("x_seconds", .histogram, "X.")
-        family.add(histogram, [("session", "7")])
+        var family = MetricFamily("x_seconds", .histogram, by: ["session"], "X.")
+        family.add(histogram, ["7"])
         let lines = family.text.split(separator: "\n")
         #expect(lines.prefix(2) == ["# HELP x_seconds X.", "# TYPE x_seconds histogram"])
         #expect(lines[2] == "x_seconds_bucket{session=\"7\",le=\"0.0005\"} 1")
@@ -198,7 +198,7 @@ struct SmallPolicyTests {
         )
     }
 
-    @Test("Seconds that no amount of time holds are as much as it holds, and what is no number is none")
+    @Test("Seconds beyond the range of a duration are clamped, and NaN counts as 0")
     func anySeconds() {
         #expect(TimeAmount(seconds: 1.5) == .milliseconds(1500))
         #expect(TimeAmount(seconds: -1e-9) == .nanoseconds(-1))

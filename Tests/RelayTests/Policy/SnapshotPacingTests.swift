@@ -3,10 +3,11 @@ import Relay
 import RelayTestSupport
 import Testing
 
-/// Instants of these tests are multiples of a second plus milliseconds, and so are the slots of 5 and 10 snapshots a second.
+/// Instants in these tests are multiples of a second plus milliseconds. So are the slots of 5 and 10 snapshots per
+/// second.
 @Suite("An MJPEG viewer's pace")
 struct SnapshotPacingTests {
-    /// A viewer that has sent its first snapshot at `instant`.
+    /// Returns a viewer that has sent its first snapshot at `instant`.
     private func begun(fps: Int, at instant: NIODeadline) -> SnapshotPacing {
         var pacing = SnapshotPacing(fps: fps)
         pacing.began(now: instant)

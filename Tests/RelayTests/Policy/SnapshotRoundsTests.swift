@@ -5,7 +5,7 @@ import RelayTestSupport
 import Testing
 import Wire
 
-@Suite("Who wants a snapshot")
+@Suite("Requests for snapshots")
 struct SnapshotRoundsTests {
     private static func snapshot(asked: NIODeadline) -> KeptSnapshot {
         let picture = Snapshot.Picture(
@@ -18,7 +18,7 @@ struct SnapshotRoundsTests {
         return KeptSnapshot(picture, asked: asked)
     }
 
-    /// Rounds of which the first brought a snapshot that was asked for at 0.
+    /// Returns rounds whose first one brought a snapshot that was requested at 0.
     private func withStill() throws -> SnapshotRounds {
         var rounds = SnapshotRounds()
         let place = rounds.join(since: at(0), isFresh: false)
@@ -77,7 +77,7 @@ struct SnapshotRoundsTests {
         #expect(shared == [.waits(2), .waits(2)])
         let ended = rounds.end(with: nil)
         #expect(ended == 2)
-        // What failed leaves the last snapshot as it was.
+        // A failure leaves the last snapshot as it was.
         let last = rounds.join(since: at(0), isFresh: false)
         #expect(last == .kept(Self.snapshot(asked: at(0))))
     }

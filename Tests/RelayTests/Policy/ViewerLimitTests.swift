@@ -4,26 +4,26 @@ import Relay
 import RelayTestSupport
 import Testing
 
-/// A viewer's queue and its limit, looked at ten times a second while pictures come at as many.
+/// A viewer's queue and its limit, checked ten times a second while ten pictures a second arrive.
 private struct Watch {
     var queue = ViewerQueue(limits: .init(bytes: 1 << 20, pictures: 20))
     var limit: ViewerLimit
     var number = 0
-    /// When and why the viewer was to be closed first, ms.
+    /// When (in ms) and why the viewer had to be closed first.
     var closed: (at: Int64, because: ViewerClosure)?
 
     init(limit: TimeAmount?) { self.limit = ViewerLimit(limit: limit, now: at(0)) }
 
     private func progress(_ hasRoom: Bool) -> ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
 
-    /// Goes on until `end`, ms.
+    /// Continues until `end`, in ms.
     ///
-    /// - Parameter takes: Whether the connection takes what waits, at that instant.
+    /// - Parameter takes: Returns whether the connection accepts queued data at that instant.
     mutating func run(to end: Int64, pictures: Bool = true, takes: (Int64) -> Bool) {
         while Int64(number) * 100 < end {
             let now = Int64(number) * 100
             if pictures {
-                // A starving viewer has a keyframe asked for.
+                // A keyframe is requested for a starving viewer.
                 let key = number == 0 || queue.starves && takes(now)
                 queue.offer(SampleStream.rendered(SampleStream.unit(number, key: key)))
             }
@@ -34,7 +34,7 @@ private struct Watch {
     }
 }
 
-@Suite("How long a viewer may be behind")
+@Suite("How late a viewer may be")
 struct ViewerLimitTests {
     @Test("one that keeps up stays, and so does one that has nothing to take")
     func keepsUp() {
@@ -70,11 +70,11 @@ struct ViewerLimitTests {
     )
     func slow() throws {
         var watch = Watch(limit: .seconds(10))
-        // All that waits, every three seconds: more than the queue holds by then.
+        // Everything is taken every three seconds, when more is waiting than the queue may hold.
         watch.run(to: 60_000) { $0 % 3000 == 0 }
         let closed = try #require(watch.closed)
         #expect(closed.because == .slow)
-        // 20 pictures wait 2 s after the first was taken.
+        // 20 pictures are waiting 2 s after the first was taken.
         #expect((12_000...12_200).contains(closed.at), "\(closed.at)")
     }
 

@@ -24,7 +24,7 @@ struct ViewerQueueTests {
         #expect(queue.counters.bytes == UInt64(picture(1, key: true).byteCount + picture(2).byteCount))
     }
 
-    @Test("goes on at a keyframe behind a picture that cannot be had")
+    @Test("continues at a keyframe after a picture that is missing")
     func misses() {
         var queue = ViewerQueue(limits: .init())
         queue.miss()
@@ -42,7 +42,7 @@ struct ViewerQueueTests {
         #expect(queue.counters.dropped == 3 && queue.counters.resyncs == 1)
     }
 
-    @Test("tells of a gap with the keyframe after it, not with the pictures that waited before it")
+    @Test("reports a gap with the keyframe after it, not with the pictures that waited before it")
     func gap() {
         var queue = ViewerQueue(limits: .init())
         queue.offer(SampleStream.rendered(picture(0, key: true)))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A process that a former relay started")
 struct AdoptedProcessTests {
-    /// A process that sleeps, and that SIGTERM ends although this one may ignore it.
+    /// Starts a process that sleeps, and that SIGTERM ends even if this process ignores the signal.
     private static func sleeper() async throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -41,7 +41,7 @@ struct AdoptedProcessTests {
         #expect(process.terminationStatus == (isStopped ? SIGKILL : SIGTERM))
     }
 
-    @Test("is not mistaken: one that is gone, or whose number another has now, is none")
+    @Test("is not mistaken: a process that is gone, or whose number another one has now, does not count")
     func identity() async throws {
         let process = try await Self.sleeper()
         let identity = try #require(ProcessIdentity(pid: process.processIdentifier))
@@ -54,7 +54,7 @@ struct AdoptedProcessTests {
         #expect(ProcessIdentity(pid: -1) == nil)
     }
 
-    @Test("is told from one that started later")
+    @Test("is distinguished from one that started later")
     func start() throws {
         let own = try #require(ProcessIdentity(pid: getpid()))
         #expect(ProcessIdentity(pid: getpid()) == own)

@@ -128,7 +128,7 @@ struct StateFileTests {
     @Test("that could not be written is written as soon as it can be, the newest state only")
     func retried() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        // A file where the state's folder is to be.
+        // A file in place of the state's folder.
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data().write(to: folder.appendingPathComponent("deep"))
         var logger = Logger(label: "keeper-under-test")

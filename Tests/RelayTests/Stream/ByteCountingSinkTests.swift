@@ -5,7 +5,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-/// An example of a sink: counts the bytes of each track, away from the media loop.
+/// An example of a sink, which counts the bytes of each track outside the media loop.
 @MediaLoop
 private final class ByteCounter: Sink {
     struct Totals: Equatable {
@@ -27,10 +27,10 @@ private final class ByteCounter: Sink {
 
     var starves: Bool { handOver.starves }
 
-    /// On the media loop: nothing is copied, and nothing waits.
+    /// On the media loop: nothing is copied and nothing waits.
     func take(_ item: StreamItem) { handOver.push(item) }
 
-    /// Counts until the stream ends, wherever the caller runs.
+    /// Counts until the stream ends, on the caller's executor.
     nonisolated func count() async -> Totals {
         for await _ in wakes {
             for item in handOver.drain() { add(item) }
@@ -51,7 +51,7 @@ private final class ByteCounter: Sink {
     }
 }
 
-@Suite("A sink that is no part of the relay")
+@Suite("A sink outside the relay")
 struct ByteCountingSinkTests {
     private static let sound = SampleStream.opusTrack(1)
 

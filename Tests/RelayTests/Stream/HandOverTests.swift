@@ -13,7 +13,7 @@ struct HandOverTests {
         return limits
     }
 
-    /// What waits, as text.
+    /// Returns what waits, as text.
     private func drained(_ handOver: HandOver) -> [String] {
         handOver.drain().map { item in
             switch item {
@@ -75,7 +75,7 @@ struct HandOverTests {
         #expect(drained(handOver) == ["0:0", "gap 0:1", "end"])
     }
 
-    @Test("holds no more of what is no unit than units, however often it comes")
+    @Test("keeps no more other messages than units, however often they come")
     func states() {
         let handOver = HandOver {}
         for _ in 0..<1000 {

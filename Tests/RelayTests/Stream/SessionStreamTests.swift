@@ -4,7 +4,7 @@ import Relay
 import RelayTestSupport
 import Testing
 
-/// Writes down what it is told.
+/// A sink that records its calls.
 @MediaLoop
 private final class Witness: Sink {
     var demand: Demand

@@ -22,14 +22,14 @@ struct SoundTrackTests {
             }
             let bare = try await ByteClient(port: session.port)
             try await relay.waitForViewers(1, of: session.id)
-            // The agent's sound is known as soon as it feeds the session.
+            // The agent's sound is known once the agent feeds the session.
             try await link.send([pictures.removeFirst()], session: session.id)
             _ = try await bare.read(source.accessUnits[0].count)
             let client = try await ByteClient(port: relay.ports.http)
             let request = "GET /screencapture/\(session.id)/stream.\(container) HTTP/1.1\r\nHost: localhost\r\n\r\n"
             try await client.send(Array(request.utf8))
             try await relay.waitForViewers(2, of: session.id)
-            // Another track, and the sound of no device, are left out.
+            // An unknown track, and sound without a device, are left out.
             var unknown = sound.units(from: 0)[0]
             unknown.header.track = 9
             try await link.send([unknown], session: 0)
@@ -50,7 +50,8 @@ struct SoundTrackTests {
         }
     }
 
-    /// How many packets ffprobe finds of each codec, without a word of complaint. It lists streams of a program twice.
+    /// Returns how many packets ffprobe finds for each codec, without any complaint. It lists the streams of a program
+    /// twice.
     private static func probe(_ file: URL) throws -> [String: Int] {
         let lines = try Tool.run(
             "/usr/bin/ffprobe",

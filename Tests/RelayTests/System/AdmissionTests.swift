@@ -9,7 +9,7 @@ import Wire
 
 @Suite("The relay refuses an agent with a reason and goes on")
 struct AdmissionTests {
-    /// Expects that the link is refused with `code`, and that the relay serves the next agent.
+    /// Expects that the link is refused with `code`, and that the relay then serves another agent.
     private func expectRefusal(
         _ code: Reject.Code,
         of link: LinkClient,
@@ -22,7 +22,7 @@ struct AdmissionTests {
         #expect(reject.code == code)
         #expect(!reject.reason.isEmpty)
         if let reason { #expect(reject.reason.contains(reason), "\(reject.reason)") }
-        #expect(try await link.next() == nil, "the link closes behind a REJECT")
+        #expect(try await link.next() == nil, "the link closes after a REJECT")
         let metrics = try await relay.get("/metrics").text
         #expect(metrics.contains("heliograph_agents_refused_total{code=\"\(code.rawValue)\"} 1"))
         let next = try await LinkClient(greeting: relay)
@@ -91,7 +91,7 @@ struct AdmissionTests {
     @Test("when it says nothing")
     func noHello() async throws {
         try await RunningRelay.run {
-            // Enough for the next agent, which does say HELLO, on a busy machine.
+            // Long enough, even on a busy machine, for the next agent, which does send HELLO.
             $0.helloTimeout = .seconds(2)
         } _: { relay in
             let link = try await LinkClient(port: relay.ports.agentLink)
@@ -135,7 +135,7 @@ struct AdmittedLinkTests {
         }
     }
 
-    @Test("is given the device's sessions, those of before and those of later, and their ends")
+    @Test("is told the device's sessions, earlier and later ones, and their ends")
     func isGivenSessions() async throws {
         try await RunningRelay.run { relay in
             let before = try await relay.startSession(["width": 641, "height": 360, "fps": 15, "bitrate": 100_000])
@@ -174,7 +174,7 @@ struct AdmittedLinkTests {
         }
     }
 
-    @Test("makes way for a newer one of its role, once that has shown its token, and is told so for good")
+    @Test("makes way for a newer one of its role with a valid token, and its rejection is final")
     func isDisplaced() async throws {
         try await RunningRelay.run { relay in
             let first = try await LinkClient(greeting: relay, pid: 1)

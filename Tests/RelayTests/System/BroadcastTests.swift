@@ -71,7 +71,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test("is started once for all who ask, and is running for who asks later")
+    @Test("is started once for all callers, and is running for later ones")
     func startsAreJoined() async throws {
         let runs = try await RunningRelay.run(agentScript: "exec sleep 1000") { relay in
             try await withThrowingTaskGroup { group in
@@ -108,7 +108,7 @@ struct BroadcastTests {
         try await RunningRelay.run {
             $0.devices[0].agentExecutable = path
             $0.stateFile = stateFile
-            // The kernel gives it to nobody else between the two lives.
+            // The kernel gives the port to no other program between the two runs.
             $0.sessionPortBase = 21_000
         } _: { relay in
             _ = try await relay.startSession()
@@ -149,7 +149,7 @@ struct BroadcastTests {
 
     @Test("restarts an agent that exits, later each time")
     func restartsAnAgentThatExits() async throws {
-        // The first one lives until it is ended, the others exit at once.
+        // The first one runs until it is ended; the others exit at once.
         let script = try HelperScript("test $(wc -l < \"$(dirname \"$0\")/runs\") -gt 1 && exit 5; exec sleep 1000")
         let path = script.path
         try await RunningRelay.run {
@@ -172,7 +172,7 @@ struct BroadcastTests {
             _ = try await relay.post("/screencapture/broadcast/stop")
             #expect(try await relay.broadcast()["state"] == "idle")
         }
-        // The fourth may have been stopped before it could say so.
+        // The fourth may have been stopped before it could record its start.
         #expect(script.runs.count >= 3)
         for pid in script.runs { try await HelperScript.awaitEnd(of: pid) }
     }
@@ -214,7 +214,7 @@ struct BroadcastTests {
         #expect(runs == 0)
     }
 
-    @Test("that is stopped while it starts is a 409 for who waits")
+    @Test("a start that is stopped meanwhile answers its callers with 409")
     func aStopFailsAStart() async throws {
         try await RunningRelay.run(agentScript: "exec sleep 1000") { relay in
             async let answer = relay.post("/screencapture/broadcast/start")

@@ -10,7 +10,7 @@ import Wire
 
 @Suite("A viewer of a container", .serialized)
 struct ContainerTests {
-    /// Runs a program without keeping one of the threads that the relay runs on as well.
+    /// Runs a program without blocking one of the threads that the relay also runs on.
     private func run(_ program: String, _ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -19,11 +19,11 @@ struct ContainerTests {
         }
     }
 
-    /// Joins over HTTP, and is there when this returns.
+    /// Joins over HTTP, and returns once it counts as a viewer.
     ///
     /// - Parameters:
-    ///   - container: With a query or without.
-    ///   - count: How many viewers there are then.
+    ///   - container: With or without a query.
+    ///   - count: The number of viewers then.
     private func join(_ relay: RunningRelay, _ id: SessionID, _ container: String, as count: Int) async throws
         -> ByteClient
     {
@@ -81,7 +81,7 @@ struct ContainerTests {
         }
     }
 
-    /// A fragment whose decode time is earlier by so many µs.
+    /// Returns a fragment whose decode time is this many µs earlier.
     private static func earlier(_ fragment: [UInt8], by difference: Int64) -> [UInt8] {
         var fragment = fragment
         let place = FragmentedMP4.decodeTimeOffset
@@ -143,7 +143,7 @@ struct ContainerTests {
                 try await link.send(Array(group[5...]), session: session.id)
                 var packets = TransportStream(codec: .h264)
                 let expected = try group.flatMap { try packets.packets($0) }
-                // One that was too late for the cache gets nothing.
+                // A viewer that was too late for the cache gets nothing.
                 let body = try? await within("its pictures", limit: .seconds(2)) {
                     var bytes: [UInt8] = []
                     while let more = try await late.next() {
@@ -161,7 +161,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("has a stream of its own time: it begins when somebody watches, from what is cached")
+    @Test("has its own timeline, which begins when a viewer comes, with what is cached")
     func beginsWithItsFirstViewer() async throws {
         let units = try Self.accessUnits()
         try await RunningRelay.run { relay in
@@ -174,7 +174,7 @@ struct ContainerTests {
                 var stream = TransportStream(codec: .h264)
                 let packet = try await viewer.read(1000)
                 var download = try Self.download(packet)
-                // The first packet is the tables', its counter 0.
+                // The first packet has the tables, with counter 0.
                 #expect(Array(download.read().prefix(4)) == Array(try stream.packets(units[20]).prefix(4)))
                 try await viewer.close()
                 try await relay.waitForViewers(0, of: session.id)
@@ -182,10 +182,10 @@ struct ContainerTests {
         }
     }
 
-    @Test("that is slow is told of the gap and goes on at a keyframe", arguments: ["ts", "mp4"])
+    @Test("a slow viewer is told about the gap and continues at a keyframe", arguments: ["ts", "mp4"])
     func slow(_ container: String) async throws {
         let source = try Self.accessUnits()
-        // Large, so that sockets hold few of them.
+        // Large, so that sockets hold only a few.
         let padding: [UInt8] = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 0xFF, count: 64 << 10) + [0x80]
         let groupSize = 20
         try await RunningRelay.run {
@@ -223,7 +223,7 @@ struct ContainerTests {
             var download = try Self.download(try await slow.readToEnd())
             let body = download.read()
             if container == "ts" {
-                // Packets without payload, whose adaptation field says discontinuity.
+                // Packets without payload whose adaptation field signals a discontinuity.
                 let marks = stride(from: 0, to: body.count, by: 188).filter { place in
                     body[place + 3] & 0x30 == 0x20 && body[place + 5] & 0x80 != 0
                 }

@@ -105,11 +105,11 @@ struct DevicesTests {
             #expect(broadcasts.map { $0["source"]?["width"] } == [.null, 640])
             let other = try await relay.post("/screencapture/start", ["device": "default"])
             #expect(other.code == "unknown_device")
-            #expect(other.text.contains("there is: a, b"))
+            #expect(other.text.contains("Devices: a, b."))
         }
     }
 
-    @Test("are to be named when none is called default")
+    @Test("must be named if none is called default")
     func areToBeNamed() async throws {
         try await RunningRelay.run {
             $0.devices = [Self.device("b"), Self.device("a")]
@@ -123,7 +123,7 @@ struct DevicesTests {
                 #expect(answer.status == 400)
                 #expect(answer.code == "missing_field")
                 #expect(answer.json["field"] == "device")
-                #expect(answer.text.contains("there is: a, b"))
+                #expect(answer.text.contains("Devices: a, b."))
             }
         }
     }
@@ -157,7 +157,7 @@ struct DevicesTests {
                 return
             }
             #expect(left.map { $0["device"] } == ["two", "two", "two"])
-            // A device in the query counts as one in the body.
+            // A device in the query is the same as one in the body.
             #expect(try await relay.post("/screencapture/stop?device=one").json == ["stopped": 0])
             #expect(try await relay.post("/screencapture/stop?device=two", ["device": "one"]).status == 400)
             #expect(try await relay.post("/screencapture/stop").json == ["stopped": 3])

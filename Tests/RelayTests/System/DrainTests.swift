@@ -11,7 +11,7 @@ import Wire
 struct DrainTests {
     private static let key = SampleStream.accessUnit(0, key: true)
 
-    /// Waits until nothing answers on the relay's port any more.
+    /// Waits until the relay's port no longer answers.
     private func waitForEnd(of relay: RunningRelay) async throws {
         _ = try await eventually("the relay's end") {
             guard let client = try? await ByteClient(port: relay.ports.http) else { return () }
@@ -20,7 +20,7 @@ struct DrainTests {
         }
     }
 
-    @Test("takes nobody new, serves those that it has, and ends when the last one has gone")
+    @Test("accepts no new viewers, serves the present ones, and ends after the last one")
     func lastViewer() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
@@ -50,7 +50,7 @@ struct DrainTests {
         }
     }
 
-    @Test("ends after its time-out even if somebody watches, whose stream ends in good order")
+    @Test("ends after its timeout even with a viewer, whose stream ends cleanly")
     func timeout() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
@@ -77,7 +77,7 @@ struct DrainTests {
         }
     }
 
-    @Test("with nobody there ends at once, behind the answer to who asked")
+    @Test("without viewers ends at once, after the answer to the caller")
     func policy() {
         let now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         let drain = Drain(now: now, timeout: .seconds(60))

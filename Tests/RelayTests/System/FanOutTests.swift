@@ -11,7 +11,7 @@ import Wire
 struct FanOutTests {
     private static let unitSize = 16 << 10
 
-    /// The value of a metric without labels.
+    /// Returns the value of a metric without labels.
     private static func metric(_ name: String, of relay: RunningRelay) async throws -> Int? {
         try await relay.get("/metrics").text.split(separator: "\n")
             .first { $0.hasPrefix(name + " ") }
@@ -57,7 +57,7 @@ struct FanOutTests {
             let unread = try #require(try await Self.metric("heliograph_viewer_unread_bytes", of: relay))
             let largest = units.map(\.bytes.count).max() ?? 0
             #expect(unread > 0)
-            #expect(unread <= (slow.count + silent.count) * (128 << 10 + largest), "docs/fanout.md")
+            #expect(unread <= (slow.count + silent.count) * (128 << 10 + largest), "docs/design/fanout.md")
             for viewer in healthy + slow + silent { try? await viewer.close() }
             try await relay.waitForViewers(0, of: session.id)
             #expect(try await Self.metric("heliograph_viewer_unread_bytes", of: relay) == 0)
@@ -80,7 +80,7 @@ struct FanOutTests {
             let key = SampleStream.accessUnit(1, key: true, request: request)
             try await link.send([key], session: session.id)
             for viewer in viewers { #expect(try await viewer.read(key.bytes.count) == key.bytes) }
-            // Ids are counted: the next one shows that there was none between.
+            // Ids are consecutive, so the next one shows that there was none between.
             let next = try await relay.post("/screencapture/\(session.id)/keyframe").json["request"]
             #expect(next == .integer(Int(request) + 1))
         }

@@ -3,13 +3,13 @@ import Relay
 import RelayTestSupport
 import TestSupport
 
-/// A shell script that stands in for the agent's executable, in a folder of its own.
+/// A shell script, in a separate folder, that replaces the agent's executable.
 struct HelperScript: ~Copyable {
     private let folder: URL
 
     var path: String { folder.appendingPathComponent("capture-agent").path }
 
-    /// The process id of each time that it was started.
+    /// The process ids of all its runs.
     var runs: [Int32] { Self.runs(in: folder) }
 
     init(_ body: String) throws {
@@ -33,17 +33,18 @@ struct HelperScript: ~Copyable {
         return text.split(separator: "\n").compactMap { Int32($0) }
     }
 
-    /// Waits until no process of the group that `leader` led runs: the system takes a moment to end a killed one whose parent is gone.
+    /// Waits until no process of the group of `leader` runs. The system takes a moment to end a killed process without
+    /// a parent.
     static func awaitEnd(of leader: Int32) async throws {
         try await eventually("the end of group \(leader)") { isAlive(leader) ? nil : () }
     }
 
-    /// Whether a process of that group still runs. One that only waits for the system to reap it does not.
+    /// Returns whether a process of that group still runs. A process that only has to be reaped does not count.
     private static func isAlive(_ leader: Int32) -> Bool {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.filter { Int32($0) != nil }.contains { entry in
             let stat = (try? String(contentsOfFile: "/proc/\(entry)/stat", encoding: .utf8)) ?? ""
-            // Behind the name in parentheses: state, parent, process group.
+            // After the name in parentheses: state, parent, process group.
             let fields = stat.drop { $0 != ")" }.split(separator: " ")
             return fields.count > 3 && fields[1] != "Z" && fields[3] == "\(leader)"
         }
@@ -51,9 +52,9 @@ struct HelperScript: ~Copyable {
 }
 
 extension RunningRelay {
-    /// Runs a relay whose agent is the shell script `script`. Nothing that this started may be left afterwards.
+    /// Runs a relay whose agent is the shell script `script`. None of its processes may be left afterwards.
     ///
-    /// - Returns: How often it was started.
+    /// - Returns: The number of its starts.
     @discardableResult
     static func run(
         agentScript script: String,

@@ -26,7 +26,7 @@ struct HungAgentTests {
                 try await relay.session(session.id)["feed"] == "primary" ? true : nil
             }
             let standby = try await LinkClient(greeting: relay, pid: 4712, role: .standby)
-            // The standby is asked when the pictures are overdue, and is all that viewers have from then on.
+            // The standby is asked when the pictures are overdue. From then on viewers depend on it.
             try await standby.send([SampleStream.accessUnit(1, key: true)], session: session.id)
             let shots = Mutex(1)
             _ = try await eventually("the next agent's process") { () -> Bool? in
@@ -35,7 +35,7 @@ struct HungAgentTests {
                     return count
                 }
                 try await standby.send([SampleStream.accessUnit(number, key: false)], session: session.id)
-                // Their link may be gone already.
+                // Their link may already be gone.
                 try? await agent.send(.heartbeat(Self.heartbeat(session.id)))
                 try await standby.send(.heartbeat(Heartbeat(session: session.id)))
                 return try await relay.broadcast()["restarts"] == 1 ? true : nil
@@ -120,7 +120,7 @@ struct HungAgentTests {
             _ = try await eventually("the standby's picture") { () -> Bool? in
                 try await relay.session(session.id)["feed"] == "standby" ? true : nil
             }
-            // Several times the time after which one that hangs is ended.
+            // Several times the time after which a hanging agent is ended.
             for number in 2..<22 {
                 try await standby.send([SampleStream.accessUnit(number, key: false)], session: session.id)
                 try await agent.send(.heartbeat(Self.heartbeat(session.id)))
@@ -130,7 +130,7 @@ struct HungAgentTests {
         }
     }
 
-    /// Of a session that has a frame, and made no picture of it.
+    /// Returns the figures of a session that has a frame but has made no picture of it.
     private static func heartbeat(_ session: SessionID) -> Heartbeat {
         var counters = SessionCounters()
         counters.received = 1

@@ -8,13 +8,14 @@ import TestSupport
 import Testing
 import Wire
 
-/// While the agent of device `bad` misbehaves, every picture of device `good` reaches its viewer.
+/// Tests that every picture of device `good` reaches its viewer while the agent of device `bad` misbehaves.
 @Suite("A device's agent does not disturb another device")
 struct IsolationTests {
     private static let pictureCount = 300
 
-    /// Runs a relay with both devices. `misbehave` runs, and goes on until it is cancelled or has nothing left to do, while pictures of
-    /// `good` are sent and counted.
+    /// Runs a relay with both devices, and sends and counts pictures of `good` while `misbehave` runs.
+    ///
+    /// `misbehave` runs until it is cancelled or has finished.
     private func withGoodDevice(
         badAgent: String = "/nonexistent/capture-agent",
         prepare: @escaping @Sendable (RunningRelay) async throws -> LinkClient?,
@@ -41,7 +42,7 @@ struct IsolationTests {
                 let units = (0..<Self.pictureCount).map { SampleStream.accessUnit($0, key: $0 % 30 == 0, size: 2000) }
                 for unit in units {
                     try await link.send(.accessUnit(session.id, unit))
-                    // At some pace, so that the other device has its time to disturb.
+                    // At a limited pace, so that the other device has time to interfere.
                     #expect(try await viewer.read(unit.bytes.count) == unit.bytes)
                 }
                 try await check(relay)
@@ -56,7 +57,7 @@ struct IsolationTests {
             #expect(status["state"] == "live")
             #expect(status["restarts"] == 0)
             #expect(status["link"]?["reconnects"] == 0)
-            // Its end may have come before.
+            // It may have ended before.
             try? await badLink?.close()
         }
     }
@@ -67,7 +68,7 @@ struct IsolationTests {
 
     @Test("when it crashes again and again")
     func crashLoop() async throws {
-        // The first one lives until it is ended, the others exit at once.
+        // The first one runs until it is ended; the others exit at once.
         let script = try HelperScript("test $(wc -l < \"$(dirname \"$0\")/runs\") -gt 1 && exit 5; exec sleep 1000")
         let path = script.path
         try await withGoodDevice(badAgent: path) { relay in

@@ -24,7 +24,7 @@ struct JoinTests {
             let session = try await relay.startSession(["join": .string(way)])
             let link = try await LinkClient(greeting: relay)
             let path = "/screencapture/\(session.id)/stream.h264" + (query.map { "?join=\($0)" } ?? "")
-            // A machine that is too slow lets the keyframe become too old to begin with: then once more, with a new one.
+            // On a slow machine the keyframe becomes too old for a start; then the test repeats with a new one.
             let (units, viewer) = try await eventually("a viewer that came in time") {
                 () -> ([AccessUnit], ByteClient)? in
                 let first = try await Self.pictures(session.id, of: relay)
@@ -43,7 +43,8 @@ struct JoinTests {
                 return nil
             }
             let next = SampleStream.accessUnit(1000, key: true)
-            // The first one was a keyframe's, half a second before at most; when it was longer ago the cache is too old anyway.
+            // The first picture was a keyframe's, at most half a second ago. If it was earlier, the cache is too old
+            // anyway.
             if isLive {
                 let request = try await link.first {
                     if case .keyframeRequest(session.id, let id) = $0 { id } else { nil }
@@ -61,7 +62,7 @@ struct JoinTests {
         }
     }
 
-    /// How many pictures the relay has taken.
+    /// Returns how many pictures the relay has received.
     private static func pictures(_ session: SessionID, of relay: RunningRelay) async throws -> Int {
         guard case .integer(let count) = try await relay.session(session)["counters"]?["relay"]?["pictures"] else {
             return 0
@@ -98,7 +99,7 @@ struct JoinTests {
         }
     }
 
-    @Test("to a session on demand wakes the encoder, which sleeps again when nobody is left")
+    @Test("to a session on demand wakes the encoder, which sleeps again after the last viewer")
     func onDemand() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession(["onDemand": true])
@@ -142,7 +143,7 @@ struct JoinTests {
             try await link.send([second], session: session.id)
             #expect(try await live.read(second.bytes.count) == second.bytes, "and not the first, which is kept")
 
-            // It is watched, and then it is not.
+            // It is watched first, and then no longer.
             #expect(try await relay.patch(path, ["onDemand": true]).json["asleep"] == false)
             try await live.close()
             try await link.wait(for: session.id, isActive: false)

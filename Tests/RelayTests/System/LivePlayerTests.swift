@@ -7,16 +7,16 @@ import TestSupport
 import Testing
 import Wire
 
-/// Programs that people play streams with, on the real agent's live streams. ffmpeg and ffprobe on containers: ``ContainerTests``.
+/// Tests of players on the real agent's live streams. For ffmpeg and ffprobe with containers, see ``ContainerTests``.
 @Suite("Live players", .serialized)
 struct LivePlayerTests {
     struct Stream: Sendable, CustomTestStringConvertible {
         var codec: Codec
-        /// The end of its path.
+        /// The last part of its path.
         var name: String
-        /// FFmpeg's name of the format, as somebody who plays it says it.
+        /// FFmpeg's name of the format, as a person who plays it types it.
         var format: String
-        /// GStreamer's elements that make pictures of it.
+        /// The GStreamer elements that decode it.
         var elements: String
         var testDescription: String { "\(name), \(codec.rawValue)" }
     }
@@ -31,7 +31,7 @@ struct LivePlayerTests {
         Stream(codec: .h264, name: "mjpeg?fps=30", format: "mpjpeg", elements: "multipartdemux ! jpegdec"),
     ]
 
-    /// Decodes pictures, and prints how many there were, their size, how many were corrupt, and what libav had to say.
+    /// Decodes pictures, and prints their number, size, how many were corrupt, and libav's messages.
     private static let pyAV = """
         import av, sys
         url, format, wanted = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -48,7 +48,7 @@ struct LivePlayerTests {
         print(count, f"{picture.width}x{picture.height}", corrupt, *complaints)
         """
 
-    /// Runs `body` with a relay that has a session of each codec, and a function that gives a stream's address.
+    /// Runs `body` with a relay that has one session of each codec, and a function that returns a stream's address.
     private func withStreams(
         _ body: @escaping @Sendable (@escaping @Sendable (Stream) -> String) async throws -> Void
     ) async throws {
@@ -67,7 +67,7 @@ struct LivePlayerTests {
         }
     }
 
-    /// Runs a program, which must not complain, without keeping one of the threads that the relay runs on as well.
+    /// Runs a program, which must not complain, without blocking one of the threads that the relay also runs on.
     private func run(_ program: String, _ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -80,7 +80,7 @@ struct LivePlayerTests {
     func ffmpeg() async throws {
         try await withStreams { url in
             for stream in Self.streams where !["ts", "mp4"].contains(stream.name) {
-                // A second is enough to look at before playing.
+                // One second suffices for probing before playing.
                 let input = ["-v", "warning", "-analyzeduration", "1000000", "-f", stream.format]
                 let packets = try await run(
                     "/usr/bin/ffprobe",
@@ -105,7 +105,7 @@ struct LivePlayerTests {
     func python() async throws {
         try await withStreams { url in
             for stream in Self.streams {
-                // Debian's, which has the module.
+                // Debian's Python, which has the module.
                 let outcome = try await run("/usr/bin/python3", ["-c", Self.pyAV, url(stream), stream.format, "15"])
                 #expect(outcome == "15 320x180 0\n", "\(stream)")
             }

@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 import Wire
 
-/// What an admitted agent may send that is an access unit by its packet, and no part of a stream.
+/// Tests of units that an admitted agent may send as access units but that do not belong in a stream.
 @Suite("An access unit that does not begin with a NAL unit, or has too many")
 struct MalformedUnitTests {
-    /// A unit that the relay must discard, with what the tests' names say of it.
+    /// A unit that the relay must discard, with its description in the tests' names.
     struct Sample: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]
@@ -40,14 +40,14 @@ struct MalformedUnitTests {
             var unit = SampleStream.accessUnit(4, key: false)
             unit.bytes = sample.bytes
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            // In one segment, as they may come.
+            // In one segment, as they may arrive.
             let units = (0...3).map { SampleStream.accessUnit($0, key: $0 == 0) }
             let rest = units[1...] + [unit]
             try await link.send(bytes: rest.flatMap { Packet.accessUnit(session.id, $0).encoded() })
             let request = try await link.first {
                 if case .keyframeRequest(session.id, let id) = $0 { id } else { nil }
             }
-            // What refers to it is not for viewers either.
+            // Pictures that refer to it are not for viewers, either.
             try await link.send([SampleStream.accessUnit(5, key: false)], session: session.id)
             let keyframe = SampleStream.accessUnit(6, key: true, request: request)
             try await link.send(
@@ -71,7 +71,7 @@ struct MalformedUnitTests {
         }
     }
 
-    /// One on the session's port, then one of each format over HTTP.
+    /// One viewer on the session's port, then one of each format over HTTP.
     private static func viewers(of session: (id: SessionID, port: Int), _ relay: RunningRelay) async throws
         -> [ByteClient]
     {

@@ -7,15 +7,16 @@ import TestSupport
 import Testing
 import Wire
 
-/// The relay is a process of its own, whose media loop no other test uses.
+/// The relay is a separate process, whose media loop no other test uses.
 @Suite("A device of 400 sessions", .serialized)
 struct ManySessionsTests {
     private static let count = 400
     private static let token = "0123456789abcdef0123"
-    /// Processor time that no turn of the media loop takes, s: what a picture at 60 fps may wait.
+    /// The processor time within which every turn of the media loop must end, in seconds: what a picture at 60 fps may
+    /// wait.
     private static let longestTurn = 0.016
 
-    /// Runs a relay with the sessions while `body` runs, and ends it.
+    /// Runs a relay with the sessions while `body` runs, then ends it.
     private static func run(_ body: (RelayProcess, [SessionID]) async throws -> Void) async throws {
         let scratch = try Scratch()
         let relay = try await RelayProcess(
@@ -82,7 +83,7 @@ struct ManySessionsTests {
                 return heartbeat.integer("framesReceived") == 20 ? true : nil
             }
             try await Self.expectShortTurns(relay, "figures of all sessions came")
-            // In the kernel's list of sockets, which tells whose process an agent is.
+            // In the kernel's list of sockets, which shows to which process an agent belongs.
             let others = try (0..<1000).map { _ in try Connection(port: relay.httpPort) }
             defer { for other in others { other.close() } }
             _ = try await Self.agent(.standby, of: relay)

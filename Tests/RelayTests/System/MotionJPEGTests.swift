@@ -10,7 +10,7 @@ import Wire
 
 @Suite("MJPEG", .serialized)
 struct MotionJPEGTests {
-    /// An agent whose answer to the nth request is a JPEG of the bytes n.
+    /// An agent that answers the nth request with a JPEG of the bytes n.
     private func answer(_ link: LinkClient, _ id: SessionID, _ number: UInt8, size: Int = 5) async throws {
         let request: SnapshotRequest = try await link.first { packet in
             if case .snapshotRequest(_, let request) = packet { request } else { nil }
@@ -26,7 +26,7 @@ struct MotionJPEGTests {
         try await link.send(.snapshot(id, Snapshot(request: request.id, outcome: .picture(picture))))
     }
 
-    /// A picture of a frame of its own.
+    /// Sends a picture of a new frame.
     private static func frame(_ number: Int) -> AccessUnit {
         var unit = SampleStream.accessUnit(number, key: false)
         unit.captured += UInt64(number)
@@ -43,7 +43,7 @@ struct MotionJPEGTests {
         return client
     }
 
-    /// Reads until `count` more parts have come; returns the byte that each consists of.
+    /// Reads until `count` more parts have come; returns the byte that fills each one.
     private func parts(_ count: Int, from client: ByteClient, _ rest: inout [UInt8]) async throws -> [UInt8] {
         var parts: [UInt8] = []
         let head = Array("Heliograph-Orientation: 0\r\n\r\n".utf8)
@@ -55,7 +55,7 @@ struct MotionJPEGTests {
                 let body = rest[place.upperBound..<close.lowerBound]
                 #expect(Set(body).count == 1)
                 parts.append(body.first ?? 0)
-                // One behind each part, and one before the first.
+                // One after each part, and one before the first.
                 let text = String(decoding: rest[..<place.lowerBound], as: UTF8.self)
                 let isFirst = text.hasPrefix("HTTP/1.1")
                 #expect(text.matches(of: /--heliograph-snapshot\r\n/).count == (isFirst ? 1 : 0), "\(text)")
@@ -71,7 +71,7 @@ struct MotionJPEGTests {
     func viewers() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession(["ttl": 3])
-            // Before there is an agent: from now on the session lives by its viewer.
+            // Before there is an agent; from now on the viewer keeps the session alive.
             let first = try await join(relay, session.id, as: 1)
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
@@ -79,13 +79,13 @@ struct MotionJPEGTests {
             var rest: [UInt8] = []
             let beginning = try await parts(1, from: first, &rest)
             #expect(beginning == [1])
-            // A repeat changes nothing: the same bytes come again, and no request.
+            // A repeat changes nothing: the same bytes come again, without a request.
             var unit = SampleStream.accessUnit(1, key: false)
             unit.flags = .repeat
             try await link.send([unit], session: session.id)
             let repeats = try await parts(3, from: first, &rest)
             #expect(repeats == [1, 1, 1])
-            // It has lived longer than its ttl by now.
+            // It has outlived its ttl by now.
             try await link.send([Self.frame(2)], session: session.id)
             try await answer(link, session.id, 2)
             let change = try await parts(1, from: first, &rest)
@@ -129,11 +129,11 @@ struct MotionJPEGTests {
             let slow = try await join(relay, session.id, as: 1)
             try await slow.pause()
             let answers = Task {
-                // Large, so that sockets hold few of them.
+                // Large, so that sockets hold only a few.
                 for number: UInt8 in 1...255 { try await answer(link, session.id, number, size: 512 << 10) }
             }
             var number = 0
-            /// Changes the screen for a second and returns how many snapshots had been asked for by then.
+            /// Changes the screen for one second, and returns how many snapshots had been requested by then.
             func requested() async throws -> Substring {
                 for _ in 0..<20 {
                     number += 1
@@ -163,7 +163,7 @@ struct MotionJPEGTests {
         }
     }
 
-    @Test("of a viewer that reads nothing is cut off after the time that it may be behind, and counted")
+    @Test("of a viewer that reads nothing is closed after the time that it may be late, and counted")
     func stalled() async throws {
         try await RunningRelay.run {
             $0.viewerTimeout = .seconds(1)
@@ -174,7 +174,7 @@ struct MotionJPEGTests {
             let quick = try await join(relay, session.id, as: 1)
             let stalled = try await join(relay, session.id, as: 2, reads: false)
             let answers = Task {
-                // Large, so that sockets hold few of them.
+                // Large, so that sockets hold only a few.
                 for number: UInt8 in 1...255 { try await answer(link, session.id, number, size: 512 << 10) }
             }
             var number = 0
@@ -192,7 +192,7 @@ struct MotionJPEGTests {
             try await stalled.startReading()
             let cut = try await stalled.readToEnd()
             #expect(!cut.suffix(7).elementsEqual("\r\n0\r\n\r\n".utf8), "a client can tell")
-            // The other one stays, longer than it may be behind.
+            // The other one stays, for longer than a viewer may be late.
             for _ in 0..<40 {
                 number += 1
                 try await link.send([SampleStream.accessUnit(number, key: false)], session: session.id)

@@ -14,7 +14,7 @@ struct PageClosureTests {
         try await RunningRelay.run {
             $0.viewerQueueLimits = .init(bytes: 64 << 10, pictures: 1000)
             $0.viewerTimeout = .milliseconds(500)
-            // What waits for it to read comes before the Close.
+            // The data that waits for it comes before the Close.
             $0.webSocket.closeTimeout = .seconds(60)
         } _: { relay in
             let session = try await relay.startSession()
@@ -43,11 +43,11 @@ struct PageClosureTests {
                 let closed = try await relay.session(session.id)["counters"]?["relay"]?["viewersClosed"]
                 return closed?["stalled"] == 1 || closed?["slow"] == 1 ? true : nil
             }
-            // Nobody's thread waits for a page that hangs.
+            // No thread waits for a page that hangs.
             try await Task.sleep(until: hang)
             try browser.wait(until: "\(closure)?.hidden === false")
             let text = try browser.evaluate("\(closure).textContent") as? String
-            #expect(text?.contains(/took no pictures|too slow/) == true, "\(text ?? "")")
+            #expect(text?.contains(/read no pictures|too slow/) == true, "\(text ?? "")")
             try await relay.waitForViewers(1, of: session.id)
         }
     }

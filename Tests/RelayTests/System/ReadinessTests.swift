@@ -13,7 +13,7 @@ struct ReadinessTests {
         return devices
     }
 
-    @Test("a relay is ready as long as every device that is to be broadcast has a picture")
+    @Test("a relay is ready while every device that must be broadcast has a picture")
     func pictures() async throws {
         try await RunningRelay.run {
             $0.devices = [DeviceConfiguration(name: "left"), DeviceConfiguration(name: "right")]
@@ -40,7 +40,7 @@ struct ReadinessTests {
             try await waitForStatus(200, relay)
             try await link.send(.status(SourceStatus(state: .lost, cause: "node_gone")))
             try await waitForStatus(503, relay)
-            // The standby's picture is one, too.
+            // A picture of the standby counts, too.
             let standby = try await LinkClient(greeting: relay, device: "right", role: .standby)
             try await waitForStatus(200, relay)
             withExtendedLifetime(standby) {}

@@ -7,7 +7,7 @@ import RelayTestSupport
 import TestSupport
 import Testing
 
-/// A relay of its own process, which reads its configuration again.
+/// A relay in a separate process, which reads its configuration again.
 @Suite("SIGHUP")
 struct ReloadTests {
     private final class Relay: @unchecked Sendable {
@@ -36,7 +36,7 @@ struct ReloadTests {
             url = "http://127.0.0.1:\(port.text)"
         }
 
-        /// Writes the configuration, sends the signal, and waits for a line of the log with `text`.
+        /// Writes the configuration, sends the signal, and waits for a line with `text` in the log.
         func reload(_ configuration: String, untilLogSays text: String) async throws {
             try Data(configuration.utf8).write(to: file)
             kill(process.processIdentifier, SIGHUP)
@@ -45,7 +45,7 @@ struct ReloadTests {
             }
         }
 
-        /// The statuses of `count` starts of sessions.
+        /// Returns the statuses of `count` starts of sessions.
         func startSessions(_ count: Int) throws -> [String] {
             try (0..<count).map { _ in
                 try Tool.run(
@@ -93,7 +93,7 @@ struct ReloadTests {
             try Tool.run("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", "\(url)&timeout=0"])
         }
         _ = try await eventually("the only place to be taken") {
-            // A probe may have had it when the other asked.
+            // A probe may have had the place when the other call came.
             if !first.isRunning { first = try wait() }
             return try probe() == "503" ? true : nil
         }
@@ -101,11 +101,14 @@ struct ReloadTests {
         #expect(try probe() == "504")
     }
 
-    @Test("leaves everything as it is where the file is wrong, and says where")
+    @Test("changes nothing if the file is wrong, and says where")
     func faults() async throws {
         let relay = try await Relay("maxSessions: 2")
         defer { relay.end() }
-        try await relay.reload("maxSessions: 5\nmaxSesions: 7", untilLogSays: "relay.yaml:2:1: maxSesions is no field")
+        try await relay.reload(
+            "maxSessions: 5\nmaxSesions: 7",
+            untilLogSays: "relay.yaml:2:1: Unknown field 'maxSesions'."
+        )
         #expect(try relay.startSessions(3) == ["201", "201", "503"])
         #expect(relay.process.isRunning)
     }
@@ -142,7 +145,7 @@ struct ReloadTests {
 
 @Suite("Another configuration")
 struct ConfigurationChangeTests {
-    @Test("is taken over as far as it can be, by the names of settings")
+    @Test("is applied if possible; other settings are named")
     func differences() {
         let before = RelayConfiguration()
         #expect(before.differences(to: before) == ([], []))

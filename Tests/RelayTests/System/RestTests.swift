@@ -55,7 +55,7 @@ struct RestTests {
     func restAndWake() async throws {
         try await RunningRelay.run { relay in
             var scene = try await Scene(relay)
-            // Skip pictures of this size have some ten bytes.
+            // Skip pictures of this size have about ten bytes.
             try await scene.read(200)
             try await scene.link.send(.wake(scene.session.id))
             let rested = try await scene.rested()
@@ -66,7 +66,7 @@ struct RestTests {
                 pts: .max / 4
             )
             try await scene.link.send([next], session: scene.session.id)
-            // Beginning, repeats and the next picture, and nothing behind it.
+            // The beginning, the repeats and the next picture, and nothing after it.
             _ = try await eventually("every picture") {
                 let status = try await relay.session(scene.session.id)["counters"]?["relay"]
                 return status?["picturesOut"] == .integer(3 + Int(rested.inserted) + 1) ? true : nil
@@ -77,11 +77,11 @@ struct RestTests {
         }
     }
 
-    @Test("a session that is changed while it rests is given back before its agent is told of the change")
+    @Test("a session that is changed while it rests is handed back before its agent is told about the change")
     func change() async throws {
         try await RunningRelay.run { relay in
             var scene = try await Scene(relay)
-            // It rests from here on: these are the relay's pictures.
+            // It rests from here on: the relay makes these pictures.
             try await scene.read(200)
             _ = try await relay.patch("/screencapture/\(scene.session.id)", ["fps": 10])
             let order = try await scene.link.first { packet -> String? in
@@ -95,11 +95,11 @@ struct RestTests {
         }
     }
 
-    @Test("who joins a session that rests gets its keyframe without the agent")
+    @Test("a viewer that joins a resting session gets its keyframe without the agent")
     func join() async throws {
         try await RunningRelay.run { relay in
             var scene = try await Scene(relay)
-            // Older than what a joiner begins with as it is kept.
+            // Older than the cached keyframe that a joining viewer may start with.
             try await scene.read(700)
             let joiner = try await ByteClient(port: scene.session.port)
             let bytes = try await joiner.read(400)
@@ -114,7 +114,7 @@ struct RestTests {
         }
     }
 
-    @Test("a session that nobody watches makes next to nothing and counts all; who joins gets an exact stream")
+    @Test("a session without viewers makes almost nothing and counts everything; a joining viewer gets an exact stream")
     func unwatched() async throws {
         try await RunningRelay.run { relay in
             var scene = try await Scene(relay)
@@ -127,14 +127,14 @@ struct RestTests {
                 guard case .integer(let count) = counters?[name] else { throw NeverCame(description: "\(name)") }
                 return count
             }
-            // What was under way when the viewer left.
+            // Pictures that were under way when the viewer left.
             try await Task.sleep(for: .milliseconds(200))
             let (bytesBefore, before) = (try await counter("bytes"), try await counter("pictures"))
             let delivered = try await counter("picturesOut")
             try await Task.sleep(for: .milliseconds(1500))
             let after = try await counter("pictures")
             #expect(try await counter("bytes") == bytesBefore)
-            // At 100 a second.
+            // At 100 pictures per second.
             #expect(after - before > 50)
             #expect(try await relay.session(id)["feed"] == "primary", "nothing is missed")
 
@@ -185,7 +185,7 @@ struct RestTests {
             var scene = try await Scene(relay)
             let viewer = try await WebSocketClient(relay, session: scene.session.id)
             try await relay.waitForViewers(2, of: scene.session.id)
-            // The beginning's last keyframe, as one that joins gets it.
+            // The beginning's last keyframe, as a joining viewer gets it.
             try await scene.read(200)
             func keyframes() async throws -> JSONValue? {
                 try await relay.session(scene.session.id)["counters"]?["relay"]?["keyframes"]
@@ -194,7 +194,7 @@ struct RestTests {
             try await viewer.send(#"{"type":"keyframe"}"#)
             _ = try await eventually("another keyframe") { try await keyframes() != before ? true : nil }
             try await scene.link.send(.wake(scene.session.id))
-            // Until the answer to that the agent has been asked for nothing.
+            // Until the answer to that, the agent has received no request.
             while let packet = try await scene.link.next() {
                 if case .keyframeRequest = packet { Issue.record("the agent was asked for a keyframe") }
                 guard case .rested(_, let rested) = packet else { continue }
@@ -252,7 +252,7 @@ struct RestTests {
 }
 
 extension StaticStream {
-    /// The beginning, by an agent that knows nothing of another.
+    /// The beginning, from an agent without another one.
     fileprivate consuming func startingOver() throws -> [AccessUnit] {
         var stream = self
         return try stream.beginning()

@@ -8,7 +8,7 @@ import Wire
 
 @Suite("A running session's change")
 struct RunningSessionChangeTests {
-    @Test("is told to the agent and shown; a viewer stays, and its pictures go on")
+    @Test("is sent to the agent and shown; a viewer stays, and its pictures continue")
     func changesARunningSession() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession(["width": 640, "height": 360])
@@ -59,7 +59,7 @@ struct RunningSessionChangeTests {
         }
     }
 
-    @Test("without an agent is what the next agent is told, as is one of an agent that is gone")
+    @Test("without an agent is passed to the next agent, like one of an agent that is gone")
     func reachesTheNextAgent() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession(["width": 640, "height": 360])

@@ -78,7 +78,7 @@ struct SessionTests {
     @Test("takes the first free port from the base when it names none")
     func takesTheFirstFreePort() async throws {
         try await RunningRelay.run { relay in
-            // Two ports side by side that the system has just had free.
+            // Two adjacent ports that were free a moment ago.
             let probe = try await relay.startSession()
             let base = probe.port
             try await RunningRelay.run {
@@ -104,7 +104,7 @@ struct SessionTests {
         }
     }
 
-    @Test("without viewers and calls ends itself after its ttl, whoever lists it or glances at it; a viewer keeps it")
+    @Test("without viewers and calls ends after its ttl, even if it is listed or read; a viewer keeps it alive")
     func endsAfterItsTTL() async throws {
         try await RunningRelay.run { relay in
             let kept = try await relay.startSession(["ttl": 1])
@@ -176,7 +176,7 @@ struct SessionTests {
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             async let stop = relay.post("/screencapture/broadcast/stop")
             _ = try await link.first { if case .stop = $0 { true } else { nil } }
-            // The relay may have lost patience on a busy machine.
+            // On a busy machine the relay may have timed out.
             try? await link.close()
             #expect(try await stop.status == 200)
             #expect(try await relay.session(session.id)["feed"] == "none")

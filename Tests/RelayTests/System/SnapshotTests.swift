@@ -22,13 +22,13 @@ struct SnapshotTests {
         )
     }
 
-    /// A relay with a session that an agent feeds.
+    /// Runs a relay with a session that an agent feeds.
     private func withFeed(
         _ configure: (inout RelayConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (RunningRelay, LinkClient, SessionID) async throws -> Void
     ) async throws {
         try await RunningRelay.run(configure) { relay in
-            // One that repeats would soon miss its pictures.
+            // A session that repeats would soon lack its pictures.
             let session = try await relay.startSession(["repeat": false])
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
@@ -76,7 +76,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("is shared by all who want one at once, and by who asks within a second")
+    @Test("is shared by simultaneous requests, and by requests within a second")
     func shared() async throws {
         try await withFeed { relay, link, id in
             try await withThrowingTaskGroup(of: [UInt8].self) { group in
@@ -85,7 +85,7 @@ struct SnapshotTests {
                 }
                 let request = try await nextRequest(link)
                 try await answer(request, of: id, Self.picture(.jpeg, [7]), on: link)
-                // Who comes after a second, on a slow machine, gets another.
+                // A request that comes after a second, on a slow machine, gets another one.
                 group.addTask {
                     while true {
                         let late = try await nextRequest(link)
@@ -108,7 +108,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("that is to be fresh is none that was asked for before")
+    @Test("a fresh one is never one that was requested earlier")
     func fresh() async throws {
         try await withFeed { relay, link, id in
             async let first = relay.get("/screencapture/\(id)/snapshot.jpg")
@@ -121,7 +121,7 @@ struct SnapshotTests {
             #expect(firstBody == [1])
             let next = try await nextRequest(link)
             #expect(next.isFresh && next.id != request.id)
-            // The answer to a request that is over is none.
+            // The answer to a finished request is ignored.
             try await answer(request, of: id, Self.picture(.jpeg, [9]), on: link)
             try await answer(next, of: id, Self.picture(.jpeg, [2]), on: link)
             let body = try await second.body
@@ -129,7 +129,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("that there is none of is a problem with its cause")
+    @Test("an unavailable one is a problem with its cause")
     func refusals() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
@@ -159,7 +159,7 @@ struct SnapshotTests {
                 let problem = try await answer
                 #expect(problem.status == 503 && problem.json["cause"] == cause)
             }
-            // An agent that sends another format than was asked for.
+            // An agent that sends another format than requested.
             async let answer = relay.get("/screencapture/\(id)/snapshot.png")
             let request = try await nextRequest(link)
             try await self.answer(request, of: id, Self.picture(.jpeg, [1]), on: link)
@@ -168,7 +168,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("that is to be fresh is refused while the source is lost; the last picture is there still")
+    @Test("a fresh one is refused while the source is lost; the last picture is still available")
     func sourceLost() async throws {
         try await withFeed { relay, link, id in
             try await link.send(.status(SourceStatus(state: .lost)))
@@ -182,7 +182,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("of a session that is asleep wakes it and is fresh, once for all who wait")
+    @Test("of a sleeping session wakes it and is fresh, one for all waiting requests")
     func asleep() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession(["onDemand": true])
@@ -197,7 +197,7 @@ struct SnapshotTests {
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             for number in 1...2 {
                 let request = try await nextRequest(link)
-                // The other may have come when it was awake.
+                // The other may have come while it was awake.
                 if number == 1 { #expect(request.isFresh) }
                 try await answer(request, of: session.id, Self.picture(request.format, [1]), on: link)
             }
@@ -206,7 +206,7 @@ struct SnapshotTests {
             // It sleeps again.
             try await link.wait(for: session.id, isActive: false)
             #expect(try await relay.session(session.id)["asleep"] == true)
-            // One whose agent goes away meanwhile.
+            // One whose agent disappears meanwhile.
             async let third = relay.get("\(path).jpg")
             try await link.wait(for: session.id, isActive: true)
             try await link.close()
@@ -218,7 +218,7 @@ struct SnapshotTests {
     @Test("of a session that no agent wakes in time is a problem")
     func neverWakes() async throws {
         try await RunningRelay.run { relay in
-            // An agent that comes later is told of sessions one after the other.
+            // An agent that connects later is told about sessions one after another.
             let link = try await LinkClient(greeting: relay)
             let session = try await relay.startSession(["onDemand": true])
             let answer = try await relay.get("/screencapture/\(session.id)/snapshot.jpg")
@@ -269,7 +269,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("of another's session is none that an agent could send")
+    @Test("an order of another agent's session could not come from this agent")
     func othersSession() async throws {
         try await RunningRelay.run {
             $0.devices.append(DeviceConfiguration(name: "other"))

@@ -13,17 +13,17 @@ struct TerminationTests {
     func ends() async throws {
         var received = 0
         for round in 0..<Effort.choose(3, whole: 200) { received += try await end(seed: UInt64(round)) }
-        // They did stream.
+        // They really streamed.
         #expect(received > 1 << 20)
     }
 
-    /// Starts a relay with a broadcast, a standby and two sessions, and ends it at some moment.
+    /// Starts a relay with a broadcast, a standby and two sessions, and ends it at a given moment.
     ///
-    /// - Returns: Bytes that its clients were sent.
+    /// - Returns: The number of bytes that its clients received.
     private func end(seed: UInt64) async throws -> Int {
         var generator = SeededGenerator(seed: seed)
         let folder = try Scratch(), agent = folder.file("capture-agent"), state = folder.file("state.json")
-        // The agents' command lines tell whose they are.
+        // The agents' command lines show which relay they belong to.
         try FileManager.default.createSymbolicLink(at: agent, withDestinationURL: Programs.product("capture-agent"))
         let relay = try await RelayProcess(arguments: [
             "--session-port-base", "0", "--agent", agent.path, "--state-file", state.path, "--fallback", "test-pattern",
@@ -65,12 +65,12 @@ struct TerminationTests {
             "round \(seed)"
         )
         #expect(kept.broadcasts.count == 1, "round \(seed)")
-        // No half of a state that was being written.
+        // No partly written state file.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.folder.path).count == 2, "round \(seed)")
         return received
     }
 
-    /// Whether a process runs that has `word` in its command line.
+    /// Returns whether a process runs whose command line contains `word`.
     private static func isNamed(_ word: String) -> Bool {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.contains { entry in
@@ -80,7 +80,7 @@ struct TerminationTests {
     }
 }
 
-/// What the clients of one relay know of its end: its ports may be another's soon.
+/// What the clients of one relay know about its end. Afterwards its ports may belong to another relay.
 private final class Crowd: Sendable {
     private let end = Atomic(false)
 
@@ -89,7 +89,7 @@ private final class Crowd: Sendable {
     func goHome() { end.store(true, ordering: .relaxed) }
 }
 
-/// Calls or watches a relay again and again, until there is none.
+/// Calls or watches a relay repeatedly until it is gone.
 private struct Client {
     enum Part: CaseIterable {
         case polls, port, stream, movie, pictures, stalled, webSocket, waits, snapshots, comesAndGoes
@@ -101,25 +101,25 @@ private struct Client {
     let part: Part
     let crowd: Crowd
 
-    /// Bytes that it was sent.
+    /// The number of bytes that it received.
     func run() async -> Int {
         var count = 0
         while !crowd.hasEnded {
             do {
                 count += try await visit()
             } catch is NeverCame {
-                // An answer that never came is no end.
+                // A missing answer is not an end.
                 Issue.record("\(part) waits for ever")
                 return count
             } catch {
-                // Nobody listens any more, or the connection ended while it was written to.
+                // The port is closed, or the connection ended during a write.
                 return count
             }
         }
         return count
     }
 
-    /// One connection, to its end.
+    /// Reads one connection to its end.
     private func visit() async throws -> Int {
         switch part {
         case .polls: try await call("GET", "")

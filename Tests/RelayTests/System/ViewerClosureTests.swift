@@ -9,12 +9,12 @@ import Wire
 
 @Suite("A viewer that reads nothing is closed")
 struct ViewerClosureTests {
-    /// Which of both it is depends on what buffers on the way took meanwhile.
+    /// Which of the two it is depends on the buffers between them.
     private static let behind: Set = ["stalled", "slow"]
-    /// More than all buffers between the relay and a viewer hold.
+    /// More than all buffers between the relay and a viewer can hold.
     private static let units = (0..<500).map { SampleStream.accessUnit($0, key: $0 % 20 == 0, size: 16 << 10) }
 
-    /// Sends pictures to a session with one viewer that reads and one that does not, and waits until that one is closed.
+    /// Sends pictures to a session with one viewer that reads and one that does not, until the latter is closed.
     private func withStalled(
         _ configure: @escaping @Sendable (inout RelayConfiguration) -> Void,
         because reasons: Set<String>,
@@ -51,7 +51,7 @@ struct ViewerClosureTests {
         }
     }
 
-    @Test("on TCP, after the time that it may be behind")
+    @Test("on TCP, after the time that it may be late")
     func tcp() async throws {
         let stalled = Kept<ByteClient>()
         try await withStalled({ $0.viewerTimeout = .milliseconds(500) }, because: Self.behind) { relay, _, port in
@@ -118,7 +118,7 @@ struct ViewerClosureTests {
     }
 }
 
-/// What one part of a test makes and another uses.
+/// A value that one part of a test creates and another uses.
 private actor Kept<Value: Sendable> {
     private var kept: Value?
 

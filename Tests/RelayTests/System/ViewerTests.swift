@@ -23,7 +23,7 @@ struct ViewerTests {
             try await relay.waitForViewers(1, of: session.id)
             let link = try await LinkClient(greeting: relay)
             let units = Self.group(last: 20)
-            // A picture that no keyframe came before is nothing for a viewer.
+            // Viewers do not get a picture without a preceding keyframe.
             try await link.send([SampleStream.accessUnit(99, key: false)] + units, session: session.id)
             let expected = units.flatMap(\.bytes)
             #expect(try await viewer.read(expected.count) == expected)
@@ -64,7 +64,7 @@ struct ViewerTests {
             _ = try await first.read(cached.count)
 
             let late = try await ByteClient(port: session.port)
-            // Served from the cache, or on a slow machine, where that is too old by now, by the keyframe that follows.
+            // Served from the cache or, on a slow machine where that is too old by now, from the next keyframe.
             try await relay.waitForViewers(2, of: session.id)
             async let request = link.first { if case .keyframeRequest(session.id, let id) = $0 { id } else { nil } }
             let later = try await waitingJoiner(relay, session)
@@ -77,7 +77,7 @@ struct ViewerTests {
         }
     }
 
-    /// Joins until a joiner finds nothing in the cache.
+    /// Joins until the cache no longer serves a joining viewer.
     private func waitingJoiner(_ relay: RunningRelay, _ session: (id: SessionID, port: Int)) async throws -> ByteClient
     {
         try await eventually("a joiner that the cache cannot serve") {
@@ -93,7 +93,7 @@ struct ViewerTests {
     @Test("on HTTP gets the same stream, and its end when the session stops")
     func annexBOverHTTP() async throws {
         try await RunningRelay.run { relay in
-            // HTTP is Annex B whatever the port's framing.
+            // HTTP is Annex B, whatever the port's framing.
             let session = try await relay.startSession(["framing": "scrcpy"])
             let link = try await LinkClient(greeting: relay)
             let units = Self.group(last: 10)
@@ -207,7 +207,7 @@ struct ViewerTests {
         }
     }
 
-    /// The numbers of the pictures in a stream whose last one may be cut off.
+    /// Returns the numbers of the pictures in a stream whose last one may be incomplete.
     private func pictureNumbers(in stream: [UInt8]) -> [Int] {
         AnnexB.units(in: stream).compactMap { unit in
             guard [0x65, 0x41].contains(stream[unit.header]), unit.header + 3 < stream.count else { return nil }
@@ -215,7 +215,7 @@ struct ViewerTests {
         }
     }
 
-    @Test("over the limit is closed at once, or told so on HTTP")
+    @Test("a connection over the limit is closed at once, with an error on HTTP")
     func tooManyViewers() async throws {
         try await RunningRelay.run {
             $0.devices[0].maximumViewers = 1

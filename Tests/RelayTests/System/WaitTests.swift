@@ -16,7 +16,7 @@ struct WaitTests {
         return unit
     }
 
-    /// A relay with a session that an agent feeds; its first picture, of PTS 0, is there.
+    /// Runs a relay with a session that an agent feeds. Its first picture, with PTS 0, has arrived.
     private func withFeed(
         _ session: JSONValue = [:],
         _ configure: (inout RelayConfiguration) -> Void = { _ in },
@@ -33,7 +33,7 @@ struct WaitTests {
         }
     }
 
-    /// Sends pictures one after the other until `call` is answered.
+    /// Sends pictures one after another until `call` is answered.
     private func answer(
         whileSendingTo link: LinkClient,
         session: SessionID,
@@ -89,7 +89,7 @@ struct WaitTests {
                 return
             }
             #expect(pts > 0 && pts % 33_333 == 0)
-            // Behind a picture of before the call, too.
+            // After a picture that came before the call, too.
             let earlier = try await relay.get("/screencapture/\(id)/wait?until=changed&after=0&timeout=0")
             #expect(earlier.status == 200, "\(earlier.text)")
             #expect(answer.json["waitedMs"] != nil && answer.json["staticMs"] != nil && answer.json["at"] != nil)
@@ -146,7 +146,7 @@ struct WaitTests {
                 default: Issue.record("no time in \(answer.text)")
                 }
             }
-            // The agent's source is gone: nothing tells what the screen shows.
+            // The agent's source is gone, so nothing tells what the screen shows.
             try await link.send(.status(SourceStatus(state: .lost)))
             _ = try await eventually("its loss") {
                 try await relay.session(id)["feed"] == "none" ? true : nil
@@ -170,7 +170,7 @@ struct WaitTests {
                 return client
             }
             var client = try await ask()
-            // Where a probe had the only place when it came, it comes again.
+            // If a probe had the only place when it came, it comes again.
             for _ in 0..<100 where try await probe() != 503 {
                 try? await client.close()
                 client = try await ask()
@@ -179,7 +179,8 @@ struct WaitTests {
             try await client.close()
             _ = try await eventually("a free place") { try await probe() == 504 ? true : nil }
             async let answer = relay.get(path)
-            // So that it waits by then, as a rule; a probe could take its place. The answer is the same either way.
+            // Long enough for the call to wait, usually. A probe could take its place; the answer is the same either
+            // way.
             try await Task.sleep(for: .milliseconds(300))
             _ = try await relay.post("/screencapture/\(id)/stop")
             let end = try await answer

@@ -36,7 +36,7 @@ struct OpenRelayTests {
         )
     }
 
-    /// What a session's port sends to who says `first`, over TLS.
+    /// Returns what a session's port sends over TLS to a client that sends `first`.
     private static func read(_ port: Int, _ first: String, bytes: Int) throws -> Int {
         let script = """
             { printf '%s\\n' "$0"; sleep 5; } | timeout 10 openssl s_client -quiet -connect 127.0.0.1:\(port) 2>/dev/null | head -c \(bytes) | wc -c
@@ -78,7 +78,7 @@ struct OpenRelayTests {
                 return session["feed"] == "primary" ? true : nil
             }
             let pictures = Task {
-                // Keyframes for those who join.
+                // Keyframes for joining viewers.
                 for number in 1..<2000 {
                     try await link.send([SampleStream.accessUnit(number, key: true)], session: 1)
                     try await Task.sleep(for: .milliseconds(20))
@@ -93,13 +93,13 @@ struct OpenRelayTests {
             ] {
                 #expect(try await inThread { try Self.read(port, line, bytes: 20) } == 0, "\(line)")
             }
-            // Without TLS, and without a word: ended by the time-out.
+            // Without TLS and without sending anything: closed by the timeout.
             let plain = try await ByteClient(port: port)
             try await plain.send(Array("\(key.text)\n".utf8))
             #expect(try await plain.readToEnd().count < 20)
             let silent = try await ByteClient(port: port)
             #expect(try await silent.readToEnd().isEmpty)
-            // A viewer's stream ends with its key.
+            // A viewer's stream ends when its key is revoked.
             let stays = Task { try await inThread { try Self.read(port, key.text, bytes: 1 << 30) } }
             _ = try await eventually("the viewer") {
                 try await relay.call(.GET, "/screencapture/1", key: drives).json["viewers"] == .integer(1) ? true : nil
@@ -125,7 +125,7 @@ struct OpenRelayTests {
         return (port, link)
     }
 
-    /// Keyframes for those who join, until it is cancelled.
+    /// Sends keyframes for joining viewers, until it is cancelled.
     private static func feed(_ link: LinkClient) -> Task<Void, any Error> {
         Task {
             for number in 1..<10_000 {
@@ -141,7 +141,7 @@ struct OpenRelayTests {
         }
     }
 
-    @Test("has room for a few on a session's port who have not shown their key, and has it again when they are gone")
+    @Test("admits only a few connections to a session's port without a key, and others when those are gone")
     func strangers() async throws {
         let key = try keys.make("ci", .operator)
         var few = StreamEntrance.Policy()
@@ -158,9 +158,9 @@ struct OpenRelayTests {
             #expect(try await late.readToEnd().isEmpty)
             let metrics = try await relay.call(.GET, "/metrics", key: key).text
             #expect(metrics.contains("heliograph_connections_refused_total{reason=\"strangers\"} 1\n"))
-            // Who was let in is no stranger.
+            // An admitted client no longer counts as unknown.
             try await Self.waitForViewers(1, relay, key)
-            // The silent ones are ended by the time-out, and by nothing else.
+            // The silent ones are closed by the timeout and by nothing else.
             for client in silent { #expect(try await client.readToEnd().isEmpty) }
             #expect(try await inThread { try Self.read(port, key.text, bytes: 20) } == 20)
             pictures.cancel()
@@ -188,14 +188,14 @@ struct OpenRelayTests {
                 return text.contains(/heliograph_connections_refused_total\{reason="rate"\} [1-9]/) ? true : nil
             }
             for client in flood { #expect(try await client.readToEnd().isEmpty) }
-            // One is let in when it comes slowly.
+            // A slow client is admitted, too.
             _ = try await eventually("a viewer") {
                 try await inThread { try Self.read(port, key.text, bytes: 20) } == 20 ? true : nil
             }
         }
     }
 
-    @Test("tells a connection for which there is no place why, behind the handshake")
+    @Test("tells a connection why there is no place for it, after the handshake")
     func refusedConnection() async throws {
         let key = try keys.make("ci", .operator)
         let (path, directory) = (keys.file.path, scratch.file("state").path)
@@ -206,7 +206,7 @@ struct OpenRelayTests {
             $0.keysFile = path
             $0.connections.maximum = 1
         } _: { relay in
-            // Its connection is kept, and is the one that there may be.
+            // Its connection is kept, and is the only one that is allowed.
             #expect(try await relay.call(.GET, "/auth", key: key).status == 200)
             let script =
                 "sleep 3 | timeout 10 openssl s_client -quiet -connect 127.0.0.1:\(relay.ports.http) 2>/dev/null"

@@ -15,20 +15,21 @@ struct TLSTests {
 
     init() throws { scratch = try Scratch() }
 
-    /// All that the relay sends on an encrypted connection to who says `request` and then listens.
+    /// Returns everything that the relay sends on an encrypted connection to a client that sends `request` and then
+    /// listens.
     private static func answer(of relay: RunningRelay, to request: String) async throws -> String {
         try await openssl("s_client", "-quiet", "-connect", "127.0.0.1:\(relay.ports.http)", "-ign_eof", input: request)
     }
 
     private static func openssl(_ arguments: String..., input: String = "") async throws -> String {
-        // timeout(1), since s_client waits for its input's end.
+        // With timeout(1), because s_client waits for the end of its input.
         let script = "printf '%s' \"$0\" | timeout 20 openssl \"$@\" 2>&1"
         return try await inThread {
             try Programs.run(URL(fileURLWithPath: "/bin/bash"), ["-c", script, input] + arguments).output
         }
     }
 
-    /// The certificate that a port shows, as openssl has its fingerprint.
+    /// Returns the certificate of a port, as the fingerprint that openssl prints.
     private static func fingerprint(port: Int) async throws -> String {
         let shown = try await openssl("s_client", "-connect", "127.0.0.1:\(port)")
         let pem = try #require(shown.firstMatch(of: /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/)).output
@@ -36,7 +37,7 @@ struct TLSTests {
         return try #require(line.split(separator: "=").last).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// A certificate and key as an operator brings them.
+    /// A certificate and key as an operator provides them.
     private static func makeFiles(_ name: String, _ certificate: String, _ key: String) async throws {
         let made = try await openssl(
             "req",
@@ -92,7 +93,7 @@ struct TLSTests {
                 let line = "heliograph_tls_certificate_expiry_timestamp_seconds \(Int(date.timeIntervalSince1970))\n"
                 #expect(try await relay.get("/metrics").text.contains(line), "\(line)")
                 seen.set(fingerprint)
-                // Plain HTTP is no answer's worth.
+                // Plain HTTP gets no answer.
                 let plain = try await ByteClient(port: relay.ports.http)
                 try await plain.send(Array("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
                 #expect(!String(decoding: try await plain.readToEnd(), as: UTF8.self).contains("200"))
@@ -122,7 +123,7 @@ struct TLSTests {
             $0.tls = .files(certificate: certificate, key: key)
         } _: { relay in
             let before = try await Self.fingerprint(port: relay.ports.http)
-            // A certificate without its key is no good: the one of before goes on.
+            // A certificate without its key is invalid, so the former one stays in use.
             let old = try Data(contentsOf: URL(fileURLWithPath: key))
             try Data("nonsense".utf8).write(to: URL(fileURLWithPath: key))
             _ = try await eventually("the complaint") {
@@ -174,7 +175,7 @@ struct TLSTests {
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             let request = "GET /screencapture/1/stream.h264 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             let stream = Task {
-                // Ends with the relay's close_notify: openssl complains of an end without one.
+                // Ends with the relay's close_notify; openssl complains about an end without it.
                 try await Self.answer(of: relay, to: request)
             }
             try await relay.waitForViewers(1, of: session.id)
@@ -182,7 +183,7 @@ struct TLSTests {
             let text = try await stream.value
             #expect(text.contains("HTTP/1.1 200 OK"))
             #expect(!text.contains("unexpected eof"), "\(text.suffix(200))")
-            // A client that leaves is noticed.
+            // The relay notices a client that leaves.
             let second = try await relay.startSession(["repeat": false])
             let path = "/screencapture/\(second.id)/stream.h264"
             let leaving = Process()
@@ -193,7 +194,7 @@ struct TLSTests {
             leaving.terminate()
             leaving.waitUntilExit()
             try await relay.waitForViewers(0, of: second.id)
-            // The upgrade; what a WebSocket is sent first is its hello.
+            // The upgrade; the first message on a WebSocket is its hello.
             let upgrade = """
                 GET /screencapture/\(second.id)/ws HTTP/1.1\r
                 Host: 127.0.0.1\r
@@ -237,7 +238,7 @@ struct TLSTests {
     }
 }
 
-/// A value that another task leaves for the test.
+/// A value that another task provides for the test.
 final class Received<Value: Sendable>: Sendable {
     private let stored = Mutex<Value?>(nil)
 

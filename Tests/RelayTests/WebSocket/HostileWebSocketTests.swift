@@ -54,7 +54,7 @@ struct HostileWebSocketTests {
         Breach(what: "a Close of one byte", bytes: WebSocketClient.frame(first: 0x88, [3]), code: 1002),
         Breach(what: "a Close that says 1005", bytes: WebSocketClient.frame(first: 0x88, [0x03, 0xED]), code: 1002),
         Breach(
-            what: "a Close whose reason is no UTF-8",
+            what: "a Close whose reason is not UTF-8",
             bytes: WebSocketClient.frame(first: 0x88, [0x03, 0xE8, 0xFF]),
             code: 1007
         ),
@@ -119,13 +119,13 @@ struct HostileWebSocketTests {
             for client in silent { _ = try await client.readToEnd() }
             _ = try await eventually("places for others") { () -> Bool? in
                 let metrics = try await relay.get("/metrics").text
-                // The one that asks has its own.
+                // The client that asks has its own connection.
                 return metrics.contains("heliograph_connections 1\n") ? true : nil
             }
         }
     }
 
-    @Test("gets nothing behind the Close, however much is on its way")
+    @Test("gets nothing after the Close, however much is on its way")
     func nothingBehindClose() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
@@ -162,18 +162,18 @@ struct HostileWebSocketTests {
         }
     }
 
-    /// Waits until as many have been let in, whoever is gone again.
+    /// Waits until this many have been admitted, even if some are gone again.
     private static func waitForAdmission(of count: Int, to session: SessionID, _ relay: RunningRelay) async throws {
         _ = try await eventually("\(count) viewers let in") {
             try await relay.session(session)["counters"]?["relay"]?["viewersAdmitted"] == .integer(count) ? true : nil
         }
     }
 
-    @Test("that answers no ping is dropped; one that does stays")
+    @Test("without answers to pings is closed; one that answers stays")
     func noPong() async throws {
         try await RunningRelay.run {
             $0.webSocket.pingInterval = .milliseconds(500)
-            // Longer than a busy machine keeps one that answers waiting.
+            // Longer than a busy machine delays a client that answers.
             $0.webSocket.pongTimeout = .seconds(5)
         } _: { relay in
             let session = try await relay.startSession()
@@ -181,7 +181,7 @@ struct HostileWebSocketTests {
             let answering = Self.answering(alive)
             let silent = try await WebSocketClient(relay, session: session.id)
             try await Self.waitForAdmission(of: 2, to: session.id, relay)
-            // It reads, and that is not enough.
+            // It reads, but that does not suffice.
             #expect(try await silent.lastFrame()?.opcode != Opcode.close)
             try await relay.waitForViewers(1, of: session.id)
             _ = try await relay.post("/screencapture/\(session.id)/stop")
@@ -209,7 +209,7 @@ struct HostileWebSocketTests {
     func halfFrame() async throws {
         try await RunningRelay.run {
             $0.webSocket.pingInterval = .milliseconds(300)
-            // Longer than a busy machine keeps one that answers waiting.
+            // Longer than a busy machine delays a client that answers.
             $0.webSocket.pongTimeout = .seconds(5)
         } _: { relay in
             let session = try await relay.startSession()
@@ -218,7 +218,7 @@ struct HostileWebSocketTests {
             let half = try await WebSocketClient(relay, session: session.id)
             let gone = try await WebSocketClient(relay, session: session.id)
             try await Self.waitForAdmission(of: 3, to: session.id, relay)
-            // 100 bytes announced, of which three come.
+            // 100 bytes are announced, but only three come.
             for client in [half, gone] { try await client.send(bytes: [0x81, 0x80 | 100, 1, 2, 3, 4, 65, 66, 67]) }
             try await gone.close()
             #expect(try await half.lastFrame()?.opcode != Opcode.close, "nobody is there to be told")
@@ -229,13 +229,13 @@ struct HostileWebSocketTests {
     }
 
     @Test(
-        "is let in by none of many slow handshakes at once, which disturb no viewer and are ended",
+        "is refused if its handshake is slow, and many of those disturb no viewer",
         .timeLimit(.minutes(2))
     )
     func slowHandshakes() async throws {
         try await RunningRelay.run {
             $0.connections.requestTimeout = .seconds(1)
-            // The viewer answers no ping.
+            // The viewer does not answer pings.
             $0.webSocket.pongTimeout = .seconds(60)
         } _: { relay in
             let session = try await relay.startSession()
@@ -246,7 +246,7 @@ struct HostileWebSocketTests {
             for _ in 0..<50 { slow.append(try await ByteClient(port: relay.ports.http)) }
             let head = Array("GET /screencapture/\(session.id)/ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websoc".utf8)
             for (number, byte) in head.enumerated() {
-                // Those that were ended meanwhile take no more.
+                // Connections that were closed meanwhile accept nothing more.
                 for client in slow { try? await client.send([byte]) }
                 try await agent.send([SampleStream.accessUnit(number, key: number == 0)], session: session.id)
                 _ = try await viewer.first("picture \(number)") { frame in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What a viewer says it presented")
 struct PresentationLedgerTests {
-    /// Milliseconds on the test's clock as an instant, ns.
+    /// Converts milliseconds on the test's clock to an instant, in ns.
     private func instant(_ milliseconds: Int64) -> UInt64 { at(milliseconds).uptimeNanoseconds }
 
     private func header(captured: Int64, _ flags: UnitFlags = [], pts: Int64) -> UnitHeader {
@@ -17,7 +17,8 @@ struct PresentationLedgerTests {
         return header
     }
 
-    /// A ledger of a viewer that joined at 0 and was sent, at 10 ms, the picture of PTS 1, captured at 5 ms.
+    /// Returns the ledger of a viewer that joined at 0 and was sent, at 10 ms, the picture with PTS 1, captured at 5
+    /// ms.
     private func ledger() -> PresentationLedger {
         var ledger = PresentationLedger(now: at(0))
         ledger.sent(header(captured: 5, pts: 1), now: at(10))
@@ -53,7 +54,7 @@ struct PresentationLedgerTests {
         #expect(end == .refused)
     }
 
-    @Test("is passed over for what it was not sent, repeats, what is older than the viewer, and after 10 s")
+    @Test("is ignored for unsent pictures, repeats, pictures older than the viewer, and after 10 s")
     func passedOver() {
         var ledger = ledger()
         ledger.sent(header(captured: -1, pts: 2), now: at(11))

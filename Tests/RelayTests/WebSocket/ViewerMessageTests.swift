@@ -65,7 +65,7 @@ struct ViewerMessageTests {
         #expect(Array(configuration.message.readableBytesView) == expected)
     }
 
-    /// Sequence parameter sets as x265 writes them, cut behind the level, with the strings that FFmpeg's muxer and browsers use.
+    /// Sequence parameter sets of x265, cut after the level, with the strings that FFmpeg's muxer and browsers use.
     @Test(
         "H.265's codec string",
         arguments: [

@@ -20,7 +20,7 @@ struct WebSocketContainerTests {
         }
     }
 
-    /// Binary messages, the first byte told apart.
+    /// Returns the binary messages, with the first byte split off.
     private func next(_ viewer: WebSocketClient) async throws -> [UInt8] {
         try await viewer.first("a binary message") { $0.opcode == WebSocketClient.Opcode.binary ? $0.payload : nil }
     }

@@ -45,13 +45,13 @@ struct WebSocketHandshakeTests {
                 #expect(client.answer.hasPrefix("HTTP/1.1 \(refusal.status) "), "\(refusal)")
                 let body = try await client.read(until: "}")
                 #expect(body.contains("\"code\":\"\(refusal.code)\""), "\(refusal): \(body)")
-                // The relay may have done so.
+                // The relay may have done this already.
                 try? await client.close()
             }
         }
     }
 
-    @Test("of the relay's own page, and of programs, is let in")
+    @Test("of the relay's own page, and of programs, is accepted")
     func accepted() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
@@ -109,7 +109,7 @@ struct WebSocketHandshakeTests {
         }
     }
 
-    @Test("what is no HTTP is told so")
+    @Test("bytes that are not HTTP are refused")
     func noHTTP() async throws {
         try await RunningRelay.run { relay in
             let client = try await ByteClient(port: relay.ports.http)

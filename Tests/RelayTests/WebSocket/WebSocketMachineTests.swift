@@ -20,7 +20,7 @@ struct WebSocketMachineTests {
         return WebSocketFrame(fin: fin, rsv1: rsv1, opcode: opcode, maskKey: masked ? key : nil, data: data)
     }
 
-    /// The code that the machine closes with, nil when it does not.
+    /// The code with which the machine closes; `nil` if it does not close.
     private static func code(_ actions: [WebSocketMachine.Action]) -> UInt16? {
         actions.compactMap { if case .close(let close) = $0 { close.code } else { nil } }.first
     }
@@ -60,7 +60,7 @@ struct WebSocketMachineTests {
             code: 1002
         ),
         Breach(
-            what: "a Close whose reason is no UTF-8",
+            what: "a Close whose reason is not UTF-8",
             frames: [frame(.connectionClose, [3, 0xE8, 0xFF])],
             code: 1007
         ),
@@ -153,7 +153,7 @@ struct WebSocketMachineTests {
         for second in 1...14 {
             let now = Self.start + .seconds(Int64(second))
             _ = machine.tick(now: now)
-            // Pongs that nobody asked for, and messages, are no answers.
+            // Unsolicited pongs, and messages, do not count as answers.
             _ = machine.received(Self.frame(.pong, [0, 0, 0, 0, 0, 0, 0, 0]), now: now)
             _ = machine.received(Self.frame(.text, [65]), now: now)
             #expect(machine.isOpen)

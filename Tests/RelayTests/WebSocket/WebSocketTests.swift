@@ -11,7 +11,7 @@ import Wire
 struct WebSocketTests {
     private typealias Opcode = WebSocketClient.Opcode
 
-    /// The PTS and bytes of a message that carries a picture.
+    /// Returns the PTS and bytes of a message that carries a picture.
     private static func picture(_ frame: WebSocketClient.Frame) -> (pts: Int, bytes: [UInt8])? {
         guard frame.opcode == Opcode.binary, frame.payload.first == 2 else { return nil }
         return (frame.payload[4..<12].reduce(0) { $0 << 8 | Int($1) }, Array(frame.payload.dropFirst(36)))
@@ -121,7 +121,7 @@ struct WebSocketTests {
                 #expect(picture.pts == unit.pts)
             }
             try await slow.startReading()
-            // Ends in a keyframe that nothing keeps from it.
+            // Ends with a keyframe that nothing holds back.
             var (numbers, told, last): ([Int], Int, Int) = ([], 0, -1)
             try await agent.send([SampleStream.accessUnit(400, key: true)], session: session.id)
             while last != 400 {
@@ -153,12 +153,12 @@ struct WebSocketTests {
         }
     }
 
-    @Test("does not hold up the relay's end, and is told of it")
+    @Test("does not delay the relay's end, and is told about it")
     func shutdown() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
             let viewer = try await WebSocketClient(relay, session: session.id)
-            // A connection that has said nothing yet does not hold it up either.
+            // A connection that has sent nothing yet does not delay it, either.
             let idle = try await ByteClient(port: relay.ports.http)
             try await relay.waitForViewers(1, of: session.id)
             await relay.shutDown()

@@ -42,7 +42,7 @@ struct H264Rules: CodecRules {
             slices.dropFirst().allSatisfy({ $0.isOfPicture(of: first) && $0.firstMacroblock > 0 })
         else { return violations + [.notOnePicture] }
         violations += Set(slices.compactMap(\.unexpected)).sorted().map { Violation.unexpected($0) }
-        if !first.isReference { violations.append(.unexpected("pictures that are no reference")) }
+        if !first.isReference { violations.append(.unexpected("non-reference pictures")) }
         if first.isIDR {
             let isComplete = slices.allSatisfy { slice in
                 pictureIDs.contains(slice.pictureID)
@@ -72,7 +72,7 @@ struct H264Rules: CodecRules {
         return try H264Slice(unit, picture, H264Sequence(sequence))
     }
 
-    /// Holds a picture against the one before it.
+    /// Compares a picture with the one before it.
     private mutating func follow(_ slice: H264Slice, activeReferences: Int) -> [Violation] {
         let bytes = pictures[slice.pictureID].flatMap { sequences[$0.sequenceID] } ?? []
         guard let set = try? H264Sequence(bytes) else { return [.malformed(unitType: 7)] }

@@ -7,7 +7,7 @@ struct H265Rules: CodecRules {
     private var sequence: [UInt8]?
     /// The last picture's picture order count; nil before the first keyframe.
     private var pictureOrder: Int?
-    /// How far picture order counts are apart: the encoder's choice, which its first pictures tell.
+    /// The difference between picture order counts: the encoder's choice, known from its first pictures.
     private var step: Int?
     /// The picture order counts of the pictures that the decoder holds.
     private var held: Set<Int> = []
@@ -72,7 +72,7 @@ struct H265Rules: CodecRules {
         return try H265Slice(unit, picture, H265Sequence(sequence))
     }
 
-    /// Holds a picture against the one before it.
+    /// Compares a picture with the one before it.
     private mutating func follow(_ slice: H265Slice) -> [Violation] {
         let bytes = pictures[slice.pictureID].flatMap { sequences[$0.sequenceID] } ?? []
         guard let set = try? H265Sequence(bytes) else { return [.malformed(unitType: 33)] }

@@ -51,7 +51,7 @@ struct H265Sequence: Equatable {
     }
 }
 
-/// `pic_parameter_set_rbsp( )` of ITU-T H.265 7.3.2.3.1, as far as slice headers depend on it.
+/// `pic_parameter_set_rbsp( )` of ITU-T H.265 7.3.2.3.1: the fields that slice headers depend on.
 struct H265Picture: Equatable {
     let id: Int
     let sequenceID: Int
@@ -69,9 +69,9 @@ struct H265Picture: Equatable {
     }
 }
 
-/// A picture that one of an H.265 stream names as to be kept.
+/// A picture that a picture of an H.265 stream lists to be kept.
 struct H265Reference: Equatable {
-    /// Its picture order count less that of the picture which names it.
+    /// Its picture order count minus that of the picture that lists it.
     let distance: Int
     /// Whether that picture may refer to it; later ones may in any case.
     let isUsed: Bool

@@ -37,7 +37,7 @@ package enum Fragments {
         return picture(boxes[0], boxes[1])
     }
 
-    /// The parameter sets of an initialization segment's sample description, which are no whole boxes: nil if there is no such segment.
+    /// Whether the bytes are an initialization segment, which holds the parameter sets.
     static func isInitialization(_ bytes: [UInt8]) -> Bool {
         Box.boxes(bytes)?.map(\.type) == ["ftyp", "moov"]
     }

@@ -3,7 +3,7 @@ package struct HTTPBody: Sendable {
     /// The answer's status; 0 if there was none.
     package let status: Int
     package let bytes: [UInt8]
-    /// Whether the relay ended the body in good order.
+    /// Whether the relay ended the body cleanly.
     package let isWhole: Bool
 
     /// - Parameter answer: All bytes of the connection.
@@ -25,7 +25,7 @@ package struct HTTPBody: Sendable {
             }
             guard rest.take(1) != nil else { break }
             isEnded = size == 0
-            // What is cut off within a chunk came as far as it goes.
+            // A chunk that the end cuts off counts with the bytes it has.
             contents += rest.take(size) ?? rest.rest()
             guard rest.take(2) != nil else { break }
         }

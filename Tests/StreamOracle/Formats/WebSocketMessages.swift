@@ -1,6 +1,6 @@
 package import Media
 
-/// What a viewer on a WebSocket is sent: docs/websocket.md.
+/// What a viewer on a WebSocket is sent: docs/reference/websocket.md.
 package enum WebSocketMessages {
     package enum Message: Sendable {
         case text(String)

@@ -91,7 +91,8 @@ enum HandWritten {
             return sets() + writer.annexBUnit()
         }
 
-        /// - Parameter references: The distances of the pictures that the decoder keeps, the nearest first, and whether this one uses them.
+        /// - Parameter references: The distances of the pictures that the decoder keeps, the nearest first, and whether
+        ///   this one uses them.
         static func picture(order: Int, references: [(distance: Int, isUsed: Bool)] = [(-1, true)]) -> [UInt8] {
             var writer = BitWriter()
             writer.u(16, 1 << 9 | 1)

@@ -28,7 +28,8 @@ struct OracleFormatTests {
 
         func faults(_ recording: Recording) -> [String] { recording.faults(codec: codec) }
 
-        /// Expects that a recording has these pictures, whatever it does to start codes and delimiters, and nothing wrong.
+        /// Expects that a recording has these pictures, whatever it does to start codes and delimiters, and nothing
+        /// wrong.
         func expect(_ recording: Recording, prefix count: Int = 20) {
             var timeline = Timeline(codec: codec)
             var timed = recording
@@ -148,14 +149,14 @@ struct OracleFormatTests {
         #expect(other.faults.count == clip.pictures.count { $0.isKeyframe == true })
     }
 
-    /// What comes before a picture in its message: docs/websocket.md.
+    /// What comes before a picture in its message: docs/reference/websocket.md.
     private static func head(of picture: RecordedPicture) -> [UInt8] {
         [2, picture.isKeyframe == true ? 1 : 0, 0, 0]
             + (0..<8).map { UInt8(truncatingIfNeeded: (picture.pts ?? 0) >> (56 - 8 * $0)) }
             + [UInt8](repeating: 0, count: 24)
     }
 
-    @Test("timestamps that do not rise, and keyframes told wrong, are found")
+    @Test("timestamps that do not increase, and wrong keyframe flags, are found")
     func flags() throws {
         let clip = try Clip(.h264)
         var recording = Recording()

@@ -3,7 +3,7 @@ import StreamOracle
 import TestSupport
 import Testing
 
-/// The judge of random sessions must itself tell right from wrong.
+/// Tests that the oracle for random sessions itself tells right from wrong.
 @Suite("The stream oracle")
 struct OracleTests {
     static let sources = [

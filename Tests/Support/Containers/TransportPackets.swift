@@ -3,12 +3,12 @@ package struct ParsedPacket {
     package let pid: UInt16
     package let startsUnit: Bool
     package let continuity: UInt8
-    /// The adaptation field behind its length byte, nil where there is none.
+    /// The adaptation field after its length byte; `nil` if there is none.
     package let adaptation: [UInt8]?
-    /// Nil where there is none, as opposed to empty.
+    /// `nil` if there is none; a payload may also be empty.
     package let payload: [UInt8]?
 
-    /// Nil when the packet is not well formed.
+    /// Returns `nil` if the packet is not well formed.
     package init?(_ bytes: ArraySlice<UInt8>) {
         let bytes = Array(bytes)
         // Synchronization byte; neither error, priority nor scrambling.
@@ -35,7 +35,7 @@ package struct ParsedPacket {
         payload = Array(bytes[place...])
     }
 
-    /// The packets that `bytes` consist of, nil when one is not well formed.
+    /// Returns the packets that make up `bytes`, or `nil` if one is not well formed.
     package static func packets(_ bytes: [UInt8]) -> [ParsedPacket]? {
         guard bytes.count % 188 == 0 else { return nil }
         let packets = stride(from: 0, to: bytes.count, by: 188).map { ParsedPacket(bytes[$0..<($0 + 188)]) }
@@ -72,7 +72,7 @@ package struct ParsedPicture {
     package let length: Int
     package let bytes: [UInt8]
 
-    /// The pictures in the packets of a stream; nil when something is not as the standard has it.
+    /// Returns the pictures in the packets of a stream, or `nil` if anything violates the standard.
     package static func pictures(_ bytes: [UInt8]) -> [ParsedPicture]? {
         guard let packets = ParsedPacket.packets(bytes) else { return nil }
         var continuity: [UInt16: UInt8] = [:]

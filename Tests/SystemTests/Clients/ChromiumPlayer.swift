@@ -5,7 +5,8 @@ import TestSupport
 struct ChromiumPlayer: StreamPlayer {
     var testDescription: String { "Chromium" }
 
-    /// A promise of what became of a stream in a video element: its first picture and a later time, or why it is refused.
+    /// A promise of what became of a stream in a video element: its first picture and a later time, or why it is
+    /// refused.
     private static func video(_ path: String) -> String {
         """
         new Promise((done) => {

@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     /// Programs with which people play streams, each on every format of sessions that are a minute old.
     ///
-    /// docs/formats.md has the table of what to pass to each of them.
+    /// docs/reference/formats.md has the table of what to pass to each of them.
     @Suite(
         "Clients of a session that is a minute old",
         .serialized,
@@ -63,7 +63,7 @@ extension SystemTests {
             #expect(quickest <= .seconds(2))
         }
 
-        @Test("is told by Chromium's video element if it cannot play a stream")
+        @Test("learns from Chromium's video element if it cannot play a stream")
         func refusals() async throws {
             let relay = try MinuteOldSessions.relay
             // A port has no address that the element takes.
@@ -99,8 +99,8 @@ extension SystemTests {
                     let told = try await inThread { try player.duration(of: file) }
                     // VLC tells whole seconds.
                     let slack = player is VLCPlayer ? 0.6 : 0.15
-                    // GStreamer takes a gap of more than 0.5 s between two program clocks for one of 0.5 s. There is one if
-                    // the encoder has left pictures out, as that of H.265 does on a machine with other work.
+                    // GStreamer takes a gap of more than 0.5 s between two program clocks for one of 0.5 s. There is
+                    // one if the encoder has left pictures out, as that of H.265 does on a machine with other work.
                     let isCut = player is GStreamerPlayer && stream.format == .transport
                     let expected = isCut ? length - Self.excess(of: pictures.map(\.time), over: 0.5) : length
                     #expect(abs(told - expected) < slack, "\(player.testDescription), \(stream.testDescription)")

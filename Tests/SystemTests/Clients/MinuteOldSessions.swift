@@ -44,7 +44,8 @@ struct MinuteOldSessions: SuiteTrait, TestScoping {
             ports.append(session.integer("port"))
         }
         for id in 1...ports.count {
-            // The relay answers when the session's clock is there, or after a while that is shorter than a request may take.
+            // The relay answers when the session's clock is there, or after a while that is shorter than a request may
+            // take.
             _ = try await eventually("a session that is a minute old", limit: .seconds(180)) {
                 let query = "until=changed&after=\(Self.age)&timeout=20"
                 return try? await relay.get("/screencapture/\(id)/wait?\(query)")

@@ -15,7 +15,7 @@ enum StreamFormat: String, CaseIterable, Sendable {
     var hasTimes: Bool { self == .transport || self == .mp4 }
 }
 
-/// A session in one format, as a client is told of it.
+/// A session in one format, as a client sees it.
 struct LiveStream: Sendable, Equatable, CustomTestStringConvertible {
     static let fps = 30
 

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A program that runs, and the lines that it writes, each with the time since the program was started.
+/// A running program and the lines that it writes, each with the time since its start.
 final class TimedProgram: @unchecked Sendable {
     // Unchecked because what changes after the initialiser is touched only while `changed` is locked.
 
@@ -93,7 +93,8 @@ final class TimedProgram: @unchecked Sendable {
 
     private var isOpen: Bool { changed.withLock { open > 0 } }
 
-    /// Waits until `look`, which is called with `changed` locked, gives a value; nil if the time or the program is over first.
+    /// Waits until `look`, which is called with `changed` locked, gives a value; nil if the time or the program is over
+    /// first.
     private func wait<Value>(until limit: Date, _ look: () -> Value?) -> Value? {
         changed.withLock {
             while true {
@@ -103,7 +104,7 @@ final class TimedProgram: @unchecked Sendable {
         }
     }
 
-    /// What `parse` makes of the first line that it takes, of those that were not looked at.
+    /// Returns the value of the first line that `parse` accepts. Skips the lines that earlier calls have read.
     private func take<Value>(_ output: Output, _ parse: (String) -> Value?) -> (value: Value, after: Duration)? {
         while taken[output.rawValue] < lines[output.rawValue].count {
             let line = lines[output.rawValue][taken[output.rawValue]]

@@ -13,13 +13,15 @@ struct VLCPlayer: StreamPlayer {
         "--intf", "oldrc", "--rc-fake-tty", "--vout=vdummy", "--aout=adummy", "--no-audio", "--no-dbus",
         "--no-media-library",
     ]
-    /// What VLC says of a sound stream: it looks for keys of a desktop that is not there, and for fragments that count from 0.
+    /// What VLC says of a sound stream: it looks for keys of a desktop that is not there, and for fragments that count
+    /// from 0.
     private static var talk: [Regex<Substring>] {
         [
             /\[\w+\] main interface error: no suitable interface module/,
             /\[\w+\] main libvlc error: interface "globalhotkeys,none" initialization failed/,
             /\[\w+\] mp4 demux: Fragment sequence discontinuity detected \d+ != 0/,
-            // Half a second of a stream can be fewer pictures than its decoder of H.265 holds back, if the machine is busy.
+            // Half a second of a stream can be fewer pictures than its decoder of H.265 holds back, if the machine is
+            // busy.
             /\[\w+\] main decoder error: buffer deadlock prevented/,
         ]
     }
@@ -38,8 +40,8 @@ struct VLCPlayer: StreamPlayer {
 
     func watch(_ stream: LiveStream, of relay: WatchedRelay) throws -> Showing {
         let program = try Self.start(
-            // By default VLC waits for a second of the stream; with less than half a second its decoder complains of H.265.
-            // It does not look for the format of bytes from a TCP port.
+            // By default VLC waits for a second of the stream; with less than half a second its decoder complains of
+            // H.265. It does not look for the format of bytes from a TCP port.
             ["--network-caching=500"]
                 + (stream.format == .port ? ["--demux=\(stream.codec == .h264 ? "h264" : "hevc")"] : [])
                 + [relay.url(stream)]

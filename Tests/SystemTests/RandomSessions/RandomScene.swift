@@ -2,7 +2,8 @@ import Foundation
 import Media
 import TestSupport
 
-/// A relay with a broadcast and a standby, each of a screen that moves on orders, and whatever happens to their sessions.
+/// A relay with a broadcast and a standby, each of a screen that moves on orders, and whatever happens to their
+/// sessions.
 ///
 /// A seed decides what happens; how long each thing takes is the machine's.
 final class RandomScene {
@@ -74,7 +75,8 @@ final class RandomScene {
         }
     }
 
-    /// Sees to it that each witness gets repeats and keyframes that the relay has made, and each viewer pictures of a screen that moves.
+    /// Sees to it that each witness gets repeats and keyframes that the relay has made, and each viewer pictures of a
+    /// screen that moves.
     func settle() async throws {
         try await waitUntilWhole()
         for session in sessions {
@@ -254,7 +256,7 @@ final class RandomScene {
         note("session \(session.id) starts\(hasWitness ? " with a witness" : ""): \(arguments)")
         if hasWitness {
             let witness = try join(session, .webSocket)
-            // Who joins before it may begin with an earlier picture.
+            // A viewer that joins before it may begin with an earlier picture.
             _ = try await eventually("the first picture of \(witness.name)") { witness.byteCount > 0 ? true : nil }
         }
         sessions.append(session)
@@ -265,7 +267,7 @@ final class RandomScene {
         try await relay.patch("/screencapture/\(session.id)", change)
     }
 
-    /// Kills one of the agents if both do well: with one at a time there is always somebody to take over.
+    /// Kills one of the agents if both are healthy, one at a time, so that the other can always take over.
     private func killOne() async throws {
         let status = try await relay.get("/screencapture/broadcast")
         guard isLive(status), isLive(status.object("standby")) else { return }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Random sessions of a real agent and a real relay. docs/testing.md says what is done and what is checked.
+    /// Random sessions of a real agent and a real relay. docs/design/testing.md says what is done and what is checked.
     @Suite("Random sessions")
     struct RandomSessionTests {
         /// One that the environment names, or always the same few.

@@ -8,7 +8,7 @@ struct RandomVerdict {
     /// Where streams with faults are kept.
     private let folder: URL
     private(set) var faults: [String] = []
-    /// Of all streams.
+    /// The sums over all streams.
     private(set) var (pictures, keyframes, skips) = (0, 0, 0)
     private var faulty: Set<String> = []
 
@@ -42,7 +42,7 @@ struct RandomVerdict {
         keyframes += recording.pictures.count { $0.isKeyframe == true }
         skips += recording.pictures.count(where: \.isSkip)
         var faults = recording.faults(codec: codec)
-        // An empty stream is no decoder's affair.
+        // A decoder cannot judge an empty stream.
         if !recording.pictures.isEmpty { faults += Self.decode(recording, codec) }
         add(faults, viewer)
     }
@@ -87,7 +87,7 @@ struct RandomVerdict {
         for (viewer, recording) in timed where recording.resyncs == 0 { add(timeline.gaps(in: recording), viewer) }
         guard session.hasWitness else { return }
         for (viewer, recording) in records where !Self.hasSessionTime(viewer) && !timeline.contains(recording) {
-            add(["Its pictures are no part of the session's."], viewer)
+            add(["Its pictures are not among the session's."], viewer)
         }
     }
 

@@ -1,20 +1,20 @@
 import CLibAV
 package import Media
 
-/// Brings DMA-BUFs of one size and byte order to surfaces of a VA-API device: mapped, scaled and converted to NV12 in BT.709
-/// limited range by libavfilter, all on the device.
+/// Imports DMA-BUFs of one size and byte order into surfaces of a VA-API device.
 ///
-/// The filters and their options are those of ffmpeg's documentation for `kmsgrab`.
+/// libavfilter maps and scales them and converts them to NV12 in BT.709 limited range, all on the device. The filters
+/// and their options follow ffmpeg's documentation for `kmsgrab`.
 package final class DMABufImporter {
     struct Format: Equatable {
-        /// The part of the buffer that is read, from its first pixel on; both sides even.
+        /// The part of the buffer that is read, starting at its first pixel; both sides even.
         var source: PictureSize
         var pixels: PixelFormat
         var output: PictureSize
     }
 
     let format: Format
-    /// The picture imported last; nil before the first.
+    /// The last imported picture; `nil` before the first one.
     private(set) var lastSurface: UnsafeMutablePointer<AVFrame>?
 
     private let library: LibavLibrary
@@ -22,7 +22,8 @@ package final class DMABufImporter {
     private var graph: UnsafeMutablePointer<AVFilterGraph>?
     private var entrance: UnsafeMutablePointer<AVFilterContext>?
     private var exit: UnsafeMutablePointer<AVFilterContext>?
-    /// What libavfilter takes DMA-BUFs for: frames of the DRM device that the VA-API device stands on.
+    /// The frames context that libavfilter requires for DMA-BUFs: frames of the DRM device that the VA-API device is
+    /// based on.
     private var frames: UnsafeMutablePointer<AVBufferRef>?
     private var frame: UnsafeMutablePointer<AVFrame>?
     private var surface: UnsafeMutablePointer<AVFrame>?
@@ -42,7 +43,7 @@ package final class DMABufImporter {
         frame = library.functions.av_frame_alloc()
         surface = library.functions.av_frame_alloc()
         graph = filters.avfilter_graph_alloc()
-        // Each picture goes through all filters in the call that brings it.
+        // With one thread, each picture passes through all filters during the call that brings it.
         graph?.pointee.nb_threads = 1
         try makeFrames(of: device.file)
         try makeGraph(on: device.0)
@@ -55,8 +56,9 @@ package final class DMABufImporter {
         library.functions.av_buffer_unref(&frames)
     }
 
-    /// The picture in a surface that an encoder of the device takes, valid until the next call. The device may still be reading the buffer:
-    /// it is done when an encoder has put out the picture.
+    /// Returns the picture in a surface that an encoder of the device accepts, valid until the next call.
+    ///
+    /// The device may still be reading the buffer. It has finished when an encoder has put out the picture.
     func surface(from buffer: DMABuf) throws(LibavInput.Failure) -> UnsafeMutablePointer<AVFrame> {
         guard let frame, let surface else { throw LibavInput.Failure(reason: "out of memory") }
         lastSurface = nil
@@ -97,7 +99,7 @@ package final class DMABufImporter {
         frame.pointee.color_trc = AVCOL_TRC_BT709
     }
 
-    /// `drm_fourcc.h` names the bytes of a pixel from the highest: `XR24` is blue, green, red, unused in memory.
+    /// `drm_fourcc.h` names a pixel's bytes from the highest one: `XR24` is blue, green, red, unused in memory.
     private static func fourcc(of pixels: PixelFormat) -> UInt32 {
         let name = pixels.blueFirst ? "XR24" : "XB24"
         return name.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
@@ -137,7 +139,7 @@ package final class DMABufImporter {
         (self.entrance, self.exit) = (entrance, exit)
     }
 
-    /// The options of `hwmap`: to be read, and never by a copy.
+    /// The options of `hwmap`: for reading, and never by a copy.
     package static let mapping = "mode=read+direct"
 
     /// The options of `scale_vaapi`.
@@ -163,7 +165,7 @@ package final class DMABufImporter {
         parameters.pointee.format = AV_PIX_FMT_DRM_PRIME.rawValue
         parameters.pointee.width = Int32(format.source.width)
         parameters.pointee.height = Int32(format.source.height)
-        // Frames have no times here, but a graph has to have a unit of them.
+        // Frames have no times here, but a filter graph requires a time base.
         parameters.pointee.time_base = AVRational(num: 1, den: 1)
         parameters.pointee.hw_frames_ctx = frames
         try check(filters.av_buffersrc_parameters_set(entrance, parameters))

@@ -1,12 +1,13 @@
 import CLibAV
 import Media
 
-/// A VA-API encoder of libavcodec's that also imports DMA-BUFs. It never ran: this project had no device to run it on.
+/// A VA-API encoder of libavcodec that also imports DMA-BUFs. It has never run, because this project had no device for
+/// it.
 final class ImportingLibavEncoder: ImportingEncoder {
     private let encoder: LibavEncoder
     private var importer: DMABufImporter
 
-    /// Nil where the encoder has no VA-API device, or the device's import cannot be set up, tried for pictures of the settings' size.
+    /// Returns `nil` if the encoder has no VA-API device, or if a trial import at the settings' size cannot be set up.
     init?(_ encoder: LibavEncoder) {
         guard let device = encoder.device else { return nil }
         let format = DMABufImporter.Format(source: encoder.settings.size, pixels: .bgrx, output: encoder.settings.size)

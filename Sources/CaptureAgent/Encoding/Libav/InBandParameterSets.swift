@@ -1,22 +1,24 @@
 package import Media
 
-/// Makes an encoder's output decodable from every IDR picture on: parameter sets that it gave only once, at the head of the
-/// stream or beside it, are put before each of its IDR pictures.
+/// Makes an encoder's output decodable from every IDR picture.
+///
+/// If the encoder gives its parameter sets only once, at the head of the stream or beside it, they are inserted before
+/// each IDR picture.
 package struct InBandParameterSets {
     private let codec: Codec
     /// The last parameter sets seen, Annex B.
     private var current: [UInt8]
 
-    /// - Parameter header: What the encoder gave beside the stream, maybe nothing.
+    /// - Parameter header: The bytes that the encoder gave beside the stream; may be empty.
     package init(codec: Codec, header: [UInt8]) {
         self.codec = codec
         current = ParameterSets(leading: header, codec: codec)?.bytes ?? []
     }
 
-    /// What a piece of output is.
+    /// The kind of a piece of output.
     package enum Piece: Equatable {
         case picture(bytes: [UInt8], isKeyframe: Bool)
-        /// Parameter sets and the like, remembered; the picture is still to come.
+        /// Parameter sets and similar units, which are remembered. The picture follows later.
         case header
         /// Bytes that do not begin with a start code.
         case notAnnexB

@@ -1,7 +1,7 @@
 import CLibAV
 package import Media
 
-/// H.264 or H.265 by one of libavcodec's encoders, set up for one picture in, one picture out.
+/// An H.264 or H.265 encoder of libavcodec, set up to return each picture at once.
 package final class LibavEncoder: VideoEncoder {
     package let name: String
     package let settings: EncoderSettings
@@ -13,12 +13,12 @@ package final class LibavEncoder: VideoEncoder {
     private var parameterSets: InBandParameterSets
     private var pictureNumber: Int64 = 0
 
-    /// The VA-API device that it works on, and its file; nil for other forms of input.
+    /// The VA-API device that it works on, and the device's file; `nil` for other forms of input.
     var device: (UnsafeMutablePointer<AVBufferRef>, file: String)? { input.device }
 
     /// - Parameters:
     ///   - name: libavcodec's name of the encoder.
-    ///   - devices: The device files that VA-API is tried with.
+    ///   - devices: The device files to try with VA-API.
     package convenience init(
         name: String,
         settings: EncoderSettings,
@@ -38,10 +38,10 @@ package final class LibavEncoder: VideoEncoder {
         }
         let forms = Self.forms(of: codec, devices: devices)
         guard !forms.isEmpty else {
-            throw .unavailable(encoder: name, reason: "it takes no 8-bit 4:2:0 pictures that this agent can make")
+            throw .unavailable(encoder: name, reason: "it accepts none of this agent's 8-bit 4:2:0 pixel formats")
         }
         do throws(ResourceShortage) {
-            // Its libx265 waits for ever for a thread that it could not start.
+            // libavcodec's libx265 waits forever for a thread that cannot start.
             try WorkerThread.requireSupply()
         } catch {
             throw .shortage(encoder: name, error)
@@ -95,7 +95,7 @@ package final class LibavEncoder: VideoEncoder {
         return try encode(frame, forceKeyframe: forceKeyframe)
     }
 
-    /// Encodes a frame of the input's form and size, which stays the caller's.
+    /// Encodes a frame of the input's form and size. The caller keeps the frame.
     func encode(
         _ frame: UnsafeMutablePointer<AVFrame>,
         forceKeyframe: Bool
@@ -121,7 +121,7 @@ package final class LibavEncoder: VideoEncoder {
         return true
     }
 
-    /// The next piece of output, which belongs to the picture sent last.
+    /// Returns the next piece of output, which belongs to the picture that was sent last.
     private func receive() throws(EncoderError) -> [UInt8] {
         let status = library.functions.avcodec_receive_packet(context, packet)
         guard status != clibav_error_again else { throw .delayed(encoder: name) }
@@ -158,7 +158,8 @@ package final class LibavEncoder: VideoEncoder {
         if let surfaces = input.surfaces {
             opening.pointee.hw_frames_ctx = library.functions.av_buffer_ref(surfaces)
         }
-        // Options that this version of the encoder does not have are left over, and passed over: the probe proves the result.
+        // Options that this version of the encoder lacks stay in the dictionary and are ignored: the probe checks the
+        // result.
         var options: OpaquePointer?
         for (key, value) in LibavOptions.options(for: name, codec: settings.codec) {
             _ = library.functions.av_dict_set(&options, key, value, 0)
@@ -174,7 +175,7 @@ package final class LibavEncoder: VideoEncoder {
         return opening
     }
 
-    /// The settings that live viewing needs, as far as all encoders share them; docs/architecture.md says why.
+    /// Sets what live viewing needs from every encoder; docs/design/reports/encoders-and-scaling.md explains it.
     private static func describe(
         _ settings: EncoderSettings,
         encoder: String,
@@ -184,7 +185,7 @@ package final class LibavEncoder: VideoEncoder {
         context.pointee.height = Int32(settings.size.height)
         context.pointee.time_base = AVRational(num: 1, den: Int32(settings.fps))
         context.pointee.framerate = AVRational(num: Int32(settings.fps), den: 1)
-        // KeyframePolicy decides on keyframes. The longest distance that every encoder's own counter holds.
+        // KeyframePolicy decides on keyframes. This is the longest interval that the counter of every encoder can hold.
         context.pointee.gop_size = 65_535
         context.pointee.max_b_frames = 0
         context.pointee.refs = 1

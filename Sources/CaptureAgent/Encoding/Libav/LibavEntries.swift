@@ -3,7 +3,7 @@ import Glibc
 import Media
 
 extension EncoderEntry {
-    /// The hardware encoders that the status lists, by preference within a codec. None of them ever ran in this project.
+    /// The hardware encoders that the status lists, by preference for each codec. None of them has run in this project.
     static let hardware: [EncoderEntry] = [("h264", Codec.h264), ("hevc", .h265)].flatMap { prefix, codec in
         [
             libav("\(prefix)_nvenc", codec, needing: ["/dev/nvidiactl", "/dev/dxg"]),
@@ -13,7 +13,8 @@ extension EncoderEntry {
         ]
     }
 
-    /// An encoder by libavcodec's name for it, nil when it has none for H.264 or H.265 of that name. Loads libavcodec.
+    /// Returns the encoder with that name in libavcodec, or `nil` if libavcodec has none for H.264 or H.265. Loads
+    /// libavcodec.
     package static func libav(named name: String) -> EncoderEntry? {
         guard let library = try? LibavLibrary.load(), let (codec, produced) = library.codec(named: name) else {
             return nil
@@ -25,7 +26,7 @@ extension EncoderEntry {
         }
     }
 
-    /// The encoder, with import where its device can.
+    /// Opens the encoder, with import if its device supports it.
     private static func opened(
         _ name: String,
         _ settings: EncoderSettings,
@@ -35,7 +36,7 @@ extension EncoderEntry {
         return ImportingLibavEncoder(encoder) ?? encoder
     }
 
-    /// A hardware encoder that works through one of the device files matching `patterns` (glob(7)).
+    /// Returns a hardware encoder that works through one of the device files that match `patterns` (glob(7)).
     private static func libav(_ name: String, _ codec: Codec, needing patterns: [String]) -> EncoderEntry {
         EncoderEntry(
             name: name,
@@ -48,7 +49,7 @@ extension EncoderEntry {
         )
     }
 
-    /// The device files that match one of `patterns` (glob(7)).
+    /// Returns the device files that match one of `patterns` (glob(7)).
     static func files(matching patterns: [String]) -> [String] {
         patterns.flatMap { pattern in
             var found = glob_t()

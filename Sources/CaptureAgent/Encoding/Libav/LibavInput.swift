@@ -2,13 +2,13 @@ import CLibAV
 import CYUV
 import Media
 
-/// Brings pictures into frames of the form that an encoder of libavcodec takes.
+/// Copies pictures into frames of the form that a libavcodec encoder accepts.
 final class LibavInput {
     /// A form of input.
     enum Form: Equatable {
-        /// The picture as it is.
+        /// The planes as they are.
         case planar
-        /// Chroma samples interleaved.
+        /// Interleaved chroma samples.
         case semiplanar
         /// A surface of the VA-API device with that file.
         case surface(device: String)
@@ -27,7 +27,7 @@ final class LibavInput {
         let reason: String
     }
 
-    /// What the encoder's context is told about the surfaces; nil where frames are in memory.
+    /// The surfaces for the encoder's context; `nil` if frames are in memory.
     private(set) var surfaces: UnsafeMutablePointer<AVBufferRef>?
 
     private let library: LibavLibrary
@@ -35,7 +35,7 @@ final class LibavInput {
     private let form: Form
     private var frame: UnsafeMutablePointer<AVFrame>?
     private var surface: UnsafeMutablePointer<AVFrame>?
-    /// The semiplanar picture: luma, then chroma, rows of the width rounded up to whole vectors.
+    /// The semiplanar picture: luma, then chroma. Rows are padded to whole vectors.
     private let semiplanar: UnsafeMutablePointer<UInt8>?
     private let stride: Int
 
@@ -57,7 +57,7 @@ final class LibavInput {
         semiplanar?.deallocate()
     }
 
-    /// The surfaces' device, and its file; nil where frames are in memory.
+    /// The surfaces' device and its file; `nil` if frames are in memory.
     var device: (UnsafeMutablePointer<AVBufferRef>, file: String)? {
         guard case .surface(let file) = form, let description = surfaces?.pointee.data else { return nil }
         return description.withMemoryRebound(to: AVHWFramesContext.self, capacity: 1) { context in
@@ -65,7 +65,7 @@ final class LibavInput {
         }
     }
 
-    /// The picture in a frame, valid until the next call.
+    /// Returns the picture in a frame, valid until the next call.
     func frame(for picture: I420Picture) throws(Failure) -> UnsafeMutablePointer<AVFrame> {
         guard let frame else { throw Failure(reason: "out of memory") }
         frame.pointee.width = Int32(size.width)
@@ -76,7 +76,7 @@ final class LibavInput {
             frame.pointee.data = (semiplanar, chroma, nil, nil, nil, nil, nil, nil)
             frame.pointee.linesize = (Int32(stride), Int32(stride), 0, 0, 0, 0, 0, 0)
             let (luma, half) = (Int32(picture.lumaStride), Int32(picture.chromaStride))
-            // It refuses only null pointers and empty sizes.
+            // It fails only for null pointers and empty sizes.
             _ = I420ToNV12(
                 picture.y,
                 luma,

@@ -1,13 +1,13 @@
 import CLibAV
 import Media
 
-/// libavcodec and libavutil, and libavfilter apart from them, loaded into the process the first time that somebody asks.
+/// libavcodec and libavutil, and separately libavfilter, loaded into the process on first use.
 ///
-/// They triple the time that a process takes to start, which an agent that encodes with x264 or x265 does without.
+/// They triple the start-up time of a process, and an agent that encodes with x264 or x265 does not need them.
 struct LibavLibrary: Sendable {
     let functions: clibav_functions
 
-    /// Why there is no library.
+    /// The reason why a library could not be loaded.
     struct Absence: Error {
         let reason: String
     }
@@ -32,7 +32,7 @@ struct LibavLibrary: Sendable {
 
     func loadFilters() throws(Absence) -> clibav_filter_functions { try Self.loadedFilters.get() }
 
-    /// The encoder of that name, if it is one for H.264 or H.265.
+    /// Returns the encoder with that name, if it is for H.264 or H.265.
     func codec(named name: String) -> (codec: UnsafePointer<AVCodec>, Codec)? {
         guard let codec = functions.avcodec_find_encoder_by_name(name) else { return nil }
         switch codec.pointee.id {
@@ -42,7 +42,7 @@ struct LibavLibrary: Sendable {
         }
     }
 
-    /// What a call's result says, with what was logged in this thread meanwhile.
+    /// Returns the meaning of a call's result, with the text that this thread logged meanwhile.
     func message(for status: Int32) -> String {
         let logged = String(cString: clibav_take_message())
         var text = [CChar](repeating: 0, count: Int(AV_ERROR_MAX_STRING_SIZE))

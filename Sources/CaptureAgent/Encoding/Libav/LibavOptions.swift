@@ -1,12 +1,14 @@
 import Media
 
-/// The private options that make one of libavcodec's encoders return each picture at once, with one reference, no
-/// B-pictures, IDR pictures when told to and parameter sets in the stream. Names and values are those of `ffmpeg -h encoder=…`.
+/// The private options for live encoding with each libavcodec encoder.
 ///
-/// Those of hardware encoders come from libavcodec's documentation and sources; they never ran on hardware. What they fail to
-/// bring about, the probe finds.
+/// They ask for each picture at once, one reference, no B-pictures, IDR pictures on request, and parameter sets in the
+/// stream. Names and values are those of `ffmpeg -h encoder=…`.
+///
+/// Options of hardware encoders come from libavcodec's documentation and sources and have never run on hardware. The
+/// probe finds what they do not achieve.
 enum LibavOptions {
-    /// libavcodec's names end in the interface: `h264_vaapi`; others are whole library names: `libx264`.
+    /// libavcodec's names either end in the interface (`h264_vaapi`) or are whole library names (`libx264`).
     static func options(for encoder: String, codec: Codec) -> [String: String] {
         switch encoder {
         case "libx264": libx264
@@ -21,12 +23,12 @@ enum LibavOptions {
         }
     }
 
-    /// Whether the encoder aims at a quality under the cap, and not at the bit rate itself.
+    /// Returns whether the encoder aims at a quality below the cap, rather than at the bitrate itself.
     static func aimsAtQuality(_ encoder: String) -> Bool {
         encoder == "libx264" || encoder == "libx265" || encoder.hasSuffix("_nvenc")
     }
 
-    /// Whether the encoder takes another cap while it is open, tried here.
+    /// Returns whether an open encoder accepts another cap, according to tests.
     static func changesCap(_ encoder: String) -> Bool { encoder == "libx264" }
 
     private static let libx264 = [
@@ -55,6 +57,6 @@ enum LibavOptions {
 
     private static let qsvH264 = ["look_ahead": "0", "max_dec_frame_buffering": "1", "a53cc": "0"]
 
-    /// Generalised P-pictures are B-pictures by their syntax.
+    /// Generalised P-pictures have the syntax of B-pictures.
     private static let qsvH265 = ["gpb": "0"]
 }

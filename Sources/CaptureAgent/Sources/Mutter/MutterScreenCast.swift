@@ -1,11 +1,12 @@
 import Wire
 
-/// A screencast from GNOME's compositor itself, through org.gnome.Mutter.ScreenCast: nobody is asked.
+/// A screencast from GNOME's compositor through org.gnome.Mutter.ScreenCast, which shows no dialog.
 final class MutterScreenCast {
-    /// Deadline of every call, ns.
+    /// The time limit of every call, in ns.
     private static let callTimeout: UInt64 = .milliseconds(5_000)
 
-    /// Deadline of calls that only tidy up, ns: the agent may be ending because its peer hangs.
+    /// The time limit of calls that only clean up, in ns. It is short because the agent may be ending because its peer
+    /// hangs.
     private static let closeTimeout: UInt64 = .milliseconds(500)
 
     private static let service = "org.gnome.Mutter.ScreenCast"
@@ -23,7 +24,8 @@ final class MutterScreenCast {
     /// The values of the option `cursor-mode`.
     private enum CursorMode {
         static let hidden: UInt32 = 0
-        /// Told beside the pictures. Where Mutter draws the pointer itself, a static monitor sends no picture when it moves.
+        /// The pointer as metadata beside the pictures. If Mutter draws the pointer, a static monitor sends no picture
+        /// when it moves.
         static let metadata: UInt32 = 2
     }
 
@@ -38,7 +40,7 @@ final class MutterScreenCast {
         bus = try SourceError.explainingBus { () throws(BusError) in try Bus() }
     }
 
-    /// Whether the desktop's compositor is one that records itself.
+    /// Returns whether the desktop's compositor is Mutter.
     static func isAvailable() -> Bool {
         guard let bus = try? Bus() else { return false }
         return (try? bus.hasOwner(service, timeout: callTimeout)) ?? false
@@ -57,7 +59,9 @@ final class MutterScreenCast {
         }
     }
 
-    /// Waits until the session is closed by the desktop or any of `events` is set. Returns whether it was closed.
+    /// Waits until the desktop closes the session or one of `events` is set.
+    ///
+    /// - Returns: Whether the session was closed.
     func waitUntilClosed(or events: [Event]) -> Bool { bus.waitUntil(orAny: events) { isClosed } }
 
     /// Ends the recording.
@@ -97,7 +101,7 @@ final class MutterScreenCast {
                 try message.append(options)
             }
         case .focusedWindow:
-            // Without the option `window-id` it is the one that has the focus.
+            // Without the option `window-id`, Mutter records the window that has the focus.
             reply = try bus.call(session, "RecordWindow", timeout: Self.callTimeout) { message throws(BusError) in
                 try message.append(options)
             }
@@ -107,7 +111,7 @@ final class MutterScreenCast {
 
     private func start(_ session: BusTarget, stream: BusTarget) throws(BusError) -> UInt32 {
         var node: Result<UInt32, BusError>?
-        // The match stands before the call, or a quick answer would be missed.
+        // Subscribed before the call, because a quick signal could otherwise be missed.
         let subscription = try bus.subscribe(stream, "PipeWireStreamAdded") { message in
             node = Result { () throws(BusError) in try message.readUnsigned() }
         }
@@ -118,7 +122,7 @@ final class MutterScreenCast {
         return try node.get()
     }
 
-    /// The names of the monitors, such as `DP-1`, from DisplayConfig's current state.
+    /// Returns the names of the monitors, such as `DP-1`, from DisplayConfig's current state.
     private func connectors() throws(BusError) -> [String] {
         let state = try bus.call(Self.displayConfig, "GetCurrentState", timeout: Self.callTimeout)
         _ = try state.readUnsigned()

@@ -1,14 +1,14 @@
 package import Media
 package import Wire
 
-/// A monitor of GNOME's compositor, existing or made for the purpose, or a window, without a dialog.
+/// A monitor of GNOME's compositor (an existing or a virtual one), or a window, captured without a dialog.
 package struct MutterSource: FrameSource {
     package enum Screen: Sendable, Equatable {
-        /// The monitor of that connector, such as `DP-1`; the first one when nil.
+        /// The monitor on that connector, such as `DP-1`; `nil` for the first one.
         case monitor(String?)
-        /// A monitor that exists as long as it is captured, of this size.
+        /// A virtual monitor of this size, which exists while it is captured.
         case virtual(PictureSize)
-        /// The window that has the input focus when it is opened.
+        /// The window that has the input focus when the source is opened.
         case focusedWindow
 
         package init(_ content: ScreenContent) {

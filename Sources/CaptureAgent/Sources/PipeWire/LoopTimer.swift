@@ -8,7 +8,7 @@ struct LoopTimer {
     private var isSet = false
 
     /// - Parameter callback: Called with `data` in the loop's thread.
-    /// - Returns: nil where the system has no timer.
+    /// - Returns: `nil` if the system has no timer left.
     init?(
         loop: UnsafeMutablePointer<pw_loop>,
         callback: spa_source_timer_func_t,
@@ -19,9 +19,9 @@ struct LoopTimer {
         self.source = source
     }
 
-    /// - Parameter delay: ns; nil stops it.
+    /// - Parameter delay: In ns; `nil` stops the timer.
     mutating func set(after delay: UInt64?) {
-        // With every frame there is nothing to stop.
+        // Checked first because it is called for every frame, when there is usually nothing to stop.
         guard let source, delay != nil || isSet else { return }
         isSet = delay != nil
         let delay = delay ?? 0
@@ -34,7 +34,7 @@ struct LoopTimer {
     }
 }
 
-/// Wakes a PipeWire loop from any thread.
+/// A way to wake a PipeWire loop from any thread.
 final class LoopWakeSource: @unchecked Sendable {
     // Unchecked because `source` is touched only under `lock`: a wake-up may race with the destruction.
 
@@ -46,9 +46,9 @@ final class LoopWakeSource: @unchecked Sendable {
         self.loop = loop
     }
 
-    /// From now on, a wake-up calls `callback` with `data` in the loop's thread. Called under the loop's lock.
+    /// Makes each wake-up call `callback` with `data` in the loop's thread. Must be called under the loop's lock.
     ///
-    /// - Returns: false where the system has no event for it.
+    /// - Returns: `false` if the system has no event left.
     func attach(callback: spa_source_event_func_t, data: UnsafeMutableRawPointer) -> Bool {
         lock.withLock { _ in
             source = cpw_loop_add_event(loop, callback, data)
@@ -62,7 +62,7 @@ final class LoopWakeSource: @unchecked Sendable {
         }
     }
 
-    /// Called under the loop's lock.
+    /// Removes the event. Must be called under the loop's lock.
     func destroy() {
         lock.withLock { _ in
             if let source { cpw_loop_destroy_source(loop, source) }

@@ -1,11 +1,11 @@
 import Wire
 
-/// A PipeWire video node that anybody offers, such as a GStreamer pipeline's.
+/// A PipeWire video node of any program, such as a GStreamer pipeline.
 package struct NodeSource: FrameSource {
     package let kind = "node"
     /// The node's name, or its serial or id as a decimal number.
     let node: String
-    /// The daemon that has the node. A descriptor is good for one run.
+    /// The daemon that has the node. A descriptor can be used for one run only.
     let remote: PipeWireConnection.Remote
 
     package init(node: String, remote: PipeWireConnection.Remote = .session) {
@@ -30,7 +30,7 @@ package struct NodeSource: FrameSource {
         }
     }
 
-    /// The node that `name` means: by name first, then by serial, which is never used twice, then by id.
+    /// Returns the node that `name` means: by name first, then by serial (never reused), then by id.
     static func target(named name: String, among globals: [PipeWireGlobal]) throws(SourceError) -> PipeWireTarget {
         let nodes = globals.filter(\.isNode)
         let found =

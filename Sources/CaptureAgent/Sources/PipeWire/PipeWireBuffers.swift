@@ -1,15 +1,15 @@
 import CPipeWire
 
-/// The buffers that PipeWire has given a stream, numbered, and their memory.
+/// The numbered buffers that PipeWire has given a stream, and their memory.
 struct PipeWireBuffers {
     private struct Entry {
         let number: Int
         let buffer: UnsafeMutablePointer<pw_buffer>
-        /// Where the pixels of the frames that it is lent to are. Nil before the first, and where it is a DMA-BUF.
+        /// The memory of the frames that the buffer is lent to. `nil` before the first frame, and for a DMA-BUF.
         var memory: PixelMemory?
     }
 
-    /// A few. An array, since changing a dictionary's values in place allocates.
+    /// An array of a few entries, because changing a dictionary's values in place allocates memory.
     private var entries: [Entry] = []
     private var nextNumber = 0
 
@@ -17,12 +17,14 @@ struct PipeWireBuffers {
 
     mutating func add(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         entries.append(Entry(number: nextNumber, buffer: buffer))
-        // The number rides in the buffer, which has a field for its user. 0 means none, hence the one more.
+        // The number is stored in the buffer's user field, in which 0 means none. Hence one is added.
         buffer.pointee.user_data = UnsafeMutableRawPointer(bitPattern: nextNumber + 1)
         nextNumber += 1
     }
 
-    /// Removes a buffer; returns its number and memory.
+    /// Removes a buffer.
+    ///
+    /// - Returns: Its number and memory.
     mutating func remove(_ buffer: UnsafeMutablePointer<pw_buffer>) -> (number: Int, memory: PixelMemory?)? {
         guard let number = number(of: buffer), let place = place(of: number) else { return nil }
         return (number, entries.remove(at: place).memory)
@@ -36,7 +38,7 @@ struct PipeWireBuffers {
         place(of: number).map { entries[$0].buffer }
     }
 
-    /// A buffer's memory at `first`: the same for all frames until it is taken out.
+    /// Returns a buffer's memory at `first`, which stays the same for all frames until it is taken.
     mutating func memory(_ number: Int, at first: UnsafeRawPointer, byteCount: Int) -> PixelMemory {
         let place = place(of: number)
         if let place, let memory = entries[place].memory, memory.isLent(at: first, byteCount: byteCount) {
@@ -47,7 +49,7 @@ struct PipeWireBuffers {
         return memory
     }
 
-    /// Takes a buffer's memory out, for its frame to keep.
+    /// Takes a buffer's memory, so that its frame can keep it.
     mutating func takeMemory(_ number: Int) -> PixelMemory? {
         guard let place = place(of: number) else { return nil }
         return exchange(&entries[place].memory, with: nil)

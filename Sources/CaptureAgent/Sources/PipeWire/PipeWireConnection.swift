@@ -1,21 +1,21 @@
 import CPipeWire
 import Glibc
 
-/// A connection to a PipeWire daemon with a thread of its own.
+/// A connection to a PipeWire daemon, with its own thread.
 package final class PipeWireConnection: @unchecked Sendable {
     // Unchecked because the handles do not change, and PipeWire's are touched only in its thread or under its lock.
 
-    /// Which daemon to speak to.
+    /// Which daemon to connect to.
     package enum Remote: Sendable {
-        /// An open connection, for example a portal's. Taken over.
+        /// An open connection, for example from a portal. This object takes ownership.
         case descriptor(Int32)
         /// The session's own daemon.
         case session
     }
 
-    /// How long the daemon may take to answer a question, ns.
+    /// How long the daemon may take to answer, in ns.
     private static let answerTimeout: UInt64 = .milliseconds(3_000)
-    /// The same at the end of a stream, ns: less than the relay gives an agent to end.
+    /// How long it may take at the end of a stream, in ns. This is less than the relay gives an agent to end.
     private static let settlingTimeout: UInt64 = .milliseconds(2_000)
 
     let loop: UnsafeMutablePointer<pw_loop>
@@ -28,7 +28,7 @@ package final class PipeWireConnection: @unchecked Sendable {
     private struct State: Sendable {
         var error: SourceError?
         var observer: (@Sendable (SourceError) -> Void)?
-        /// The number of the last question that the daemon has answered.
+        /// The number of the last request that the daemon has answered.
         var answered: Int32 = -1
     }
 
@@ -55,7 +55,7 @@ package final class PipeWireConnection: @unchecked Sendable {
         return body()
     }
 
-    /// Calls `observer` in PipeWire's thread when the connection breaks, at once if it is broken already.
+    /// Calls `observer` in PipeWire's thread when the connection breaks, or at once if it is already broken.
     func observe(_ observer: @escaping @Sendable (SourceError) -> Void) {
         let error = state.withLock { state in
             state.observer = observer
@@ -64,7 +64,7 @@ package final class PipeWireConnection: @unchecked Sendable {
         if let error { observer(error) }
     }
 
-    /// What the daemon has, seen through this connection.
+    /// Returns the daemon's objects that are visible through this connection.
     func globals() throws(SourceError) -> [PipeWireGlobal] {
         let listing = PipeWireListing()
         let question = withLock { listing.begin(on: core) ? cpw_core_sync(core) : -1 }
@@ -74,17 +74,17 @@ package final class PipeWireConnection: @unchecked Sendable {
         return withLock { listing.globals }
     }
 
-    /// Waits until the daemon has done everything it was asked to do, unless it is gone or hangs.
+    /// Waits until the daemon has handled all earlier requests, unless it is gone or hangs.
     ///
-    /// Not called in PipeWire's thread.
+    /// Must not be called in PipeWire's thread.
     func settle() {
         let question = withLock { cpw_core_sync(core) }
         if question >= 0 { try? waitForAnswer(to: question, timeout: Self.settlingTimeout) }
     }
 
-    /// Waits until the daemon has answered a question. It answers in the order in which it is asked.
+    /// Waits until the daemon has answered a request. It answers in order.
     ///
-    /// - Parameter timeout: ns.
+    /// - Parameter timeout: In ns.
     private func waitForAnswer(to question: Int32, timeout: UInt64) throws(SourceError) {
         let deadline = MonotonicClock.now + timeout
         let failure: SourceError? = state.wait { state in
@@ -96,7 +96,7 @@ package final class PipeWireConnection: @unchecked Sendable {
         if let failure { throw failure }
     }
 
-    /// Ends the connection. Called once, not in PipeWire's thread.
+    /// Ends the connection. Must be called once, and not in PipeWire's thread.
     func shutDown() {
         withLock {
             pw_core_disconnect(core)
@@ -114,7 +114,7 @@ package final class PipeWireConnection: @unchecked Sendable {
         threadLoop: OpaquePointer, loop: UnsafeMutablePointer<pw_loop>, context: OpaquePointer, core: OpaquePointer
     )
 
-    /// Connects before the thread runs, so that nothing needs a lock yet.
+    /// Connects before the thread runs, so that no lock is needed yet.
     private static func open(_ remote: Remote) throws(SourceError) -> Opened {
         var isDescriptorTaken = false
         defer {
@@ -132,7 +132,7 @@ package final class PipeWireConnection: @unchecked Sendable {
         let core: OpaquePointer?
         switch remote {
         case .descriptor(let descriptor):
-            // Closed by PipeWire from here on, on failure too.
+            // From here on PipeWire closes the descriptor, even if connecting fails.
             isDescriptorTaken = true
             core = pw_context_connect_fd(context, descriptor, nil, 0)
         case .session:
@@ -157,7 +157,7 @@ package final class PipeWireConnection: @unchecked Sendable {
     // MARK: - In PipeWire's thread
 
     fileprivate func failed(id: UInt32, message: String) {
-        // Errors of other objects concern requests that have their own answers.
+        // Errors of other objects belong to requests that have their own answers.
         guard id == 0 else { return }
         let error = SourceError.lost(cause: "pipewire_lost", detail: "The connection to PipeWire broke: \(message).")
         let observer = state.update { state in
@@ -172,8 +172,8 @@ package final class PipeWireConnection: @unchecked Sendable {
     }
 }
 
-// PipeWire keeps the pointer to the event table for as long as a listener lives: it is made once and never freed.
-// `nonisolated(unsafe)` because it is not written after that.
+// Created once and never freed, because PipeWire keeps the pointer to the event table while a listener lives.
+// `nonisolated(unsafe)` because it is never written afterwards.
 nonisolated(unsafe) private let pipeWireCoreEvents: UnsafePointer<pw_core_events> = {
     var events = pw_core_events()
     events.version = UInt32(PW_VERSION_CORE_EVENTS)
@@ -189,7 +189,8 @@ nonisolated(unsafe) private let pipeWireCoreEvents: UnsafePointer<pw_core_events
     return UnsafePointer(table)
 }()
 
-/// The connection behind a listener's data pointer. It outlives its listener: `shutDown` disconnects first.
+/// Returns the connection from a listener's data pointer. It outlives its listener, because `shutDown` disconnects
+/// first.
 private func connection(_ data: UnsafeMutableRawPointer) -> PipeWireConnection {
     Unmanaged<PipeWireConnection>.fromOpaque(data).takeUnretainedValue()
 }

@@ -1,14 +1,14 @@
 package import CPipeWire
 package import Media
 
-/// The raw video format that a stream has settled on, one of those that the agent takes.
+/// The raw video format that a stream has negotiated. It is one of those that the agent accepts.
 package struct PipeWireFormat {
     package var size: PictureSize
     package var pixels: PixelFormat
-    /// The layout of pictures in DMA-BUFs; nil where they are in memory.
+    /// The layout of pictures in DMA-BUFs; `nil` if they are in memory.
     package var modifier: UInt64?
 
-    /// In order of preference: what compositors hand out natively comes first.
+    /// Accepted formats in order of preference: the native formats of compositors come first.
     private static let accepted: [(spa: spa_video_format, pixels: PixelFormat)] = [
         (SPA_VIDEO_FORMAT_BGRx, .bgrx),
         (SPA_VIDEO_FORMAT_BGRA, .bgra),
@@ -16,13 +16,13 @@ package struct PipeWireFormat {
         (SPA_VIDEO_FORMAT_RGBA, .rgba),
     ]
 
-    /// The layouts that are accepted in DMA-BUFs.
+    /// The accepted layouts of DMA-BUFs: plain rows of pixels only.
     ///
-    /// Only rows of pixels: which other layouts a device imports, VA-API does not tell, and one that is named wrongly, or left
-    /// to the driver (`DRM_FORMAT_MOD_INVALID`), is read as garbage without an error.
+    /// VA-API does not tell which other layouts a device can import. If a layout is named wrongly or left to the driver
+    /// (`DRM_FORMAT_MOD_INVALID`), the device reads garbage without an error.
     private static let modifiers = [DMABuf.linear]
 
-    /// What `param`, a Format object, fixes; nil when it is not one of the accepted formats.
+    /// Reads the format from `param`, a Format object. Returns `nil` if it is not one of the accepted formats.
     package init?(_ param: UnsafePointer<spa_pod>) {
         var info = spa_video_info_raw()
         guard spa_format_video_raw_parse(param, &info) >= 0, (2...8192).contains(info.size.width),
@@ -38,8 +38,10 @@ package struct PipeWireFormat {
         }
     }
 
-    /// Runs `body` with EnumFormat objects, by preference, that offer the accepted formats at up to the demand's rate, in the given size or, when
-    /// it is nil, in any: in DMA-BUFs where the demand takes them, and in memory.
+    /// Runs `body` with the EnumFormat objects to offer, in order of preference.
+    ///
+    /// They offer the accepted formats at up to the demand's rate, in the given size, or in any size if it is `nil`.
+    /// They offer DMA-BUFs if the demand accepts them, and memory in any case.
     package static func withOffers<Result>(
         for demand: SourceDemand.Value,
         size: PictureSize?,
@@ -66,12 +68,13 @@ package struct PipeWireFormat {
         }
     }
 
-    /// Runs `body` with the parameters by which a stream of this format asks for its buffers: DMA-BUFs where the format says so, else memory
-    /// that both sides see; and for what is told about each picture.
+    /// Runs `body` with the parameters that ask for buffers and metadata.
+    ///
+    /// The buffers are DMA-BUFs if the format says so, otherwise memory that both sides can see.
     ///
     /// - Parameters:
     ///   - counts: Fewest, preferred and most buffers.
-    ///   - withPointer: Whether the pointer is asked for as well.
+    ///   - withPointer: Whether to ask for the pointer as well.
     func withBufferWishes(
         counts: (Int32, Int32, Int32),
         withPointer: Bool,
@@ -92,7 +95,8 @@ package struct PipeWireFormat {
                 cpw_buffers_param(
                     memory.baseAddress,
                     UInt32(part),
-                    // Without it, GStreamer's pipelines hand out buffers without memory. That of DMA-BUFs is the producer's matter.
+                    // Without a size, GStreamer's pipelines hand out buffers without memory. The producer decides on
+                    // the size of DMA-BUFs.
                     isMemory ? Int32(size.width * size.height * PixelFormat.bytesPerPixel) : 0,
                     counts.0,
                     counts.1,

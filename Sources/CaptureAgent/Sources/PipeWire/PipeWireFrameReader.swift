@@ -1,20 +1,20 @@
 import CPipeWire
 
-/// Turns a stream's buffers into frames: the newest picture, and the pointer where the producer tells it apart.
+/// Turns a stream's buffers into frames: the newest picture, and the pointer if the producer reports it separately.
 ///
-/// The newest buffer is lent to the frame that is delivered, older ones go straight back. Used in PipeWire's thread or under
-/// the connection's lock.
+/// The newest buffer is lent to the frame that is delivered; older ones are returned at once. Used in PipeWire's thread
+/// or under the connection's lock.
 struct PipeWireFrameReader {
     private let sink: any FrameSink
     private let lender: BufferLender
     private var buffers = PipeWireBuffers()
     private var format: PipeWireFormat?
-    /// Nil when the pointer is to stay hidden.
+    /// The pointer; `nil` if it stays hidden.
     private var pointer: PipeWirePointer?
     /// The newest picture, for frames in which only the pointer moves.
     private var newest: (contents: FrameContents, origin: (x: Int, y: Int), orientation: UInt8)?
 
-    /// - Parameter wake: Asks PipeWire's thread to call ``collectReturned(_:)``; called in any thread.
+    /// - Parameter wake: Asks PipeWire's thread to call ``collectReturned(_:)``; may be called in any thread.
     init(sink: any FrameSink, drawsPointer: Bool, wake: @escaping @Sendable () -> Void) {
         self.sink = sink
         lender = BufferLender(wake: wake)
@@ -40,7 +40,7 @@ struct PipeWireFrameReader {
 
     /// Queues the buffers that frames have given back.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of buffers.
     @discardableResult
     mutating func collectReturned(_ stream: OpaquePointer) -> Int {
         var count = 0
@@ -52,9 +52,10 @@ struct PipeWireFrameReader {
         return count
     }
 
-    /// Gives all buffers back, frames keep copies of their pixels. Each goes with one of the producer's next pictures.
+    /// Gives all buffers back; frames keep copies of their pixels. Each buffer leaves with one of the producer's next
+    /// pictures.
     ///
-    /// - Returns: How many there are.
+    /// - Returns: The number of buffers.
     mutating func returnAll(_ stream: OpaquePointer) -> Int {
         newest = nil
         let returned = collectReturned(stream)
@@ -67,12 +68,12 @@ struct PipeWireFrameReader {
         return returned + lent.count
     }
 
-    /// Gives what the producer has queued back unread.
+    /// Gives the buffers that the producer has queued back without reading them.
     func discard(_ stream: OpaquePointer) {
         while let buffer = pw_stream_dequeue_buffer(stream) { pw_stream_queue_buffer(stream, buffer) }
     }
 
-    /// Reads what the producer has queued and delivers the frame that comes of it.
+    /// Reads the buffers that the producer has queued and delivers the resulting frame.
     mutating func process(_ stream: OpaquePointer) {
         collectReturned(stream)
         let pointerBefore = pointer?.current
@@ -122,8 +123,9 @@ struct PipeWireFrameReader {
         return picture
     }
 
-    /// The picture's contents: lent where the producer has buffers to spare, else copied. A DMA-BUF, which cannot be copied,
-    /// is always lent; nil where that fails.
+    /// Returns the picture's contents: lent if the producer has buffers to spare, otherwise copied.
+    ///
+    /// A DMA-BUF cannot be copied, so it is always lent; returns `nil` if that fails.
     private mutating func take(
         _ picture: PipeWirePicture,
         of buffer: UnsafeMutablePointer<pw_buffer>,

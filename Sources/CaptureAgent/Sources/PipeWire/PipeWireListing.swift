@@ -1,21 +1,21 @@
 import CPipeWire
 
-/// One object that a PipeWire daemon announces.
+/// An object that a PipeWire daemon announces.
 struct PipeWireGlobal: Sendable {
     var id: UInt32
     /// The interface, such as `PipeWire:Interface:Node`.
     var type: String
-    /// The properties of ``PipeWireListing/keys`` that it has.
+    /// Its properties among ``PipeWireListing/keys``.
     var properties: [String: String]
 
     var isNode: Bool { type == "PipeWire:Interface:Node" }
-    /// Whether it is what a session manager makes when it is ready to link streams.
+    /// Whether it is the object that a session manager creates when it is ready to link streams.
     var isSessionManagersMetadata: Bool {
         type == "PipeWire:Interface:Metadata" && properties["metadata.name"] == "default"
     }
 }
 
-/// Gathers what a daemon announces. Used under the connection's lock and in PipeWire's thread.
+/// A list of the objects that a daemon announces. Used in PipeWire's thread and under the connection's lock.
 final class PipeWireListing {
     /// The properties that are kept.
     static let keys = [PW_KEY_NODE_NAME, PW_KEY_OBJECT_SERIAL, PW_KEY_MEDIA_CLASS, "metadata.name"]
@@ -25,7 +25,7 @@ final class PipeWireListing {
     private var registry: OpaquePointer?
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
 
-    /// - Parameter removed: Called in PipeWire's thread with the id of every object that goes.
+    /// - Parameter removed: Called in PipeWire's thread with the id of every object that is removed.
     init(removed: @escaping (UInt32) -> Void = { _ in }) {
         self.removed = removed
         hook.initialize(to: spa_hook())
@@ -35,7 +35,9 @@ final class PipeWireListing {
         hook.deallocate()
     }
 
-    /// Asks for the announcements. Returns whether that was possible.
+    /// Starts to listen for announcements.
+    ///
+    /// - Returns: Whether that was possible.
     func begin(on core: OpaquePointer) -> Bool {
         registry = cpw_core_get_registry(core)
         guard let registry else { return false }
@@ -43,7 +45,7 @@ final class PipeWireListing {
         return true
     }
 
-    /// Ends them.
+    /// Stops listening.
     func end() {
         guard let registry else { return }
         spa_hook_remove(hook)
@@ -65,8 +67,8 @@ final class PipeWireListing {
     }
 }
 
-// PipeWire keeps the pointer to the event table for as long as a listener lives: it is made once and never freed.
-// `nonisolated(unsafe)` because it is not written after that.
+// Created once and never freed, because PipeWire keeps the pointer to the event table while a listener lives.
+// `nonisolated(unsafe)` because it is never written afterwards.
 nonisolated(unsafe) private let pipeWireRegistryEvents: UnsafePointer<pw_registry_events> = {
     var events = pw_registry_events()
     events.version = UInt32(PW_VERSION_REGISTRY_EVENTS)

@@ -1,14 +1,15 @@
 import CPipeWire
 import Media
 
-/// A dequeued buffer whose pixels can be used: not empty, not marked corrupted, and with memory for all that its format says.
+/// A dequeued buffer with usable pixels: not empty, not marked corrupted, and with memory for everything that its
+/// format requires.
 struct PipeWirePicture {
     private enum Place {
         case memory(first: UnsafeRawPointer)
         case dmaBuf(descriptor: Int32, offset: Int, modifier: UInt64)
     }
 
-    /// Where the picture begins in the buffer, in pixels.
+    /// The picture's top left corner in the buffer, in pixels.
     let origin: (x: Int, y: Int)
     /// Clockwise quarter turns, 0 to 3, that make the picture upright.
     let orientation: UInt8
@@ -23,7 +24,7 @@ struct PipeWirePicture {
             || (Self.header(of: buffer)?.flags ?? 0) & UInt32(SPA_META_HEADER_FLAG_CORRUPTED) != 0
         guard !isCorrupted, chunk.pointee.size > 0 else { return nil }
 
-        // Some producers leave the stride 0: rows then follow each other without a gap.
+        // Some producers leave the stride 0, which means rows without gaps.
         let rowBytes = format.size.width * PixelFormat.bytesPerPixel
         let stride = chunk.pointee.stride > 0 ? Int(chunk.pointee.stride) : rowBytes
         let whole = FrameDescription(size: format.size, stride: stride, format: format.pixels)
@@ -45,13 +46,16 @@ struct PipeWirePicture {
         }
     }
 
-    /// The header that tells about a buffer, where the producer adds one.
+    /// Returns the header metadata of a buffer, if the producer adds it.
     static func header(of buffer: UnsafeMutablePointer<spa_buffer>) -> spa_meta_header? {
         spa_buffer_find_meta_data(buffer, SPA_META_Header.rawValue, MemoryLayout<spa_meta_header>.size)?
             .assumingMemoryBound(to: spa_meta_header.self).pointee
     }
 
-    /// The metadata says how far the picture was turned counter-clockwise. One that was mirrored before is turned as well, but stays mirrored.
+    /// Returns the orientation.
+    ///
+    /// The metadata says how far the picture was turned counter-clockwise. A picture that was mirrored first is turned
+    /// too, but stays mirrored.
     private static func orientation(of buffer: UnsafeMutablePointer<spa_buffer>) -> UInt8 {
         let byteCount = MemoryLayout<spa_meta_videotransform>.size
         let found = spa_buffer_find_meta_data(buffer, SPA_META_VideoTransform.rawValue, byteCount)
@@ -63,7 +67,8 @@ struct PipeWirePicture {
         }
     }
 
-    /// The part of the buffer that is the picture: the crop metadata where it lies within `size`, else all of it.
+    /// Returns the part of the buffer that holds the picture: the crop metadata if it lies within `size`, otherwise
+    /// everything.
     private static func crop(
         of buffer: UnsafeMutablePointer<spa_buffer>,
         within size: PictureSize
@@ -80,9 +85,10 @@ struct PipeWirePicture {
         return (origin: (x: x, y: y), size: PictureSize(width: width, height: height))
     }
 
-    /// The picture in the buffer; nil, and the lease given back, for a DMA-BUF that is not what the producer says.
+    /// Returns the picture in the buffer. If a DMA-BUF is not what the producer says, returns `nil` and gives the lease
+    /// back.
     ///
-    /// - Parameter memory: The buffer's memory at a place.
+    /// - Parameter memory: Returns the buffer's memory at a place.
     func leased(
         _ lease: BufferLease,
         memory: (_ first: UnsafeRawPointer, _ byteCount: Int) -> PixelMemory
@@ -103,7 +109,7 @@ struct PipeWirePicture {
         }
     }
 
-    /// A copy of the pixels; nil for a DMA-BUF, which is not for the CPU to read.
+    /// Returns a copy of the pixels, or `nil` for a DMA-BUF, which the CPU must not read.
     func copied() -> FramePixels? {
         guard case .memory(let first) = place else { return nil }
         return FramePixels(description: description) { memory in

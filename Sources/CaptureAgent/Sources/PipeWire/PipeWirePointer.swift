@@ -1,20 +1,20 @@
 import CPipeWire
 import Media
 
-/// Follows the pointer through the cursor metadata of a stream's buffers (`struct spa_meta_cursor`).
+/// The pointer, followed through the cursor metadata of a stream's buffers (`struct spa_meta_cursor`).
 ///
-/// A buffer tells where the pointer is, and what it looks like, hotspot included, only when that has changed: every buffer has to be
-/// read, in order.
+/// Every buffer reports the pointer's position, but its image and hotspot only when they have changed. So every buffer
+/// must be read, in order.
 struct PipeWirePointer {
-    /// The largest image that producers are asked to tell, in pixels a side.
+    /// The side of the largest image that producers may report, in pixels.
     static let largestSide = 384
-    /// What the metadata takes, in bytes, from no image to the largest.
+    /// The size of the metadata in bytes, from no image to the largest.
     static let metadataSizes: ClosedRange<Int> = {
         let descriptions = MemoryLayout<spa_meta_cursor>.size + MemoryLayout<spa_meta_bitmap>.size
         return descriptions...(descriptions + largestSide * largestSide * PixelFormat.bytesPerPixel)
     }()
 
-    /// Where the bytes of red, green, blue and alpha stand in a pixel.
+    /// The positions of the red, green, blue and alpha bytes in a pixel.
     private static let formats: [(spa: spa_video_format, order: SIMD4<Int>)] = [
         (SPA_VIDEO_FORMAT_RGBA, SIMD4(0, 1, 2, 3)),
         (SPA_VIDEO_FORMAT_BGRA, SIMD4(2, 1, 0, 3)),
@@ -22,12 +22,12 @@ struct PipeWirePointer {
         (SPA_VIDEO_FORMAT_ABGR, SIMD4(3, 2, 1, 0)),
     ]
 
-    /// The pointer as it is now; nil where there is none.
+    /// The current pointer; `nil` if there is none.
     private(set) var current: Pointer?
-    /// What it looks like, and which of its pixels stands at the place that is told.
+    /// The pointer's image, and which of its pixels is at the reported position.
     private var look: (image: PointerImage, hotspot: spa_point)?
 
-    /// Takes what `buffer` tells.
+    /// Reads the pointer from `buffer`.
     ///
     /// - Parameter origin: The picture's top left corner in the buffer.
     mutating func read(_ buffer: UnsafeMutablePointer<spa_buffer>, origin: (x: Int, y: Int)) {
@@ -36,7 +36,7 @@ struct PipeWirePointer {
         else { return }
         let metadata = UnsafeRawBufferPointer(start: data, count: Int(meta.pointee.size))
         let cursor = metadata.loadUnaligned(as: spa_meta_cursor.self)
-        // An id of 0 says that there is no pointer on this screen.
+        // An id of 0 means that there is no pointer on this screen.
         guard cursor.id != 0 else { return current = nil }
         if cursor.bitmap_offset != 0 {
             look = Self.image(in: metadata, at: Int(cursor.bitmap_offset)).map { ($0, cursor.hotspot) }
@@ -50,7 +50,7 @@ struct PipeWirePointer {
         }
     }
 
-    /// The image that stands at `offset`; nil when it is empty, or not what its description says.
+    /// Returns the image at `offset`, or `nil` if it is empty or does not match its description.
     private static func image(in metadata: UnsafeRawBufferPointer, at offset: Int) -> PointerImage? {
         guard offset + MemoryLayout<spa_meta_bitmap>.size <= metadata.count else { return nil }
         let bitmap = metadata.loadUnaligned(fromByteOffset: offset, as: spa_meta_bitmap.self)

@@ -10,34 +10,36 @@ import Wire
 final class PipeWireStream: @unchecked Sendable {
     // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock.
 
-    /// Of a stream that owes a frame and does not send it.
+    /// The error of a stream that owes a frame and does not send it.
     static let noFrames = SourceError.timeout(
         cause: "no_frames",
-        detail: "The screen's PipeWire node was linked and sends nothing. It is asked again."
+        detail: "The screen's PipeWire node was linked but sends nothing. The agent asks it again."
     )
 
     private static let nodeGone = "The screen's PipeWire node is gone. It is looked for again."
 
-    /// How long the way from the connection to a running stream may take, ns.
+    /// How long a stream may take from the connection to running, in ns.
     private static let startTimeout: UInt64 = .milliseconds(5_000)
 
-    /// How long a stream that is linked may take to its first frame, ns, unless it is excused. A producer can have lost its way when the session manager
-    /// was restarted, and says nothing of it.
+    /// How long a linked stream may take to its first frame, in ns, unless it is excused.
+    ///
+    /// If the session manager was restarted, a producer may never send a frame and not report this.
     private static let firstFrameTimeout: UInt64 = .milliseconds(3_000)
 
-    /// How long a stream that has run may stay paused, ns. A session manager that was started again does not always link it anew.
+    /// How long a stream that has run may stay paused, in ns. A restarted session manager does not always link it
+    /// again.
     private static let pauseTimeout: UInt64 = .milliseconds(10_000)
 
-    /// How long a producer may take to send the pictures that take its buffers back, ns.
+    /// How long a producer may take to send the pictures that take its buffers back, in ns.
     private static let returnTimeout: UInt64 = .milliseconds(200)
 
     private static let minimumBuffers: Int32 = 4
     private static let preferredBuffers: Int32 = 8
     private static let maximumBuffers: Int32 = 16
 
-    /// Set when the stream cannot deliver any more; `ending` says why.
+    /// Set when the stream cannot deliver any more; `ending` has the reason.
     let ended: Event
-    /// Set when the stream has run for the first time.
+    /// Set when the stream runs for the first time.
     private let started: Event
     private let endingState = Mutex<SourceError?>(nil)
 
@@ -45,31 +47,31 @@ final class PipeWireStream: @unchecked Sendable {
     private let connection: PipeWireConnection
     private let target: PipeWireTarget
     private var stream: OpaquePointer?
-    /// What the producer was last offered.
+    /// The last offer to the producer.
     private var offered: (rate: Int, dmaBuf: Bool)?
     private var link: OpaquePointer?
-    /// Tells when the node goes: a stream that linked itself would only pause.
+    /// Reports when the node disappears, because a stream that linked itself would only pause.
     private var listing: PipeWireListing?
     private let wakeSource: LoopWakeSource
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
 
-    /// How many more of the producer's pictures take a buffer along; nil as long as the stream delivers.
+    /// How many more of the producer's pictures take a buffer along; `nil` while the stream delivers.
     private var buffersToReturn: Int?
     private let allReturned: Event
 
-    /// Runs while the stream owes a sign of life: a first frame, or the end of a pause.
+    /// Runs while the stream owes a first frame or the end of a pause.
     private var signTimer: LoopTimer?
     private var size: PictureSize?
     private var reader: PipeWireFrameReader
 
-    /// Why the stream ended, once `ended` is set.
+    /// Why the stream ended; set when `ended` is.
     var ending: SourceError? { endingState.withLock { $0 } }
 
     /// Connects to a node.
     ///
     /// - Parameters:
     ///   - connection: Used by this stream alone, and shut down with it.
-    ///   - demand: What the sessions have use for.
+    ///   - demand: What the sessions need.
     init(
         _ connection: PipeWireConnection,
         target: PipeWireTarget,
@@ -103,7 +105,7 @@ final class PipeWireStream: @unchecked Sendable {
         hook.deallocate()
     }
 
-    /// Makes the producer another offer.
+    /// Offers the producer another format.
     private func follow(_ demand: SourceDemand.Value) {
         connection.withLock {
             guard let stream, offered?.rate != demand.maximumRate || offered?.dmaBuf != demand.takesDMABuf else {
@@ -116,12 +118,13 @@ final class PipeWireStream: @unchecked Sendable {
         }
     }
 
-    /// Delivers until `stop` is set; throws when the stream ends before, or the desktop ends it.
+    /// Delivers frames until `stop` is set.
     ///
     /// - Parameters:
-    ///   - openingDemand: What it was opened with; `demand` may have changed since.
-    ///   - wait: Returns when one of the events is set, and then false, or true when the desktop has ended the screencast. Throws when the stream is of no
-    ///     use.
+    ///   - openingDemand: The demand that the stream was opened with; `demand` may have changed since.
+    ///   - wait: Returns `false` when one of the events is set, or `true` when the desktop has ended the screencast.
+    ///     Throws if the stream is useless.
+    /// - Throws: `SourceError` if the stream or the desktop ends it first.
     func deliver(
         _ demand: SourceDemand,
         openedWith openingDemand: SourceDemand.Value,
@@ -147,7 +150,7 @@ final class PipeWireStream: @unchecked Sendable {
         throw ending ?? .lost(cause: "stream_error", detail: "The PipeWire stream ended.")
     }
 
-    /// Has the stream owe no first frame: its screen may be static.
+    /// Excuses the stream from its first frame, because its screen may be static.
     func excuseFirstFrame() {
         connection.withLock {
             guard let stream, pw_stream_get_state(stream, nil) == PW_STREAM_STATE_STREAMING else { return }
@@ -155,9 +158,10 @@ final class PipeWireStream: @unchecked Sendable {
         }
     }
 
-    /// Ends the stream and its connection. Frames that are still held keep their pixels. Called once, not in PipeWire's thread.
+    /// Ends the stream and its connection. Frames that are still in use keep their pixels.
     ///
-    /// Waits until the daemon has told the producer to pause, unless the daemon hangs.
+    /// Waits until the daemon has told the producer to pause, unless the daemon hangs. Must be called once, and not in
+    /// PipeWire's thread.
     func shutDown() {
         if target.outlivesStream { returnBuffers() }
         connection.withLock {
@@ -170,13 +174,13 @@ final class PipeWireStream: @unchecked Sendable {
             wakeSource.destroy()
             signTimer?.destroy()
         }
-        // xdg-desktop-portal-wlr 0.7 crashes if a portal session ends while its stream still runs: it frees the screencast's
-        // target and then reads it when the stream pauses.
+        // xdg-desktop-portal-wlr 0.7 crashes if a portal session ends while its stream runs: it frees the screencast's
+        // target and reads it when the stream pauses.
         connection.settle()
         connection.shutDown()
     }
 
-    /// Waits until the producer has its buffers back, as far as it goes on sending pictures.
+    /// Waits until the producer has its buffers back, if it goes on sending pictures.
     private func returnBuffers() {
         let count = connection.withLock {
             guard let stream, !ended.isSet else { return 0 }
@@ -189,7 +193,9 @@ final class PipeWireStream: @unchecked Sendable {
 
     // MARK: - Opening
 
-    /// Returns what failed.
+    /// Connects the stream.
+    ///
+    /// - Returns: What failed, or `nil`.
     private func connect(for demand: SourceDemand.Value) -> String? {
         let own = Unmanaged.passUnretained(self).toOpaque()
         guard wakeSource.attach(callback: pipeWireStreamWoken, data: own) else {
@@ -235,7 +241,7 @@ final class PipeWireStream: @unchecked Sendable {
             let isFirst = !started.isSet
             signTimer?.set(after: Self.firstFrameTimeout)
             started.set()
-            // Later the pictures have said what their size is, which may be less than the format's.
+            // Later sizes come from the pictures, which may be smaller than the format.
             sink.sourceChanged(SourceStatus(state: .streaming, size: isFirst ? size : nil))
         case PW_STREAM_STATE_PAUSED:
             if target.linking == .own, link == nil, let stream {
@@ -303,7 +309,7 @@ final class PipeWireStream: @unchecked Sendable {
             isPaused
                 ? .timeout(
                     cause: "stream_stays_paused",
-                    detail: "The screen's stream was paused and not linked again. It is opened anew."
+                    detail: "The screen's stream was paused and not linked again. The agent reopens it."
                 )
                 : Self.noFrames
         )
@@ -312,8 +318,8 @@ final class PipeWireStream: @unchecked Sendable {
 
 // MARK: - Trampolines
 
-// PipeWire keeps the pointer to the event table for as long as a listener lives: it is made once and never freed.
-// `nonisolated(unsafe)` because it is not written after that.
+// Created once and never freed, because PipeWire keeps the pointer to the event table while a listener lives.
+// `nonisolated(unsafe)` because it is never written afterwards.
 nonisolated(unsafe) private let pipeWireStreamEvents: UnsafePointer<pw_stream_events> = {
     var events = pw_stream_events()
     events.version = UInt32(PW_VERSION_STREAM_EVENTS)
@@ -343,7 +349,7 @@ private func pipeWireSignMissing(_ data: UnsafeMutableRawPointer?, _: UInt64) {
     data.map(stream)?.signMissing()
 }
 
-/// The stream behind a listener's data pointer. It outlives its listeners: `shutDown` removes them first.
+/// Returns the stream from a listener's data pointer. It outlives its listeners, because `shutDown` removes them first.
 private func stream(_ data: UnsafeMutableRawPointer) -> PipeWireStream {
     Unmanaged<PipeWireStream>.fromOpaque(data).takeUnretainedValue()
 }

@@ -1,21 +1,21 @@
 import Media
 
-/// How a stream comes to its node.
+/// The node that a stream connects to, and how.
 struct PipeWireTarget {
-    /// Who links the stream with the node.
+    /// Which side links the stream with the node.
     enum Linking {
         case sessionManager
-        /// The stream itself, where no session manager runs.
+        /// The stream itself, because no session manager runs.
         case own
     }
 
     var node: UInt32
-    /// Whether the pointer is drawn over the pictures of a producer that tells where it is.
+    /// Whether to draw the pointer over the pictures if the producer reports its position.
     var drawsPointer = true
     var linking = Linking.sessionManager
-    /// Whether the node goes on when the stream ends, and therefore has to have its buffers back: PipeWire forgets those that a
-    /// consumer takes along.
+    /// Whether the node outlives the stream and therefore must get its buffers back. PipeWire forgets the buffers that
+    /// a consumer takes along.
     var outlivesStream = false
-    /// The only size to accept; nil for any.
+    /// The only size to accept; `nil` for any.
     var size: PictureSize?
 }

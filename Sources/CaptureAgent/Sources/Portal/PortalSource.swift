@@ -1,13 +1,13 @@
 import Logging
 import Wire
 
-/// A monitor or a window of the desktop, by its portal's consent.
+/// A monitor or a window of the desktop, captured with the consent of its portal.
 struct PortalSource: FrameSource {
     let kind = "portal"
     let content: ScreenContent
     let cursor: CursorDrawing
     let tokenFile: RestoreTokenFile
-    /// How long a person has to answer the desktop's dialog, ns.
+    /// How long a person may take to answer the desktop's dialog, in ns.
     let consentTimeout: UInt64
     let logger: Logger
 
@@ -51,10 +51,11 @@ struct PortalSource: FrameSource {
     private static let waitingForConsent = SourceStatus(
         state: .opening,
         cause: "waiting_for_consent",
-        detail: "The desktop asks which screen to share: answer its dialog. docs/unattended.md says how to do without."
+        detail:
+            "The desktop asks which screen to share: answer its dialog. To need no dialog, see docs/guide/unattended.md."
     )
 
-    /// The portal took the old token; only the new one is of use.
+    /// Saves the new token. The portal has used up the old one.
     private func save(_ token: String?) {
         guard let token else { return tokenFile.remove() }
         if let failure = tokenFile.write(token) {

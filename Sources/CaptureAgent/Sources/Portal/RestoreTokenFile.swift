@@ -1,6 +1,6 @@
 import Glibc
 
-/// Keeps a portal's single-use restore token between runs, readable by its owner only.
+/// The file that keeps a portal's single-use restore token between runs, readable only by its owner.
 package struct RestoreTokenFile {
     /// Tokens are UUIDs in practice; anything longer is not one.
     private static let maximumLength = 4096
@@ -9,13 +9,13 @@ package struct RestoreTokenFile {
     private var path: String { directory + "/restore-token" }
 
     /// - Parameters:
-    ///   - stateDirectory: Where Heliograph keeps its state, an absolute path.
+    ///   - stateDirectory: Heliograph's state directory, an absolute path.
     ///   - device: Letters, digits, `-` and `_`.
     package init(stateDirectory: String, device: String) {
         directory = stateDirectory + "/" + device
     }
 
-    /// The saved token, nil when there is none.
+    /// Returns the saved token, or `nil` if there is none.
     package func read() -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
@@ -26,9 +26,9 @@ package struct RestoreTokenFile {
         return token
     }
 
-    /// Replaces the saved token: at every moment there is the old one or the new one, never a part.
+    /// Replaces the saved token. At every moment the file holds the old token or the new one, never a part.
     ///
-    /// Returns why it could not be saved.
+    /// - Returns: Why it could not be saved, or `nil`.
     package func write(_ token: String) -> String? {
         guard makeDirectory() else { return "\(directory): \(String(cString: strerror(errno)))" }
         let temporary = "\(path).\(getpid())"
@@ -44,7 +44,7 @@ package struct RestoreTokenFile {
         return nil
     }
 
-    /// Forgets the token: the portal takes each one only once.
+    /// Deletes the token, because the portal accepts each one only once.
     package func remove() {
         unlink(path)
     }

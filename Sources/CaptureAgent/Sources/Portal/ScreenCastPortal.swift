@@ -3,34 +3,35 @@ import Wire
 
 /// The desktop's consent to a screencast, through org.freedesktop.portal.ScreenCast.
 ///
-/// Every call has a deadline: a portal whose backend has lost its compositor can hang for ever.
+/// Every call has a time limit, because a portal whose backend has lost its compositor can hang forever.
 final class ScreenCastPortal {
-    /// What the portal granted.
+    /// What the portal has granted.
     struct Grant {
         /// The PipeWire node that shows the screen.
         var node: UInt32
-        /// Lets the next session skip the dialog, once.
+        /// A token that lets the next session skip the dialog, once.
         var restoreToken: String?
     }
 
-    /// What is asked for.
+    /// What to ask the portal for.
     struct Request {
         var content: ScreenContent
-        /// Visible only where the portal can draw the pointer or tell where it is.
+        /// The requested pointer. It is visible only if the portal can draw it or report its position.
         var cursor: CursorDrawing
-        /// Of an earlier grant.
+        /// The token of an earlier grant.
         var restoreToken: String?
-        /// How long a person has to answer, ns.
+        /// How long a person may take to answer, in ns.
         var consentTimeout: UInt64
     }
 
-    /// After how long a question must have come before a person, ns.
+    /// The time after which a request that has no answer must be showing a dialog, in ns.
     private static let promptness: UInt64 = .milliseconds(1_000)
 
-    /// Deadline of calls that ask nobody, ns.
+    /// The time limit of calls that show no dialog, in ns.
     private static let callTimeout: UInt64 = .milliseconds(5_000)
 
-    /// Deadline of calls that only tidy up, ns: the agent may be ending because its peer hangs.
+    /// The time limit of calls that only clean up, in ns. It is short because the agent may be ending because its peer
+    /// hangs.
     private static let closeTimeout: UInt64 = .milliseconds(500)
 
     private static let service = "org.freedesktop.portal.Desktop"
@@ -39,10 +40,11 @@ final class ScreenCastPortal {
         path: "/org/freedesktop/portal/desktop",
         interface: "org.freedesktop.portal.ScreenCast"
     )
-    /// The values of the ScreenCast interface's SourceType.
+    /// The values of SourceType in the ScreenCast interface.
     private static let sourceTypes: [ScreenContent: UInt32] = [.monitor: 1, .window: 2]
-    /// Cursor modes of the ScreenCast interface, the better one first: told beside the pictures, a pointer that moves over a static
-    /// screen costs the compositor no picture.
+    /// Cursor modes of the ScreenCast interface, best first.
+    ///
+    /// With metadata (4), a pointer that moves over a static screen costs the compositor no picture.
     private static let visibleCursor: [UInt32] = [4, 2]
     /// PersistMode: until explicitly revoked.
     private static let persistent: UInt32 = 2
@@ -53,7 +55,8 @@ final class ScreenCastPortal {
     private var closedSubscription: BusSubscription?
     private var isClosed = false
     private var ownerSubscription: BusSubscription?
-    /// Whether the portal's process has gone since the bus was opened. It takes every request and session along, without a word.
+    /// Whether the portal's process has exited since the bus was opened. All its requests and sessions then end without
+    /// notice.
     private var isGone = false
     private var requests = 0
 
@@ -65,7 +68,7 @@ final class ScreenCastPortal {
         }
     }
 
-    /// What the desktop's portal can share. Asks nobody.
+    /// Returns what the desktop's portal can share. Shows no dialog.
     static func sharedContents() throws(SourceError) -> [ScreenContent] {
         do {
             let types = try Bus().unsignedProperty(portal, "AvailableSourceTypes", timeout: callTimeout)
@@ -77,7 +80,7 @@ final class ScreenCastPortal {
 
     /// Asks for one monitor or window.
     ///
-    /// - Parameter personIsAsked: Called when the answer takes so long that a dialog must be waiting for somebody.
+    /// - Parameter personIsAsked: Called if the answer takes so long that a dialog must be open.
     func open(_ wanted: Request, personIsAsked: () -> Void) throws(SourceError) -> Grant {
         do {
             let handle = try createSession()
@@ -88,7 +91,7 @@ final class ScreenCastPortal {
             )
             self.session = session
             closedSubscription = try bus.subscribe(session, "Closed") { [weak self] _ in self?.isClosed = true }
-            // Some backends ask when the sources are selected, most at the start.
+            // Some backends show the dialog when the sources are selected, most when the session starts.
             try selectSources(session: handle, wanted, personIsAsked: personIsAsked)
             return try start(session: handle, timeout: wanted.consentTimeout, personIsAsked: personIsAsked)
         } catch {
@@ -96,7 +99,7 @@ final class ScreenCastPortal {
         }
     }
 
-    /// A connection to PipeWire that sees the granted node only.
+    /// Opens a connection to PipeWire that sees only the granted node.
     func openPipeWireRemote() throws(SourceError) -> Int32 {
         guard let session else { throw .lost(cause: "portal_closed", detail: "The portal session is not open.") }
         do {
@@ -111,13 +114,15 @@ final class ScreenCastPortal {
         }
     }
 
-    /// Waits until the session is closed by the desktop, any of `events` is set or the deadline (monotonic ns; nil for none) has passed. Returns whether
-    /// it was closed.
+    /// Waits until the desktop closes the session, one of `events` is set, or the deadline has passed.
+    ///
+    /// - Parameter deadline: Monotonic ns; `nil` for none.
+    /// - Returns: Whether the session was closed.
     func waitUntilClosed(or events: [Event], until deadline: UInt64? = nil) -> Bool {
         bus.waitUntil(orAny: events, until: deadline) { isClosed || isGone }
     }
 
-    /// Gives the screencast back.
+    /// Ends the screencast.
     func close() {
         guard let session else { return }
         _ = try? bus.call(session, "Close", timeout: Self.closeTimeout)
@@ -205,7 +210,7 @@ final class ScreenCastPortal {
 
     /// Calls a method that answers through a Request object, and waits for its Response.
     ///
-    /// - Parameter isSlow: Called once when the answer does not come promptly.
+    /// - Parameter isSlow: Called once if the answer does not come promptly.
     private func request(
         _ method: String,
         session: String? = nil,
@@ -223,7 +228,7 @@ final class ScreenCastPortal {
             interface: "org.freedesktop.portal.Request"
         )
         var response: Result<UInt32, BusError>?
-        // The match stands before the call, or a quick answer would be missed.
+        // Subscribed before the call, because a quick signal could otherwise be missed.
         let subscription = try bus.subscribe(request, "Response") { message in
             response = Self.parse(message, result)
         }
@@ -298,7 +303,7 @@ final class ScreenCastPortal {
             return .refused(
                 cause: "portal_failed",
                 detail:
-                    "The portal's \(method) failed. Its backend's log says why; often it has lost the compositor: restart it."
+                    "The portal's \(method) failed. Its backend's log says why. Often the backend has lost the compositor: restart it."
             )
         case .refused(let name, let message) where name.hasSuffix("ServiceUnknown") || name.contains("Spawn"):
             return .unavailable(
@@ -317,7 +322,7 @@ final class ScreenCastPortal {
         case .timeout:
             return .timeout(
                 cause: "portal_timeout",
-                detail: "The portal did not answer in time: a dialog waits for somebody, or its backend hangs."
+                detail: "The portal did not answer in time: its dialog needs an answer, or its backend hangs."
             )
         case .stopped, .noBus, .malformed:
             return SourceError(bus: error)

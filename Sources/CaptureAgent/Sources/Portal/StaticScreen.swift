@@ -1,40 +1,43 @@
 import Wire
 
-/// What a monitor's screencast by xdg-desktop-portal-wlr 0.7 needs beside it: the first picture of a screen that is static, and another
-/// screencast where this one was paused.
+/// Makes up for two defects of xdg-desktop-portal-wlr 0.7 in a monitor's screencast.
 ///
-/// It sends a screen's picture unasked to the first screencast of its life only, and PipeWire may lose that one; every later one begins when
-/// something on the screen changes. A screencast that is linked anew, because the session manager was started again, may find all its buffers
-/// queued where nobody takes them: after one old picture nothing comes any more.
+/// - The portal sends the picture of a static screen only to the first screencast of its life, and PipeWire may lose
+///   that picture. Every later screencast starts when something on the screen changes, so a screenshot replaces its
+///   first frame.
+/// - A screencast that is linked again, because the session manager was restarted, may have all its buffers queued in
+///   the wrong place. It then delivers one old picture and nothing more, so a new screencast replaces it after a pause.
 struct StaticScreen {
-    /// How long a screencast that streams may take to its first frame, ns. sway's takes 10 to 35 ms.
+    /// How long a streaming screencast may take to its first frame, in ns. sway's takes 10 to 35 ms.
     private static let patience: UInt64 = .milliseconds(100)
-    /// How often the screen of a screencast without a frame is compared with what it showed, ns.
+    /// How often the screen of a screencast without a frame is compared with its earlier content, in ns.
     private static let interval: UInt64 = .milliseconds(3_000)
 
     private static let outputUnknown = "output_unknown"
 
     private static let relinked = SourceError.lost(
         cause: "stream_linked_anew",
-        detail: "The screen's stream was linked anew, and its portal may send nothing on that. It is opened anew."
+        detail: "The screen's stream was linked again, and its portal may send nothing on it. The agent reopens it."
     )
 
     private enum Look {
         case shot(Shot)
-        /// The compositor would show its screens, but not this one.
+        /// The compositor copies screens, but it is unclear which one is captured.
         case unclear
     }
 
     let cursor: CursorDrawing
     let sink: StaticScreenSink
 
-    /// Waits as `wait` does. Delivers a screenshot where the screencast, which streams, has no frame soon and the compositor copies its screen.
-    /// From then on the screencast owes a frame only when its screen has changed.
+    /// Waits as `wait` does, and delivers a screenshot if the streaming screencast has no frame soon.
+    ///
+    /// This happens only if the compositor copies its screen. From then on the screencast owes a frame only when its
+    /// screen has changed.
     ///
     /// - Parameters:
-    ///   - events: Any of them ends the wait.
-    ///   - wait: Returns when one of the events is set or the deadline (monotonic ns; nil for none) has passed, and then false, or true when the desktop
-    ///     has ended the screencast.
+    ///   - events: Each of them ends the wait.
+    ///   - wait: Returns `false` when one of the events is set or the deadline (monotonic ns; `nil` for none) has
+    ///     passed, or `true` when the desktop has ended the screencast.
     func attend(
         _ stream: PipeWireStream,
         stop: Event,
@@ -45,7 +48,7 @@ struct StaticScreen {
         if Event.wait(forAnyOf: eventsOrFrame, until: MonotonicClock.now + Self.patience) {
             return try stayLinked(stop: stop, events: events, wait: wait)
         }
-        // On all other desktops a screencast without a frame is amiss.
+        // On all other desktops, a screencast without a frame is broken.
         guard let look = lookAtScreen(stop: stop) else { return wait(events, nil) }
         stream.excuseFirstFrame()
         guard case .shot(let first) = look else { return wait(events, nil) }
@@ -56,13 +59,14 @@ struct StaticScreen {
             if wait(eventsOrFrame, MonotonicClock.now + Self.interval) { return true }
             if sink.firstFrame.isSet { return try stayLinked(stop: stop, events: events, wait: wait) }
             if events.contains(where: \.isSet) { return false }
-            // What has changed is on its way for a moment.
+            // After a change the frame may take a moment to arrive.
             if hasChanged { throw PipeWireStream.noFrames }
             if case .shot(let shot) = lookAtScreen(stop: stop) { hasChanged = shots.frame(of: shot) != nil }
         }
     }
 
-    /// Waits as `wait` does. Throws where the screencast goes on after a pause and the compositor copies its screens, so that the portal is that one.
+    /// Waits as `wait` does. Throws if the screencast resumes after a pause and the compositor copies its screens,
+    /// which identifies this portal.
     private func stayLinked(
         stop: Event,
         events: [Event],
@@ -74,7 +78,7 @@ struct StaticScreen {
         return wait(events, nil)
     }
 
-    /// What the screen shows; nil where the compositor copies no screens.
+    /// Returns what the screen shows, or `nil` if the compositor does not copy screens.
     private func lookAtScreen(stop: Event) -> Look? {
         let backend: ScreencopyBackend
         do {
@@ -89,7 +93,8 @@ struct StaticScreen {
 
     private func openBackend() throws(SourceError) -> ScreencopyBackend {
         try ScreencopyBackend(cursor: cursor) { outputs throws(SourceError) in
-            // The portal does not name the monitor that was chosen. Its size does, or it is left alone: no other may be shown.
+            // The portal does not name the chosen monitor. It is identified by its size, and only if that is
+            // unambiguous, because no other monitor may be shown.
             let candidates = outputs.filter { $0.size == sink.size }
             guard candidates.count == 1 else {
                 throw .unavailable(cause: Self.outputUnknown, detail: "\(candidates.count) monitors have the size.")

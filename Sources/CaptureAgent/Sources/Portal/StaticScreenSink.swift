@@ -2,7 +2,7 @@ import Media
 import Synchronization
 import Wire
 
-/// Passes on what a screencast delivers, and a screenshot in place of its first frame where that does not come.
+/// Forwards what a screencast delivers, and delivers a screenshot if its first frame does not come.
 final class StaticScreenSink: FrameSink {
     private struct State {
         var hasFrame = false
@@ -22,14 +22,14 @@ final class StaticScreenSink: FrameSink {
         self.sink = sink
     }
 
-    /// The size that the screencast has been negotiated with.
+    /// The size that was negotiated with the screencast.
     var size: PictureSize? { state.withLock { $0.size } }
 
-    /// Delivers a screenshot, unless the screencast has delivered a frame, or one of another size is to come.
+    /// Delivers a screenshot, unless the screencast has delivered a frame or has negotiated another size.
     func seed(_ frame: CapturedFrame) {
         state.withLock { state in
             guard !state.hasFrame, frame.description.size == state.size else { return }
-            // Under the lock, or a newer frame could come first and be displaced by this one.
+            // Under the lock, because a newer frame could otherwise arrive first and be replaced by this one.
             sink.receive(frame)
         }
     }

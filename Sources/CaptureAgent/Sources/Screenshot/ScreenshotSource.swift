@@ -1,8 +1,8 @@
 import Glibc
 package import Wire
 
-/// The screen by one screenshot after the other, as long as a session wants pictures: for desktops without a screencast, and when there
-/// is none to be had.
+/// A source that takes one screenshot after another while a session wants pictures. For desktops without a working
+/// screencast.
 struct ScreenshotSource: FrameSource {
     let kind = "screenshot"
     let target: ScreenshotTarget
@@ -28,12 +28,12 @@ struct ScreenshotSource: FrameSource {
     }
 }
 
-/// What screenshots are taken of, and how the pointer is to be.
+/// What to take screenshots of, and whether to include the pointer.
 package struct ScreenshotTarget: Sendable, Equatable {
-    /// The monitor's name, such as `DP-1`; the first one when nil.
+    /// The monitor's name, such as `DP-1`; `nil` for the first one.
     package var output: String?
     package var cursor: CursorDrawing
-    /// What takes the screenshots, whatever the desktop; nil for what that offers.
+    /// The command that takes the screenshots on any desktop; `nil` to use what the desktop offers.
     package var command: ScreenshotCommand?
 
     package init(output: String? = nil, cursor: CursorDrawing = .embedded, command: ScreenshotCommand? = nil) {
@@ -42,12 +42,12 @@ package struct ScreenshotTarget: Sendable, Equatable {
         self.command = command
     }
 
-    /// Opens the command where there is one, else what the desktop offers: that of its Wayland compositor, else of its X server.
+    /// Opens the command if there is one, otherwise the desktop's Wayland compositor, otherwise its X server.
     func open() throws(SourceError) -> any ScreenshotBackend {
         if let command { return CommandBackend(command) }
         switch (Self.isSet("WAYLAND_DISPLAY"), Self.isSet("DISPLAY")) {
         case (true, _):
-            // An X server beside a Wayland compositor shows its own windows at most.
+            // An X server that runs under a Wayland compositor shows at most its own windows.
             return try ScreencopyBackend(output: output, cursor: cursor)
         case (false, true):
             return try X11Backend(output: output, cursor: cursor)

@@ -1,46 +1,49 @@
 import Media
 
-/// One picture of the screen.
+/// One screenshot.
 struct Shot {
     let memory: ShotMemory
-    /// When the screen looked so, monotonic ns.
+    /// When the screen looked like this, in monotonic ns.
     let captured: UInt64
-    /// To be drawn over the pixels; nil when there is none, or it is in them already.
+    /// The pointer to draw over the pixels; `nil` if there is none or the pixels already contain it.
     var pointer: Pointer?
     /// Clockwise quarter turns, 0 to 3, that make the picture upright.
     var orientation: UInt8 = 0
 }
 
-/// Why there is no shot.
+/// The reason why there is no shot.
 enum ShotError: Error {
-    /// The next one may succeed. Cause and detail as in ``SourceError``.
+    /// The next shot may succeed. Cause and detail are as in ``SourceError``.
     case failed(cause: String, detail: String)
-    /// None will.
+    /// No later shot can succeed.
     case sourceLost(SourceError)
 }
 
-/// Takes shots of one screen, over a connection that stays open where there is one. Used in the source's thread.
+/// A way to take shots of one screen, over a connection that stays open if there is one. Used in the source's thread.
 protocol ScreenshotBackend: AnyObject {
-    /// What it is called in the status.
+    /// The source kind that the status shows.
     var kind: String { get }
-    /// Readable when ``processEvents()`` has something to do; nil where nothing comes without being asked for.
+    /// A descriptor that is readable when ``processEvents()`` has work; `nil` if nothing arrives unasked.
     var descriptor: Int32? { get }
-    /// What decides how soon after a shot the next one may be taken.
+    /// The rule for how soon after a shot the next one may be taken.
     var pace: ShotSchedule.Pace { get }
 
-    /// Takes notice of what has become of the screen between shots.
+    /// Handles changes of the screen between shots.
     func processEvents() throws(SourceError)
-    /// Takes a shot. Returns nil when `stop` is set before it is done.
+    /// Takes a shot.
+    ///
+    /// - Returns: `nil` if `stop` is set before the shot is done.
     func take(stop: Event) throws(ShotError) -> Shot?
-    /// Ends the connection. Called once.
+    /// Ends the connection. Must be called once.
     func close()
 }
 
-/// Makes frames of the shots that show something new: a screen that is static has no more of them, whoever looks at it how often.
+/// Makes frames only from shots that show something new, so a static screen produces no frames however often it is
+/// captured.
 struct ChangedShots {
     private var last: (memory: ShotMemory, frame: CapturedFrame)?
 
-    /// The frame of a shot; nil where it shows what the last one did.
+    /// Returns the frame of a shot, or `nil` if it shows the same as the last one.
     mutating func frame(of shot: Shot) -> CapturedFrame? {
         var frame: CapturedFrame
         if let last, last.memory.hasSamePixels(as: shot.memory) {
@@ -60,6 +63,6 @@ struct ChangedShots {
         return frame
     }
 
-    /// The next shot makes a frame whatever it shows.
+    /// Makes the next shot produce a frame whatever it shows.
     mutating func forget() { last = nil }
 }

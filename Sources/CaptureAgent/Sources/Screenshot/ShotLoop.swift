@@ -16,11 +16,11 @@ struct ShotLoop {
         schedule = ShotSchedule(pace: backend.pace)
     }
 
-    /// Takes the one shot that nobody has asked for: it tells whether there are any to be had, and how large they are.
+    /// Takes a first shot without demand, to find out whether shots work and how large they are.
     mutating func open(stop: Event) throws(SourceError) {
         do throws(ShotError) {
             if let shot = try backend.take(stop: stop) { deliver(shot) }
-            // Long before the first session may want one.
+            // The first session may want a shot much later.
             forget()
         } catch {
             switch error {
@@ -43,7 +43,9 @@ struct ShotLoop {
         sink.outdated()
     }
 
-    /// Waits until a shot is due, and returns true; false when one of `events` is set before, or the backend has something to do.
+    /// Waits until a shot is due.
+    ///
+    /// - Returns: `false` if one of `events` is set first, or if the backend has work.
     func waitForShot(or events: [Event]) -> Bool {
         let descriptors = events.map(\.descriptor) + [backend.descriptor].compactMap { $0 }
         let interests = descriptors.map { Poll.Interest($0) }

@@ -2,20 +2,21 @@ import CLinux
 import Glibc
 import Media
 
-/// Memory for one shot, which a display server can be given to write into.
+/// Memory for one shot, into which a display server can write.
 final class ShotMemory: @unchecked Sendable {
-    // Unchecked because `pixels` is touched only in the source's thread, and the memory is written only while nobody has the pixels.
+    // Unchecked because `pixels` is touched only in the source's thread, and the memory is written only while no frame
+    // has the pixels.
 
     let description: FrameDescription
     let first: UnsafeMutableRawPointer
     /// The memory as a file, for the display server.
     let descriptor: Int32
-    /// All rows at their stride, the last one too.
+    /// The size of all rows at their stride, including the last one.
     let byteCount: Int
-    /// What frames read the memory by; gone when the last of them is.
+    /// The pixels through which frames read the memory; gone when the last frame is.
     private weak var pixels: FramePixels?
 
-    /// - Returns: nil where the system has no memory for it.
+    /// - Returns: `nil` if the system has no memory for it.
     init?(_ description: FrameDescription) {
         self.description = description
         byteCount = max(1, description.stride * description.size.height)
@@ -34,17 +35,17 @@ final class ShotMemory: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Whether no frame reads the memory, so that it can be written to.
+    /// Whether no frame reads the memory, so that it can be written.
     var isFree: Bool { pixels == nil }
 
-    /// The pixels for a frame, which share the memory. Once while it is free.
+    /// Returns the pixels for a frame, which share the memory. Call it once while the memory is free.
     func share() -> FramePixels {
         let pixels = FramePixels(sharing: first, description: description, owner: self)
         self.pixels = pixels
         return pixels
     }
 
-    /// Whether the pixels are those of `other`.
+    /// Returns whether the pixels are those of `other`.
     func hasSamePixels(as other: ShotMemory) -> Bool {
         guard description == other.description else { return false }
         let rowBytes = description.size.width * PixelFormat.bytesPerPixel
@@ -53,7 +54,7 @@ final class ShotMemory: @unchecked Sendable {
         }
     }
 
-    /// Puts the last row first.
+    /// Reverses the order of the rows.
     func turnOver() {
         let stride = description.stride
         withUnsafeTemporaryAllocation(byteCount: stride, alignment: 16) { row in

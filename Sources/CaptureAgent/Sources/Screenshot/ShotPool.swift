@@ -1,8 +1,8 @@
 import Media
 
-/// The memory of a source's shots: used again when no frame reads it any more, and made anew when the size changes.
+/// The memory of a source's shots. It is reused when no frame reads it any more, and replaced when the size changes.
 struct ShotPool<Attachment> {
-    /// Sessions hold two frames each at most, most of them the same ones.
+    /// Each session holds at most two frames, and most sessions hold the same ones.
     private static var capacity: Int { 16 }
 
     private let attach: (ShotMemory) throws(ShotError) -> Attachment
@@ -10,14 +10,14 @@ struct ShotPool<Attachment> {
     private var members: [(memory: ShotMemory, attachment: Attachment)] = []
 
     /// - Parameters:
-    ///   - attach: Makes new memory known to the display server.
-    ///   - detach: Takes that back; frames may still read the memory.
+    ///   - attach: Registers new memory with the display server.
+    ///   - detach: Undoes that; frames may still read the memory.
     init(attach: @escaping (ShotMemory) throws(ShotError) -> Attachment, detach: @escaping (Attachment) -> Void) {
         self.attach = attach
         self.detach = detach
     }
 
-    /// Memory of that kind that nobody reads, with what the display server knows it as.
+    /// Returns free memory of that description, with the display server's handle for it.
     mutating func take(
         _ description: FrameDescription
     ) throws(ShotError) -> (memory: ShotMemory, attachment: Attachment) {
@@ -29,7 +29,7 @@ struct ShotPool<Attachment> {
         guard let memory = ShotMemory(description) else {
             throw .failed(
                 cause: "screenshot_memory",
-                detail: "There is no memory for a picture of \(description.size)."
+                detail: "Not enough memory for a picture of \(description.size)."
             )
         }
         let member = (memory: memory, attachment: try attach(memory))

@@ -1,27 +1,30 @@
-/// When the next shot of a screen is due: at the fastest session's rate as long as shots are quick enough, later when they take long or fail.
+/// Decides when the next shot of a screen is due.
 ///
-/// Times are monotonic ns.
+/// Shots follow the fastest session's rate while they are quick enough, and come later if they take long or fail. Times
+/// are monotonic ns.
 package struct ShotSchedule: Sendable {
-    /// Shots that may fail in a row before the source is given up.
+    /// How many shots may fail in a row before the source is given up.
     package static let failuresInRow = 5
     private static let firstPause: UInt64 = .milliseconds(100)
     private static let longestPause: UInt64 = .milliseconds(2_000)
 
-    /// What decides how soon after a shot the next one may be taken.
+    /// The rule for how soon after a shot the next one may be taken.
     package enum Pace: Sendable {
-        /// The sessions' rate.
+        /// At the sessions' rate.
         case clock
-        /// The same, where a shot is done with a refresh of the screen. The next one is asked for a quarter of the interval early, as
-        /// one that is asked for a hair too late waits for one more refresh.
+        /// At the sessions' rate, for shots that finish with a refresh of the screen.
+        ///
+        /// The next shot is requested a quarter of the interval early, because one that is requested slightly too late
+        /// waits for another refresh.
         case refresh
-        /// The same, and no more than half of the time is spent on shots.
+        /// At the sessions' rate, but spending at most half of the time on shots.
         case halfTime
     }
 
     private let pace: Pace
-    /// From one shot to the next; nil while nobody wants any.
+    /// The time between two shots, in ns; `nil` while no session wants any.
     private var interval: UInt64?
-    /// The next shot is due an interval after it.
+    /// The next shot is due one interval after this time.
     private var base: UInt64 = 0
     /// The end of a rest or a pause.
     private var notBefore: UInt64 = 0
@@ -31,13 +34,15 @@ package struct ShotSchedule: Sendable {
         self.pace = pace
     }
 
-    /// When to take the next shot; nil while nobody wants any.
+    /// When to take the next shot; `nil` while no session wants any.
     package var due: UInt64? { interval.map { max(base + $0, notBefore) } }
 
-    /// Whether the source is to be given up.
+    /// Whether the source must be given up.
     package var hasFailed: Bool { failures >= Self.failuresInRow }
 
-    /// - Parameter fps: Shots per second; nil for none. After none, the first is due at once.
+    /// Changes the rate. After a time without shots, the first one is due at once.
+    ///
+    /// - Parameter fps: Shots per second; `nil` for none.
     package mutating func follow(fps: Int?, now: UInt64) {
         let wasWanted = interval != nil
         let whole: UInt64 = pace == .refresh ? 750_000_000 : 1_000_000_000
@@ -45,13 +50,13 @@ package struct ShotSchedule: Sendable {
         if !wasWanted, let interval { base = now - min(now, interval) }
     }
 
-    /// Notes a shot.
+    /// Records a shot.
     package mutating func taken(began: UInt64, ended: UInt64) {
         failures = 0
         rest(after: began, ended, 0)
     }
 
-    /// Notes a shot that failed: pauses grow with every one in a row.
+    /// Records a failed shot. The pause grows with each failure in a row.
     package mutating func failed(began: UInt64, ended: UInt64) {
         failures += 1
         let doublings = min(failures - 1, 10)
@@ -61,7 +66,7 @@ package struct ShotSchedule: Sendable {
     private mutating func rest(after began: UInt64, _ ended: UInt64, _ pause: UInt64) {
         notBefore = ended + max(pause, pace == .halfTime ? ended - began : 0)
         guard let interval else { return }
-        // One that comes late, or takes long, begins anew: what was missed is not caught up on.
+        // A late or slow shot starts a new sequence, because missed shots are not made up for.
         base = pace == .refresh ? ended : max(base + interval, ended - min(ended, interval))
     }
 }

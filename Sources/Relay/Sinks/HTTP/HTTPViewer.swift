@@ -12,11 +12,14 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
     private(set) var queue: ViewerQueue
     private var waiter: CheckedContinuation<StreamPiece?, Never>?
     private(set) var hasEnded = false
-    /// Bytes of the last piece, until the next one is asked for. What the connection's own buffer holds, 64 KiB and a piece, is beside.
+    /// Bytes of the last piece, until the next one is requested. It does not include the connection's own buffer, which
+    /// holds 64 KiB and a piece.
     private(set) var underWay = 0
-    /// The PTS of its first picture, µs.
+    /// The PTS of the viewer's first picture, µs.
     private var origin: Int64?
 
+    /// Creates a viewer that has not begun.
+    ///
     /// - Parameters:
     ///   - channel: The connection that the response goes to.
     init(
@@ -58,7 +61,7 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
     }
 
     private func nextPiece() -> StreamPiece? {
-        // Sound of before the first picture is left out.
+        // Sound from before the first picture is left out.
         while let entry = queue.next() {
             guard entry.unit.isVideo || origin.map({ entry.unit.pts >= $0 }) ?? false else { continue }
             return piece(of: entry, origin: origin ?? entry.unit.pts)
@@ -74,7 +77,7 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
         switch format {
         case .bare: return StreamPiece(body: rendered.bytes)
         case .container(.transportStream):
-            // A keyframe's own packets say nothing of the pictures lost before it.
+            // A keyframe's own packets do not show that pictures were lost before it.
             guard entry.lost > 0, !isFirst else { return StreamPiece(body: rendered.bytes) }
             let packets = TransportStream.discontinuity(before: rendered.bytes.readableBytesView)
             return StreamPiece(head: ByteBuffer(bytes: packets), body: rendered.bytes)
@@ -84,7 +87,8 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
         }
     }
 
-    /// The fragment at a time of the viewer's own: players take the first one's time for how long they are to wait, or for part of the duration.
+    /// Returns the fragment with a time of the viewer's own. Players treat the first one's time as a delay, or as part
+    /// of the duration.
     private func fragment(_ bytes: ByteBuffer, time: Int64, after beginning: ByteBuffer?) -> StreamPiece {
         var body = bytes
         guard var head = body.readSlice(length: FragmentedMP4.headSize) else { return StreamPiece(body: bytes) }
@@ -102,7 +106,7 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
 }
 
 extension Session {
-    /// A new viewer, nil when there is no room for it.
+    /// Returns a new viewer, or `nil` if there is no room for it.
     func makeHTTPViewer(on channel: any Channel, format: StreamFormat, join: Join?) -> HTTPViewer? {
         let viewer = HTTPViewer(
             channel: channel,

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// Bytes that a viewer takes at once: its own, then those that it shares with others.
+/// The bytes that a viewer takes at once: its own, followed by those that it shares with others.
 struct StreamPiece: Sendable {
     var head: ByteBuffer?
     let body: ByteBuffer
 
     var byteCount: Int { (head?.readableBytes ?? 0) + body.readableBytes }
 
-    /// Both in one. Copies the shared bytes if there is a head, which is therefore done off the media loop.
+    /// Both parts in one buffer. It copies the shared bytes if there is a head, so call it off the media loop.
     var joined: ByteBuffer {
         guard var bytes = head else { return body }
         bytes.writeImmutableBuffer(body)
@@ -23,7 +23,7 @@ protocol PullingViewer: Viewer, Sendable {
     /// Returns the next bytes, or `nil` at the end of the stream. One task calls it.
     func next() async -> StreamPiece?
     var hasEnded: Bool { get }
-    /// Ends the stream: who waits for the next bytes is told.
+    /// Ends the stream, and resumes a task that waits for the next bytes.
     func end()
 }
 
@@ -31,13 +31,13 @@ extension PullingViewer {
     /// How long the last bytes may take when the session ends.
     private static var lingerTime: TimeAmount { .seconds(3) }
 
-    /// The response is cut off: it has no place for the reason.
+    /// Cuts the response off, because it has no place for the reason.
     func close(because reason: ViewerClosure) {
         finish()
         channel.close(promise: nil)
     }
 
-    /// Ends the response, and in the end its connection, where a client that does not read would hold the response up for ever.
+    /// Ends the response. If the client does not read, it also closes the connection after a while.
     func finish() {
         guard !hasEnded else { return }
         end()

@@ -2,12 +2,12 @@ import Media
 import NIOCore
 import Wire
 
-/// A viewer of `multipart/x-mixed-replace`: each part is a JPEG, and the newest there is when the connection has room for it.
+/// A viewer of `multipart/x-mixed-replace`. Each part is a JPEG: the newest when the connection has room for it.
 @MediaLoop
 final class MotionJPEGViewer: PullingViewer, Sink {
     private nonisolated static let boundary = "heliograph-snapshot"
 
-    /// Of the response.
+    /// The response's media type.
     nonisolated static let mediaType = "multipart/x-mixed-replace; boundary=\(boundary)"
 
     let channel: any Channel
@@ -19,14 +19,16 @@ final class MotionJPEGViewer: PullingViewer, Sink {
     private var shown: UInt64?
     private var sleeper: (continuation: CheckedContinuation<Void, Never>, timer: Scheduled<Void>)?
     private(set) var hasEnded = false
-    /// Bytes of the last part, until the next one is asked for.
+    /// Bytes of the last part, until the next one is requested.
     private(set) var underWay = 0
-    /// Parts that the connection has taken.
+    /// The number of parts that the connection has taken.
     private var taken: UInt64 = 0
 
+    /// Creates a viewer that has not begun.
+    ///
     /// - Parameters:
     ///   - channel: The connection that the response goes to.
-    ///   - epoch: The session's, monotonic ns.
+    ///   - epoch: The session's epoch, monotonic ns.
     ///   - fps: Most snapshots per second.
     init(channel: any Channel, epoch: UInt64, fps: Int, snapshots: SessionSnapshots) {
         self.channel = channel
@@ -39,25 +41,25 @@ final class MotionJPEGViewer: PullingViewer, Sink {
 
     var demand: Demand { Demand(video: .changes) }
 
-    /// Pictures only tell that the screen changes.
+    /// Notes changes of the screen. The pictures themselves are not used.
     func take(_ item: StreamItem) {
         guard case .unit(let unit) = item, unit.isVideo else { return }
         let captured = unit.header.captured
         defer { shown = captured }
-        // A frame may come first in a repeat: its own picture was lost on the way.
+        // A frame may appear first in a repeat, if its own picture was lost on the way.
         guard captured != shown, shown != nil || !unit.header.flags.contains(.repeat) else { return }
         if pacing.screenChanged() { wake() }
     }
 
     // MARK: Viewer
 
-    /// It gets no access units.
+    /// The counters, which stay at zero because it gets no access units.
     var counters: DeliveryCounters { DeliveryCounters() }
 
-    /// A part that is under way is one that waits.
+    /// How far the viewer has come. A part that is being sent counts as waiting.
     var progress: ViewerProgress { ViewerProgress(taken: taken, isIdle: underWay == 0, resyncs: 0) }
 
-    /// The next bytes of the response, nil at its end. One task calls it.
+    /// Returns the next bytes of the response, or `nil` at its end. One task calls it.
     func next() async -> StreamPiece? {
         if underWay > 0 { taken += 1 }
         underWay = 0
@@ -90,14 +92,15 @@ final class MotionJPEGViewer: PullingViewer, Sink {
         return nil
     }
 
-    /// The first part, with the delimiter that opens it.
+    /// Returns the first part, after the delimiter that opens it.
     private static func opening(_ part: ByteBuffer) -> ByteBuffer {
         var bytes = ByteBuffer(string: "--\(boundary)\r\n")
         bytes.writeImmutableBuffer(part)
         return bytes
     }
 
-    /// The snapshot with its head, and the delimiter behind it: a browser shows a part when it has seen that.
+    /// Returns the snapshot with its header fields, and the delimiter after it: browsers show a part when they see
+    /// that.
     private func part(_ snapshot: KeptSnapshot) -> ByteBuffer {
         var bytes = ByteBuffer()
         bytes.writeString("Content-Type: image/jpeg\r\nContent-Length: \(snapshot.bytes.readableBytes)\r\n")
@@ -133,7 +136,7 @@ final class MotionJPEGViewer: PullingViewer, Sink {
 }
 
 extension Session {
-    /// A new viewer, nil when there is no room for it.
+    /// Returns a new viewer, or `nil` if there is no room for it.
     func makeMotionJPEGViewer(on channel: any Channel, fps: Int) -> MotionJPEGViewer? {
         let viewer = MotionJPEGViewer(channel: channel, epoch: epoch, fps: fps, snapshots: snapshots)
         return admit(viewer) ? viewer : nil

@@ -2,7 +2,7 @@ package import Media
 package import NIOCore
 package import Wire
 
-/// A snapshot as it came from an agent, with bytes that all who want it share.
+/// A snapshot from an agent. All callers that want it share its bytes.
 package struct KeptSnapshot: Sendable, Equatable {
     package let size: PictureSize
     /// When the frame was captured, monotonic ns.
@@ -10,7 +10,7 @@ package struct KeptSnapshot: Sendable, Equatable {
     /// Clockwise quarter turns that make it upright, 0 to 3.
     package let orientation: UInt8
     package let bytes: ByteBuffer
-    /// When it was asked for: it shows the screen of then or later.
+    /// When it was requested. It shows the screen at that instant or later.
     package let asked: NIODeadline
 
     package init(_ picture: Snapshot.Picture, asked: NIODeadline) {
@@ -21,25 +21,25 @@ package struct KeptSnapshot: Sendable, Equatable {
         self.asked = asked
     }
 
-    /// The place in the session's time, µs since its epoch.
+    /// Returns the capture time in the session's time, µs since its epoch.
     ///
     /// - Parameter epoch: Monotonic ns.
     package func pts(epoch: UInt64) -> Int64 {
-        // An agent may say anything.
+        // The agent's value may be anything, so the difference may overflow.
         let difference = Int64(clamping: captured).subtractingReportingOverflow(Int64(clamping: epoch))
         return difference.overflow ? 0 : difference.partialValue / 1000
     }
 }
 
-/// Why there is no snapshot.
+/// Why no snapshot is available.
 package enum SnapshotFailure: Error, Sendable, Equatable {
     /// No agent feeds the session.
     case noSource
-    /// A fresh picture is wanted, and the session's source delivers none.
+    /// The caller wants a fresh picture, and the session's source does not deliver.
     case sourceLost
     case refused(Snapshot.Refusal)
     case timeout(TimeAmount)
-    /// As many as this wait already.
+    /// The limit of waiting callers is reached.
     case tooManyWait(limit: Int)
     /// The session has ended.
     case ended

@@ -1,32 +1,32 @@
 import NIOCore
 import Wire
 
-/// A session's snapshots: asks the agent that feeds it, and hands its answers to all who want them.
+/// A session's snapshots: requests them from the agent that feeds it, and hands the answers to all callers.
 @MediaLoop
 final class SessionSnapshots: Sink {
     typealias Outcome = Result<KeptSnapshot, SnapshotFailure>
 
-    /// How old a snapshot may be that was not asked for as a fresh one.
+    /// The greatest age of a snapshot for a caller that did not ask for a fresh one.
     static let sharingTime = TimeAmount.seconds(1)
-    /// How long the agent may take.
+    /// The time limit for an agent's answer.
     static let answerTime = TimeAmount.seconds(5)
-    /// Of JPEG: text stays legible.
+    /// The JPEG quality. At this value text stays legible.
     private static let quality: UInt8 = 85
 
-    /// Asks the agent that feeds the session, and returns which it is; nil for none.
+    /// Asks the agent that feeds the session, and returns its role; `nil` if there is none.
     private let ask: @MediaLoop (SnapshotRequest) -> AgentRole?
-    /// Whether an agent is about to feed the session because it is wakened for this.
+    /// Wakes the session, and returns whether an agent is about to feed it.
     private let wakes: @MediaLoop () -> Bool
-    /// How many may wait for snapshots at once.
+    /// How many callers may wait for snapshots at once.
     var maximumWaiting: Int
 
     private var rounds: [SnapshotFormat: SnapshotRounds] = [:]
-    /// The requests under way.
+    /// The pending requests, by id.
     private var requests: [UInt32: (format: SnapshotFormat, role: AgentRole, timer: Scheduled<Void>)] = [:]
     private var waiting: [SnapshotFormat: [SnapshotRounds.Round: Waiters<Outcome>]] = [:]
     private var lastRequest: UInt32 = 0
     private var waitingCount = 0
-    /// Those of them that use the session.
+    /// How many of the waiting callers count as a use of the session.
     private var uses = 0
     private var ended = false
     /// Whether snapshots wait until an agent feeds the session.
@@ -35,7 +35,9 @@ final class SessionSnapshots: Sink {
     private(set) var requested: UInt64 = 0
     private(set) var received: UInt64 = 0
 
-    /// - Parameter maximumWaiting: How many may wait for snapshots at once.
+    /// Creates a session's snapshots.
+    ///
+    /// - Parameter maximumWaiting: How many callers may wait for snapshots at once.
     init(
         maximumWaiting: Int,
         wakes: @escaping @MediaLoop () -> Bool,
@@ -50,7 +52,7 @@ final class SessionSnapshots: Sink {
 
     var demand: Demand { waitingCount > 0 ? Demand(video: .changes) : .none }
 
-    /// A snapshot that is a mere glance is no use of the session.
+    /// Whether a waiting caller counts as a use of the session. A mere preview does not.
     var isUse: Bool { uses > 0 }
 
     func take(_ item: StreamItem) {
@@ -63,11 +65,11 @@ final class SessionSnapshots: Sink {
 
     // MARK: Snapshots
 
-    /// A snapshot that is asked for at `since` or later.
+    /// Returns a snapshot requested at `since` or later.
     ///
     /// - Parameters:
-    ///   - isFresh: Whether its frame is to be captured after that as well, as far as the screen changes.
-    ///   - isUse: Whether the session is in use while this is waited for.
+    ///   - isFresh: Whether its frame must be captured after `since` too, if the screen has changed.
+    ///   - isUse: Whether the wait counts as a use of the session.
     func snapshot(
         _ format: SnapshotFormat,
         since: NIODeadline,
@@ -106,14 +108,15 @@ final class SessionSnapshots: Sink {
         }
     }
 
-    /// An agent feeds the session. The newest frame that it has may be from before it was wakened: the screen is looked at anew.
+    /// Starts the waiting snapshots when an agent begins to feed the session. They are fresh, because the agent's
+    /// newest frame may predate its wake.
     private func fed() {
         guard awaitsFeed else { return }
         awaitsFeed = false
         for format in SnapshotFormat.allCases { begin(format, isFresh: true) }
     }
 
-    /// What was asked of an agent that is gone will not come.
+    /// Fails the requests that were sent to an agent that is gone.
     func agentLost(_ role: AgentRole) {
         for (id, request) in requests where request.role == role { end(id, with: .failure(.noSource)) }
         guard awaitsFeed else { return }
@@ -121,18 +124,18 @@ final class SessionSnapshots: Sink {
         for format in SnapshotFormat.allCases { begin(format) }
     }
 
-    /// Answers all who wait: the session ends.
+    /// Fails all waiting callers when the session ends.
     private func end() {
         ended = true
         for id in requests.keys { end(id, with: .failure(.ended)) }
-        // Those of rounds that had not begun.
+        // Callers in rounds that had not begun.
         for waiters in waiting.values.flatMap(\.values) { waiters.resume(with: .failure(.ended)) }
         waiting = [:]
     }
 
-    /// Asks the agent where a round is wanted and none is under way.
+    /// Asks the agent if a round is wanted and none is pending.
     ///
-    /// - Parameter isFresh: Whether the picture is to be fresh even if nobody wants it to.
+    /// - Parameter isFresh: Whether the picture must be fresh even if no caller asked for that.
     private func begin(_ format: SnapshotFormat, isFresh: Bool = false) {
         guard !ended, rounds[format]?.isDue == true else { return }
         guard !wakes() else {
@@ -153,7 +156,7 @@ final class SessionSnapshots: Sink {
         requests[id] = (format, role, timer)
     }
 
-    /// Ends a request, and begins the next one for those who came too late for it.
+    /// Ends a request, and begins the next one for the callers that came too late for it.
     private func end(_ id: UInt32, with outcome: Outcome) {
         guard let request = requests.removeValue(forKey: id) else { return }
         request.timer.cancel()
@@ -165,7 +168,7 @@ final class SessionSnapshots: Sink {
         guard let round = rounds[format]?.end(with: try? outcome.get()) else { return }
         waiting[format]?.removeValue(forKey: round)?.resume(with: outcome)
         guard case .success = outcome else { return }
-        // A large file is not kept for longer than it is of use.
+        // Large files are dropped once no caller can use them.
         MediaLoop.schedule(at: .now() + Self.sharingTime) { [weak self] in
             self?.rounds[format]?.forget(before: .now() - Self.sharingTime)
         }
@@ -173,11 +176,11 @@ final class SessionSnapshots: Sink {
 }
 
 extension Session {
-    /// A snapshot that is asked for at `since` or later.
+    /// Returns a snapshot requested at `since` or later.
     ///
     /// - Parameters:
-    ///   - isFresh: Whether its frame is to be captured after that as well, as far as the screen changes.
-    ///   - isUse: Whether the session is in use while it waits.
+    ///   - isFresh: Whether its frame must be captured after `since` too, if the screen has changed.
+    ///   - isUse: Whether the wait counts as a use of the session.
     func snapshot(
         _ format: SnapshotFormat,
         since: NIODeadline,

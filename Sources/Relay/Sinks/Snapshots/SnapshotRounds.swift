@@ -1,13 +1,15 @@
 package import NIOCore
 
-/// How those who want a snapshot of one session and format share what the agent makes: one request is under way at a time, and who comes too late for
-/// it waits for the next one together with all others that do.
+/// Shares snapshots between the callers that want one of the same session and format.
+///
+/// One request is pending at a time. Callers that come too late for it share the next one.
 package struct SnapshotRounds: Sendable {
-    /// One request and all that wait for its answer. Counted from 1.
+    /// The number of a request that several callers wait for. Counted from 1.
     package typealias Round = Int
 
+    /// How a caller gets its snapshot.
     package enum Place: Sendable, Equatable {
-        /// The last snapshot will do.
+        /// The last snapshot is recent enough.
         case kept(KeptSnapshot)
         case waits(Round)
     }
@@ -20,19 +22,19 @@ package struct SnapshotRounds: Sendable {
 
     private var kept: KeptSnapshot?
     private var underWay: UnderWay?
-    /// Whether the next round is wanted, and is to bring a fresh picture.
+    /// Whether the next round is wanted, and must bring a fresh picture.
     private var (isNextWanted, isNextFresh) = (false, false)
-    /// The round under way, or the last one that was.
+    /// The pending round, or the last one.
     private var current: Round = 0
 
     package init() {}
 
-    /// Whether the next round is wanted, and none is under way.
+    /// Whether the next round is wanted and none is pending.
     package var isDue: Bool { underWay == nil && isNextWanted }
 
-    /// Takes in somebody who wants a snapshot that is asked for at `since` or later.
+    /// Adds a caller that wants a snapshot requested at `since` or later.
     ///
-    /// - Parameter isFresh: Whether its frame is to be captured after that as well, as far as the screen changes.
+    /// - Parameter isFresh: Whether its frame must be captured after `since` too, if the screen has changed.
     package mutating func join(since: NIODeadline, isFresh: Bool) -> Place {
         if let kept, kept.asked >= since, !isFresh { return .kept(kept) }
         if let underWay, underWay.asked >= since, underWay.isFresh || !isFresh { return .waits(current) }
@@ -41,10 +43,10 @@ package struct SnapshotRounds: Sendable {
         return .waits(current + 1)
     }
 
-    /// Begins the next round where one is wanted and none is under way.
+    /// Begins the next round if one is wanted and none is pending.
     ///
-    /// - Parameter request: The id that the request would get.
-    /// - Returns: Whether the agent is to be asked, and then for a fresh picture or any; nil for nothing.
+    /// - Parameter request: The id for the new request.
+    /// - Returns: Whether to ask the agent for a fresh picture (`true`) or any (`false`); `nil` to ask for nothing.
     package mutating func begin(request: UInt32, now: NIODeadline) -> Bool? {
         guard isDue else { return nil }
         let isFresh = isNextFresh
@@ -54,13 +56,13 @@ package struct SnapshotRounds: Sendable {
         return isFresh
     }
 
-    /// When the request under way was sent, if it is this one.
+    /// Returns when the pending request was sent, if it has this id.
     package func asked(_ request: UInt32) -> NIODeadline? { underWay?.request == request ? underWay?.asked : nil }
 
-    /// Ends the round under way.
+    /// Ends the pending round.
     ///
-    /// - Parameter snapshot: What it brought; nil for nothing.
-    /// - Returns: The round, nil when none was under way.
+    /// - Parameter snapshot: The result; `nil` if there is none.
+    /// - Returns: The round; `nil` if none was pending.
     package mutating func end(with snapshot: KeptSnapshot?) -> Round? {
         guard underWay != nil else { return nil }
         underWay = nil
@@ -68,7 +70,7 @@ package struct SnapshotRounds: Sendable {
         return current
     }
 
-    /// Lets go of a snapshot that was asked for before `instant`.
+    /// Drops the kept snapshot if it was requested before `instant`.
     package mutating func forget(before instant: NIODeadline) {
         if let kept, kept.asked < instant { self.kept = nil }
     }

@@ -3,17 +3,19 @@ import HeliographAPI
 import NIOCore
 import NIOPosix
 
-/// Waits for a connection's first line, which is to be an API key, and lets it on. Every other is closed without a word: the stream has no place for one.
+/// Reads an API key from a connection's first line, and lets the connection on if the key is valid.
+///
+/// It closes all other connections without a message, because the stream has no place for one.
 final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private let access: AccessControl
     private let timeout: TimeAmount
     private let next: TCPViewerHandler
-    /// Called once: the connection is no stranger any more, or has gone.
+    /// Called once, when the connection has shown its key or is gone.
     private var settled: (() -> Void)?
     private var line: [UInt8] = []
-    /// Whether the line is whole. What follows means nothing.
+    /// Whether the line is complete. Bytes that follow are ignored.
     private var isWhole = false
     private var deadline: Scheduled<Void>?
 
@@ -36,7 +38,7 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// Not passed on: whoever is next joins its session by it.
+    /// Holds the event back, because the next handler joins its session on it.
     func channelActive(context: ChannelHandlerContext) {}
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -44,14 +46,14 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
         for byte in unwrapInboundIn(data).readableBytesView {
             guard byte != UInt8(ascii: "\n") else { return judge(context) }
             line.append(byte)
-            // A key, and the carriage return that some put before the line's end.
+            // A key, plus the carriage return that some clients send before the line feed.
             guard line.count <= APIKey.maximumLength + 1 else { return close(context) }
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// The key file is looked at on another thread: this one is the media loop.
+    /// Checks the key on another thread, because this one is the media loop.
     private func judge(_ context: ChannelHandlerContext) {
         isWhole = true
         let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -63,7 +65,7 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func admit(_ context: ChannelHandlerContext) {
-        // The connection may have gone, or taken too long.
+        // The connection may be gone, or may have exceeded its time.
         guard settled != nil else { return }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         let credential = APIKey(String(decoding: line, as: UTF8.self)).map(Credential.key) ?? .malformed

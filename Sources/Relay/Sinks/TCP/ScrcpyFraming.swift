@@ -7,7 +7,8 @@ import NIOCore
 ///      8 | size of what follows, u32
 ///     12 | Annex B bytes
 ///
-/// A keyframe is two packets, since scrcpy's readers expect parameter sets in a packet of their own: configuration, picture.
+/// A keyframe is two packets, configuration and picture, because scrcpy's readers expect parameter sets in a packet of
+/// their own.
 enum ScrcpyFraming {
     static let headerByteCount = 12
     private static let configurationFlag: UInt64 = 1 << 63
@@ -32,7 +33,8 @@ enum ScrcpyFraming {
         buffer.writeImmutableBuffer(bytes)
     }
 
-    /// Returns the access unit without ``ParameterSets/init(leading:codec:)``'s, which normally stand together at its head.
+    /// Returns the access unit without the parameter sets of ``ParameterSets/init(leading:codec:)``, which normally
+    /// stand together at its head.
     private static func picture(_ bytes: ByteBuffer, without sets: [UInt8], codec: Codec) -> ByteBuffer {
         if bytes.readableBytesView.starts(with: sets) {
             var rest = bytes

@@ -1,22 +1,23 @@
 import NIOCore
 import NIOSSL
 
-/// What a viewer on a session's TCP port goes through where others than this machine reach it: TLS, and its key as the first line.
+/// The checks for viewers on a session's TCP port that other machines can reach: TLS, and an API key as the first line.
 ///
-/// A handshake is dear, and is done on the loop that all media passes. So strangers are few and come slowly: the others are closed at once.
+/// TLS handshakes are expensive and run on the media loop. So the number and rate of connections without a key is
+/// limited; the relay closes the rest at once.
 package final class StreamEntrance: Sendable {
-    /// How many may come that have not shown their key yet, to all sessions together.
+    /// The limits on connections that have not shown a key yet, for all sessions together.
     package struct Policy: Sendable {
-        /// At a time.
+        /// Most connections at a time.
         package var maximum = 64
-        /// New ones at once, and per second in the long run.
+        /// Most new connections at once, and per second in the long run.
         package var burst = 100
         package var perSecond = 50
 
         package init() {}
     }
 
-    /// Isolated to the media loop.
+    /// The number of connections without a key. Isolated to the media loop.
     @MediaLoop private var strangers = 0
     @MediaLoop private var arrivals: TokenBucket
 
@@ -34,9 +35,9 @@ package final class StreamEntrance: Sendable {
         arrivals = TokenBucket(capacity: policy.burst, perSecond: policy.perSecond)
     }
 
-    /// The handlers of a connection that is let on to `handler` once it has shown a key. Called on the media loop.
+    /// Returns the handlers of a connection, which gets to `handler` once it has shown a key. Called on the media loop.
     ///
-    /// - Throws: Why there is no place for it, which closes it.
+    /// - Throws: Why there is no room for it. The caller closes it.
     func handlers(for channel: any Channel, before handler: TCPViewerHandler) throws(Connections.Refusal)
         -> [any ChannelHandler]
     {

@@ -4,9 +4,10 @@ import NIOPosix
 
 /// A session's TCP port.
 struct StreamListener: Sendable {
-    /// What the kernel may hold for one viewer, bytes: enough for 100 Mbit/s over 40 ms. More would only add to a slow viewer's delay.
+    /// Most bytes that the kernel holds for one viewer: enough for 100 Mbit/s over 40 ms. More would only add delay for
+    /// a slow viewer.
     private static let socketBuffer = 512 << 10
-    /// Bytes that wait in user space below and above which a viewer's socket has room and is full.
+    /// The bytes waiting in user space below which a viewer's socket has room, and above which it is full.
     private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
     private static let backlog: CInt = 256
 
@@ -14,7 +15,9 @@ struct StreamListener: Sendable {
 
     var port: Int { channel.localAddress?.port ?? 0 }
 
-    /// - Throws: `IOError` when `port` cannot be had.
+    /// Opens the port.
+    ///
+    /// - Throws: `IOError` if `port` is not available.
     init(
         host: String,
         port: Int,
@@ -28,7 +31,7 @@ struct StreamListener: Sendable {
         channel = try await ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Between two, there is a look at what is left to accept with.
+            // One connection at a time, so that the limit on file descriptors is checked between them.
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -1,7 +1,8 @@
 import HeliographAPI
 import NIOCore
 
-/// A viewer on a session's TCP port. Units go from the queue to the socket on the event loop as fast as it takes them.
+/// A viewer on a session's TCP port. The event loop moves units from the queue to the socket as fast as the socket
+/// takes them.
 @MediaLoop
 final class TCPViewer: RenditionViewer {
     /// How long the last bytes may take when the session ends.
@@ -33,10 +34,10 @@ final class TCPViewer: RenditionViewer {
 
     func miss() { queue.miss() }
 
-    /// Writes what waits while the socket's own buffer has room.
+    /// Writes waiting units while the socket's buffer has room.
     func drain() {
         guard let first = writeNext() else { return }
-        // Mostly there is one picture, and nothing is allocated for it.
+        // There is usually one picture, which needs no array.
         var others: [UInt64] = []
         while let next = writeNext() { others.append(next) }
         channel.flush()
@@ -44,7 +45,9 @@ final class TCPViewer: RenditionViewer {
         stopwatch.handedOver(others)
     }
 
-    /// Writes the next picture if the socket's own buffer has room, and returns when the relay had it, monotonic ns.
+    /// Writes the next picture if the socket's buffer has room.
+    ///
+    /// - Returns: When the relay received it, monotonic ns; `nil` if nothing was written.
     private func writeNext() -> UInt64? {
         guard hasRoom, let rendered = queue.next()?.rendered else { return nil }
         channel.write(rendered.bytes, promise: nil)
@@ -53,7 +56,7 @@ final class TCPViewer: RenditionViewer {
 
     var underWay: Int { (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }
 
-    /// Neither framing has a place for the reason.
+    /// Closes the connection without the reason, because neither framing has a place for it.
     func close(because reason: ViewerClosure) { channel.close(promise: nil) }
 
     func finish() {
@@ -63,7 +66,7 @@ final class TCPViewer: RenditionViewer {
     }
 }
 
-/// Tells a session when a TCP viewer comes, can take more, and goes.
+/// Tells a session when a TCP viewer joins, can take more, and leaves.
 final class TCPViewerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -81,7 +84,7 @@ final class TCPViewerHandler: ChannelInboundHandler {
         if !admitted { context.close(promise: nil) }
     }
 
-    /// Whatever a viewer says is ignored; reading it is how its end is noticed.
+    /// Ignores what the viewer sends. Reading is only needed to notice when the connection ends.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

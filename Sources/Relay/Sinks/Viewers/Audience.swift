@@ -2,9 +2,10 @@ import HeliographAPI
 import Media
 import NIOCore
 
-/// The viewers of one session, in the renditions that they watch, and those who were.
+/// The viewers of one session and their renditions, and the totals of former viewers.
 @MediaLoop
 final class Audience {
+    /// A viewer with its limit.
     private final class Member {
         let viewer: any Viewer
         var limit: ViewerLimit
@@ -18,36 +19,38 @@ final class Audience {
     /// How a viewer gets the stream.
     private enum Attachment {
         case rendition(RenditionKey, any RenditionViewer)
-        /// It is a sink of its own.
+        /// The viewer is itself a sink.
         case own(any Sink)
     }
 
-    /// Viewers of one format get the same bytes if they get the same tracks.
+    /// Identifies a rendition: viewers of one format get the same bytes if they get the same tracks.
     private struct RenditionKey: Hashable {
         let format: StreamFormat
         let tracks: [MediaTrack]
     }
 
     private let stream: SessionStream
-    /// How long a viewer may be behind; nil for ever.
+    /// How long a viewer may be behind; `nil` for no limit.
     private let timeout: TimeAmount?
     private var members: [ObjectIdentifier: Member] = [:]
     private var renditions: [RenditionKey: Rendition] = [:]
     private var departed = DeliveryCounters()
     private(set) var admitted: UInt64 = 0
-    /// Viewers whose connection the relay closed, by reason.
+    /// The number of connections that the relay closed, by reason.
     private(set) var closed: [ViewerClosure: UInt64] = [:]
 
+    /// Creates an audience without viewers.
+    ///
     /// - Parameters:
-    ///   - fps: Pictures a second.
-    ///   - timeout: How long a viewer may be behind; nil for ever.
+    ///   - fps: Pictures per second.
+    ///   - timeout: How long a viewer may be behind; `nil` for no limit.
     init(of stream: SessionStream, fps: Int, timeout: TimeAmount?) {
         self.stream = stream
         self.fps = fps
         self.timeout = timeout
     }
 
-    /// Pictures a second.
+    /// Pictures per second.
     var fps: Int {
         didSet { for rendition in renditions.values { rendition.fps = fps } }
     }
@@ -76,7 +79,7 @@ final class Audience {
 
     private func begin(_ key: RenditionKey, now: NIODeadline) -> Rendition {
         let muxer = StreamMuxer(key.format, codec: stream.codec, tracks: key.tracks, fps: fps)
-        // The first viewer may join live, and the next one from the cache.
+        // The first viewer may join live and the next one from the cache, so the rendition begins with the whole group.
         let rendition = Rendition(muxer, beginningWith: stream.join(now: now))
         renditions[key] = rendition
         stream.attach(rendition, isFirst: true)
@@ -92,6 +95,8 @@ final class Audience {
         admitted += 1
     }
 
+    /// Removes a viewer.
+    ///
     /// - Returns: Whether it was a viewer of this session.
     @discardableResult
     func remove(_ viewer: any Viewer) -> Bool {
@@ -109,14 +114,14 @@ final class Audience {
         return true
     }
 
-    /// Those that have been behind for too long by `now`.
+    /// Returns the viewers that have been behind for too long by `now`.
     func late(now: NIODeadline) -> [(viewer: any Viewer, reason: ViewerClosure)] {
         members.values.compactMap { member in
             member.limit.check(member.viewer.progress, now: now).map { (member.viewer, $0) }
         }
     }
 
-    /// Closes a viewer's connection, if it watches still.
+    /// Closes a viewer's connection, if it still watches.
     func close(_ viewer: any Viewer, because reason: ViewerClosure) -> Bool {
         guard remove(viewer) else { return false }
         closed[reason, default: 0] += 1

@@ -1,14 +1,16 @@
 import Media
 import NIOCore
 
-/// A session's stream in one format: each unit is packaged once for all viewers.
+/// A session's stream in one format. Each unit is packaged once for all viewers.
 @MediaLoop
 final class Rendition: Sink {
     private var muxer: StreamMuxer
-    /// All units since the last keyframe, as they were packaged. The stream says who may begin with them.
+    /// All packaged units since the last keyframe. The stream decides which viewers may begin with them.
     private var group = GroupCache<RenderedUnit>()
     private(set) var viewers: [any RenditionViewer] = []
 
+    /// Creates a rendition.
+    ///
     /// - Parameter units: The stream's units since its last keyframe, which this rendition begins with.
     init(_ muxer: StreamMuxer, beginningWith units: [MediaUnit]) {
         self.muxer = muxer
@@ -17,13 +19,15 @@ final class Rendition: Sink {
         }
     }
 
-    /// Pictures a second.
+    /// Pictures per second.
     var fps: Int {
         get { muxer.fps }
         set { muxer.fps = newValue }
     }
 
-    /// - Parameter fromGroup: Whether the viewer begins with the last keyframe, and not with the next one.
+    /// Adds a viewer.
+    ///
+    /// - Parameter fromGroup: Whether the viewer begins with the last keyframe instead of the next one.
     func add(_ viewer: any RenditionViewer, fromGroup: Bool) {
         viewers.append(viewer)
         guard fromGroup else { return }
@@ -55,7 +59,8 @@ final class Rendition: Sink {
         }
     }
 
-    /// Returns `nil` if the unit cannot be packaged, and forgets the group if it is a picture: those that follow refer to it.
+    /// Packages a unit. If that fails, it returns `nil` and forgets the group of a picture, because later ones refer to
+    /// it.
     private func render(_ unit: MediaUnit, of track: MediaTrack) -> RenderedUnit? {
         guard let rendered = muxer.rendered(unit, of: track) else {
             if unit.isVideo { group.drop() }

@@ -1,6 +1,6 @@
 package import HeliographAPI
 
-/// A format for viewers over HTTP and WebSockets. docs/formats.md.
+/// A container format for viewers over HTTP and WebSockets; see docs/reference/formats.md.
 package enum Container: String, Sendable, CaseIterable {
     case transportStream = "ts"
     case fragmentedMP4 = "mp4"
@@ -18,7 +18,7 @@ package enum StreamFormat: Hashable, Sendable {
     case bare(Framing)
     case container(Container)
 
-    /// Whether it carries more than a session's pictures.
+    /// Whether it can carry audio tracks.
     var carriesSound: Bool {
         switch self {
         case .bare: false

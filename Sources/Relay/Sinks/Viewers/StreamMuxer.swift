@@ -3,12 +3,12 @@ package import Media
 package import NIOCore
 import Packaging
 
-/// One unit as viewers of a rendition get it.
+/// One unit as packaged for the viewers of a rendition.
 package final class RenderedUnit: Sendable {
     package let unit: MediaUnit
     package let track: MediaTrack
     package let bytes: ByteBuffer
-    /// What a viewer that begins with this keyframe gets before it.
+    /// The bytes before this keyframe for a viewer that begins with it.
     let beginning: ByteBuffer?
 
     package init(_ unit: MediaUnit, of track: MediaTrack, bytes: ByteBuffer, beginning: ByteBuffer? = nil) {
@@ -19,7 +19,7 @@ package final class RenderedUnit: Sendable {
     }
 }
 
-/// Makes a rendition's bytes.
+/// The muxer of one rendition.
 package struct StreamMuxer: Sendable {
     private let format: StreamFormat
     private let codec: Codec
@@ -29,9 +29,11 @@ package struct StreamMuxer: Sendable {
     /// The initialization segment of ``fragments``.
     private var initialization: ByteBuffer?
 
+    /// Creates a muxer.
+    ///
     /// - Parameters:
-    ///   - tracks: A session's video first. All of them are declared in containers.
-    ///   - fps: Pictures a second.
+    ///   - tracks: The tracks, a session's video first. Containers declare all of them.
+    ///   - fps: Pictures per second.
     package init(_ format: StreamFormat, codec: Codec, tracks: [MediaTrack], fps: Int) {
         self.format = format
         self.codec = codec
@@ -44,20 +46,20 @@ package struct StreamMuxer: Sendable {
         }
     }
 
-    /// Pictures a second.
+    /// Pictures per second.
     var fps: Int {
         didSet { fragments?.fps = fps }
     }
 
     var hasSound: Bool { tracks.contains { $0.kind == .audio } }
 
-    /// Leaves out tracks that are no longer as they were declared.
+    /// Removes tracks that differ from their declaration.
     mutating func keepTracks(_ current: [MediaTrack]) { tracks.removeAll { !current.contains($0) } }
 
-    /// The track of a unit, if the rendition has it.
+    /// Returns the track of a unit, if the rendition has it.
     package func track(of unit: MediaUnit) -> MediaTrack? { tracks.first { $0.id == unit.header.track } }
 
-    /// Returns `nil` if the unit cannot be packaged.
+    /// Packages a unit. Returns `nil` if that fails.
     package mutating func rendered(_ unit: MediaUnit, of track: MediaTrack) -> RenderedUnit? {
         switch format {
         case .bare(.annexB): return RenderedUnit(unit, of: track, bytes: unit.bytes)

@@ -1,31 +1,31 @@
 /// A consumer of a session with a connection of its own, which may be slow.
 @MediaLoop
 protocol Viewer: AnyObject {
-    /// What it has been given, and lost.
+    /// The units that it got and lost.
     var counters: DeliveryCounters { get }
-    /// What tells whether it keeps up.
+    /// Shows whether it keeps up.
     var progress: ViewerProgress { get }
-    /// Bytes that its connection was handed and has not taken, as far as is known.
+    /// Bytes that were handed to its connection and not taken yet, if known.
     var underWay: Int { get }
-    /// Ends the stream in good order.
+    /// Ends the stream cleanly.
     func finish()
-    /// Closes the connection without waiting for what it takes.
+    /// Closes the connection without waiting for pending bytes.
     func close(because reason: ViewerClosure)
 }
 
-/// A viewer that gets every unit of a rendition, as long as it keeps up.
+/// A viewer that gets every unit of a rendition while it keeps up.
 @MediaLoop
 protocol RenditionViewer: Viewer {
-    /// What it watches.
+    /// The format that it watches.
     var format: StreamFormat { get }
-    /// Whether it wants the device's sound beside the pictures.
+    /// Whether it wants the device's sound besides the pictures.
     var wantsSound: Bool { get }
     var queue: ViewerQueue { get }
-    /// Whether its connection takes more than it was handed.
+    /// Whether its connection takes more bytes.
     var hasRoom: Bool { get }
-    /// Takes the unit over, or drops it by the queue's rules.
+    /// Queues the unit, or drops it by the queue's rules.
     func offer(_ unit: RenderedUnit)
-    /// Takes note that the rendition has not got a unit.
+    /// Records that the rendition lacks a unit.
     func miss()
 }
 
@@ -33,6 +33,6 @@ extension RenditionViewer {
     var wantsSound: Bool { format.carriesSound }
     var counters: DeliveryCounters { queue.counters }
     var progress: ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
-    /// Whether it has sent all that it had and needs a keyframe to continue.
+    /// Whether it has sent all units and needs a keyframe to continue.
     var starves: Bool { queue.starves && hasRoom }
 }

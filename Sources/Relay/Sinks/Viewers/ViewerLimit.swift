@@ -2,21 +2,21 @@ package import NIOCore
 
 /// Why the relay closed a viewer's connection.
 package enum ViewerClosure: String, Sendable, CaseIterable {
-    /// Its connection took nothing for the time that a viewer may be behind, though pictures waited.
+    /// The connection took nothing for the allowed time, although pictures waited.
     case stalled
-    /// It had pictures dropped, and did not catch up within that time.
+    /// Pictures were dropped, and the viewer did not catch up within the allowed time.
     case slow
-    /// All viewers together held too much, and it held most.
+    /// All viewers together held too many bytes, and this one held most.
     case memory
 }
 
 /// How far one viewer's connection has come.
 package struct ViewerProgress: Sendable, Equatable {
-    /// Units that it has taken.
+    /// The number of units that the connection has taken.
     package let taken: UInt64
-    /// Whether its connection has taken all that there was for it.
+    /// Whether the connection has taken all available units.
     package let isIdle: Bool
-    /// Times that it had to be continued at a later keyframe.
+    /// How often the viewer had to continue at a later keyframe.
     package let resyncs: UInt64
 
     package init(taken: UInt64, isIdle: Bool, resyncs: UInt64) {
@@ -27,27 +27,30 @@ package struct ViewerProgress: Sendable, Equatable {
 }
 
 extension ViewerProgress {
-    /// - Parameter hasRoom: Whether the connection takes more. After a drop an empty queue alone says nothing.
+    /// Reads the progress from a queue.
+    ///
+    /// - Parameter hasRoom: Whether the connection takes more. After a drop an empty queue alone proves nothing.
     package init(_ queue: ViewerQueue, hasRoom: Bool) {
         let isIdle = queue.isEmpty && (hasRoom || !queue.isBehind)
         self.init(taken: queue.taken, isIdle: isIdle, resyncs: queue.counters.resyncs)
     }
 }
 
-/// How long one viewer may be behind.
+/// The limit on how long one viewer may be behind.
 ///
-/// It is behind from the first picture that waits while its connection takes none, and from the first drop until its queue is empty at least
-/// ``recovery`` after the last one: right behind a drop there is nothing to wait for, so an empty queue says nothing then.
+/// A viewer is behind from the first picture that waits while its connection takes none. It is also behind from the
+/// first drop until its queue is empty at least ``recovery`` after the last drop. An empty queue right after a
+/// drop proves nothing.
 package struct ViewerLimit: Sendable {
-    /// How long no drop has to be ago for an empty queue to mean that the viewer keeps up.
+    /// How long ago the last drop must be before an empty queue means that the viewer keeps up.
     package static let recovery = TimeAmount.seconds(5)
 
-    /// nil for no limit.
+    /// The time limit; `nil` for none.
     private let limit: TimeAmount?
     /// When its connection last took a picture, or had none to take.
     private var lastProgress: NIODeadline
     private var taken: UInt64 = 0
-    /// Since when it has not kept up, nil while it does.
+    /// Since when it has not kept up; `nil` if it does.
     private var behindSince: NIODeadline?
     private var resyncs: UInt64 = 0
     private var lastResync: NIODeadline?
@@ -57,9 +60,9 @@ package struct ViewerLimit: Sendable {
         lastProgress = now
     }
 
-    /// Looks at the viewer. Called several times in a ``recovery``.
+    /// Checks the viewer. Called several times per ``recovery``.
     ///
-    /// - Returns: Why the viewer is to be closed now, nil when it may stay.
+    /// - Returns: Why the viewer must be closed now; `nil` if it may stay.
     package mutating func check(_ progress: ViewerProgress, now: NIODeadline) -> ViewerClosure? {
         if progress.taken != taken || progress.isIdle {
             taken = progress.taken
@@ -79,17 +82,19 @@ package struct ViewerLimit: Sendable {
     }
 }
 
-/// What all viewers of a relay may hold together.
+/// The limit on the bytes that all viewers of a relay hold together.
 ///
-/// What waits in queues is shared: each is a run of a session's pictures up to the newest, so the longest of them is all that they hold. What has been
-/// handed to a connection that does not take it is each viewer's own, since connections stop at different pictures. This bounds the latter.
+/// Queues share their units. Each is a run of a session's pictures up to the newest, so the longest queue is all they
+/// hold. Bytes handed to a slow connection are not shared, because connections stop at different pictures. Only those
+/// count here.
 package struct ViewerMemory: Sendable {
-    /// Bytes.
+    /// The limit in bytes.
     package var limit: Int
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Which viewers have to go so that the others' bytes are within the limit: those that hold most, as few as possible.
+    /// Returns which viewers to close so that the others are within the limit: those that hold most, as few as
+    /// possible.
     ///
     /// - Parameter held: Each viewer's bytes.
     /// - Returns: Indices of `held`.

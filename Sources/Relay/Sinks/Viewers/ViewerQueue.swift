@@ -1,12 +1,12 @@
 import NIOCore
 
-/// What one viewer has been given, and lost.
+/// The numbers of units that one viewer got and lost.
 package struct DeliveryCounters: Sendable, Equatable {
     package var pictures: UInt64 = 0
     package var bytes: UInt64 = 0
     /// Pictures dropped because the viewer was too slow.
     package var dropped: UInt64 = 0
-    /// Times that it had to be continued at a later keyframe.
+    /// How often the viewer had to continue at a later keyframe.
     package var resyncs: UInt64 = 0
 
     package init() {}
@@ -21,10 +21,11 @@ package struct DeliveryCounters: Sendable, Equatable {
 
 /// The units that wait for one viewer.
 ///
-/// It begins at a keyframe. When more waits than its limits allow, all of it is dropped and the viewer continues at the next keyframe:
-/// a slow viewer sees a jump instead of an ever growing delay, and never a picture whose reference it did not get. Sound has limits of its
-/// own and goes on at once.
+/// It begins at a keyframe. When its limits are exceeded, it drops all waiting units and continues at the next
+/// keyframe. So a slow viewer sees a jump instead of a growing delay, and never a picture without its reference. Sound
+/// has its own limit and continues at once.
 package struct ViewerQueue: Sendable {
+    /// The most that waits for one viewer.
     package struct Limits: Sendable {
         package var bytes = 4 << 20
         package var pictures = 600
@@ -40,7 +41,7 @@ package struct ViewerQueue: Sendable {
     /// A unit, and the gap before it.
     package struct Entry: Sendable {
         package let rendered: RenderedUnit
-        /// Units of its track that the viewer lost right before this one; 0 for none. The picture after a gap is always a keyframe.
+        /// Units of its track lost right before this one; 0 for none. The picture after a gap is always a keyframe.
         package let lost: UInt64
 
         package var unit: MediaUnit { rendered.unit }
@@ -53,18 +54,18 @@ package struct ViewerQueue: Sendable {
     private var waiting = CircularBuffer<Entry>()
     private var waitingBytes = 0
     private var (waitingPictures, waitingSound) = (0, 0)
-    /// Pictures lost that no entry tells of yet.
+    /// Lost pictures that no entry reports yet.
     private var lost: UInt64 = 0
-    /// Audio packets lost that no entry tells of yet.
+    /// Lost audio packets that no entry reports yet.
     private var lostSound: UInt64 = 0
-    /// Whether its first keyframe has gone out or waits.
+    /// Whether its first keyframe has been sent or queued.
     private var hasBegun = false
-    /// Units of all tracks that were taken out.
+    /// The number of units of all tracks that were taken out.
     package private(set) var taken: UInt64 = 0
 
     /// Whether only a keyframe is accepted next.
     package private(set) var needsKeyframe = true
-    /// Of pictures.
+    /// The picture counters.
     package private(set) var counters = DeliveryCounters()
 
     package init(limits: Limits) { self.limits = limits }
@@ -74,10 +75,10 @@ package struct ViewerQueue: Sendable {
     /// Bytes of pictures that wait.
     package var byteCount: Int { waitingBytes }
 
-    /// Whether pictures were dropped and no keyframe has come since to continue with.
+    /// Whether pictures were dropped and no keyframe has come since.
     package var isBehind: Bool { needsKeyframe && counters.resyncs > 0 }
 
-    /// Whether it has nothing left to give and waits for a keyframe.
+    /// Whether it is empty and needs a keyframe.
     package var starves: Bool { needsKeyframe && waiting.isEmpty }
 
     package mutating func offer(_ rendered: RenderedUnit) {
@@ -99,7 +100,7 @@ package struct ViewerQueue: Sendable {
         lost = 0
     }
 
-    /// Sound never pushes a picture out, and needs none to go on.
+    /// Queues a unit of sound. It never displaces a picture, and needs no keyframe to continue.
     private mutating func offerSound(_ rendered: RenderedUnit) {
         guard hasBegun else { return }
         guard waitingSound < Self.mostSound else { return lostSound += 1 }
@@ -112,10 +113,10 @@ package struct ViewerQueue: Sendable {
         count(entry, by: 1)
     }
 
-    /// Takes note of a picture that this viewer cannot be given. Those that follow depend on it, up to the next keyframe.
+    /// Records a picture that this viewer cannot get. Later ones depend on it, up to the next keyframe.
     package mutating func miss() {
         if needsKeyframe {
-            // Before its first keyframe a viewer has missed nothing.
+            // A viewer misses nothing before its first keyframe.
             if counters.pictures > 0 || counters.resyncs > 0 { lose(1) }
             return
         }
@@ -124,7 +125,7 @@ package struct ViewerQueue: Sendable {
         lose(1)
     }
 
-    /// The next unit to send.
+    /// Removes and returns the next unit to send.
     package mutating func next() -> Entry? {
         guard let entry = waiting.popFirst() else { return nil }
         count(entry, by: -1)
@@ -136,9 +137,10 @@ package struct ViewerQueue: Sendable {
         return entry
     }
 
+    /// Drops all waiting units. The viewer continues at the next keyframe.
     private mutating func dropAll() {
         counters.resyncs += 1
-        // A gap that a dropped unit was to tell of is part of this one.
+        // A gap that a dropped unit was going to report becomes part of this one.
         for entry in waiting {
             if entry.unit.isVideo {
                 lose(1)

@@ -2,12 +2,12 @@ import Media
 package import NIOCore
 import Wire
 
-/// What a session's pictures tell of its screen: when it changed last, and since when it is static.
+/// Derives from a session's pictures when the screen last changed, and since when it is static.
 ///
-/// A change is a picture of a frame that is not the one before. Only pictures of one agent's source are compared: the first one of another
-/// agent, or after the source was lost, says what the screen shows by then and not whether it has changed, so the time for which the screen is static begins with it.
+/// A change is a picture of a different frame. Pictures are only compared within one agent's source. The first picture
+/// after a switch or a loss shows the screen, but not whether it changed. So the static time restarts there.
 package struct ScreenActivity: Sendable {
-    /// A picture, and when the relay had it.
+    /// A picture, and when the relay received it.
     package struct Moment: Sendable, Equatable {
         package let pts: Int64
         package let time: NIODeadline
@@ -18,39 +18,41 @@ package struct ScreenActivity: Sendable {
         }
     }
 
-    /// What somebody waits for.
+    /// The condition of a wait.
     package enum Condition: Sendable, Equatable {
-        /// A change from this instant on, and then none for this time.
+        /// A change after this instant, then no change for this time.
         case changed(since: NIODeadline, settled: TimeAmount)
-        /// A change after the picture of this PTS, µs, and then none for this time.
+        /// A change after the picture with this PTS, µs, then no change for this time.
         case changedAfter(Int64, settled: TimeAmount)
-        /// No change for this time, which may have begun before anybody waited, but not with the picture of this PTS or before.
+        /// No change for this time. It may begin before the wait, but must begin after the picture with this PTS, µs.
         case `static`(TimeAmount, after: Int64?)
     }
 
+    /// Whether a condition is met.
     package enum Verdict: Sendable, Equatable {
-        /// It is so. The moment is that of the change, or of the last picture that was another.
+        /// The condition is met. The moment is that of the change, or of the last picture that differed.
         case met(Moment)
-        /// It is so at this instant, unless something happens before.
+        /// The condition will be met at this instant, unless something happens before.
         case due(NIODeadline)
-        /// Not before something happens.
+        /// The condition cannot be met before something happens.
         case open
     }
 
     private var lastChange: Moment?
-    /// The first picture of what the screen shows; nil while nothing tells what it shows.
+    /// The first picture that shows the current screen; `nil` while that is unknown.
     private var staticSince: Moment?
-    /// Whose frame the last picture showed, and when it was captured, ns; nil where the next picture is compared with nothing.
+    /// The agent of the last picture, and when its frame was captured, ns; `nil` if the next picture has nothing to
+    /// compare with.
     private var shown: (role: AgentRole, captured: UInt64)?
-    /// Whether repeats may be of what the screen showed before its source was lost.
+    /// Whether repeats may still show the old screen, since its source was lost.
     private var awaitsFrame = false
 
     package init() {}
 
-    /// A picture goes to the viewers.
+    /// Records a picture of the stream.
     ///
-    /// - Parameter isLive: Whether its agent's source delivers; else it is an old picture, or a slate.
-    /// - Returns: Whether it tells anything new.
+    /// - Parameter isLive: Whether its agent's source delivers. If not, it is an old picture or a slate.
+    /// - Returns: Whether it changes any verdict.
     package mutating func take(_ unit: MediaUnit, isLive: Bool, now: NIODeadline) -> Bool {
         guard isLive else {
             sourceLost()
@@ -66,23 +68,23 @@ package struct ScreenActivity: Sendable {
             staticSince = moment
             return true
         }
-        // A frame comes again where its encoding begins anew, and first in a repeat where its own picture was lost on the way.
+        // The same frame comes again when encoding restarts. It comes first in a repeat if its own picture was lost.
         guard captured != shown.captured else { return false }
         self.shown = (role, captured)
         (staticSince, lastChange) = (moment, moment)
         return true
     }
 
-    /// Nothing tells what the screen shows: no agent feeds the session, or its source does not deliver.
+    /// Records that the screen's state is unknown: no agent feeds the session, or its source does not deliver.
     package mutating func interrupted() { (shown, staticSince) = (nil, nil) }
 
-    /// The source that the pictures are from does not deliver any more.
+    /// Records that the source of the current pictures no longer delivers.
     package mutating func sourceLost() {
         interrupted()
         awaitsFrame = true
     }
 
-    /// Whether what somebody waits for is so at `now`.
+    /// Returns whether the condition is met at `now`.
     package func verdict(_ condition: Condition, now: NIODeadline) -> Verdict {
         switch condition {
         case .changed(let since, let settled):

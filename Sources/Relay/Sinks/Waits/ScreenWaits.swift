@@ -1,20 +1,21 @@
 import NIOCore
 
-/// Those who wait until a session's screen changes or is static.
+/// The callers that wait until a session's screen changes or is static.
 @MediaLoop
 final class ScreenWaits: Sink {
-    /// One who waits.
+    /// A caller that waits.
     struct Waiter: Hashable {
         fileprivate let id: Int
     }
 
+    /// A condition that was met.
     struct Result {
         let moment: ScreenActivity.Moment
-        /// When it was so.
+        /// When the condition was met.
         let time: NIODeadline
     }
 
-    /// How many may wait at once.
+    /// How many callers may wait at once.
     var maximum: Int
     private var activity = ScreenActivity()
     private var waiters: [Waiter: Waiters<Void>] = [:]
@@ -23,7 +24,9 @@ final class ScreenWaits: Sink {
     private var isLive = false
     private var ended = false
 
-    /// - Parameter maximum: How many may wait at once.
+    /// Creates the waits of a session.
+    ///
+    /// - Parameter maximum: How many callers may wait at once.
     init(maximum: Int) { self.maximum = maximum }
 
     // MARK: Sink
@@ -51,7 +54,7 @@ final class ScreenWaits: Sink {
 
     // MARK: Waiting
 
-    /// Takes a place, which ``wait(_:for:until:)`` and ``abandon(_:)`` give back.
+    /// Reserves a place, which ``abandon(_:)`` releases.
     func join() throws(ScreenWaitFailure) -> Waiter {
         guard !ended else { throw .ended }
         guard waiters.count < maximum else { throw .tooMany(limit: maximum) }
@@ -61,12 +64,11 @@ final class ScreenWaits: Sink {
         return waiter
     }
 
-    /// Waits until `condition` is so, which it may be already.
+    /// Waits until `condition` is met, which may be at once. A caller may wait again after a time-out.
     func wait(_ waiter: Waiter, for condition: ScreenActivity.Condition, until deadline: NIODeadline)
         async
         throws(ScreenWaitFailure) -> Result
     {
-        defer { waiters[waiter] = nil }
         while true {
             guard !ended else { throw .ended }
             guard let news = waiters[waiter] else { throw .abandoned }
@@ -82,17 +84,17 @@ final class ScreenWaits: Sink {
         }
     }
 
-    /// The one who waits has gone.
+    /// Releases a place when its caller is gone.
     func abandon(_ waiter: Waiter) { waiters.removeValue(forKey: waiter)?.resume(with: ()) }
 }
 
-/// Why nobody says that a screen has changed or is static.
+/// Why a wait has no answer.
 enum ScreenWaitFailure: Error {
     case timedOut
-    /// As many as this wait already.
+    /// The limit of waiting callers is reached.
     case tooMany(limit: Int)
     /// The session has ended.
     case ended
-    /// The one who waited has gone.
+    /// The waiting caller is gone.
     case abandoned
 }

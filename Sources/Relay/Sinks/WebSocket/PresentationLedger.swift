@@ -1,19 +1,23 @@
 package import Media
 package import NIOCore
 
-/// What one viewer says of when it presented pictures, checked against what it was sent.
+/// Checks one viewer's claims about when it presented pictures against what it was sent.
 ///
-/// A viewer may say anything. So an instant counts only for a picture of a new frame, captured since it joined, that it was sent in the last 10 s, each once and in their
-/// order, and between the picture's sending and the acknowledgement's coming: nobody presents what has not been sent yet, or tells of it before.
-/// A viewer's idea of the relay's clock is allowed an error of 0.1 s; within that the nearer of the two bounds counts. No viewer counts more
-/// than 20 times a second.
+/// A viewer may claim anything. So a claim counts only if all of these hold:
+///
+/// - It is about a new frame, captured since the viewer joined and sent in the last 10 s.
+/// - Each picture is claimed once, and in order.
+/// - The instant lies between the sending and the acknowledgement. A viewer's clock may be off by 0.1 s; within that
+///   the nearer bound counts.
+/// - The viewer makes at most 20 claims per second.
 package struct PresentationLedger: Sendable {
+    /// The result of checking a claim.
     package enum Verdict: Sendable, Equatable {
         /// From capture to presentation, ns.
         case counts(UInt64)
-        /// It is about no picture that counts, or was too many.
+        /// The picture does not count, or the viewer made too many claims.
         case passedOver
-        /// The instant cannot be.
+        /// The instant is impossible.
         case refused
     }
 
@@ -23,12 +27,12 @@ package struct PresentationLedger: Sendable {
         let sent: UInt64
     }
 
-    /// ns.
+    /// The greatest age of a picture and the greatest clock error, ns.
     private static let (longest, clockError) = (10_000_000_000 as UInt64, 100_000_000 as UInt64)
-    /// Beyond this many the oldest are forgotten: 10 s at 60 pictures a second.
+    /// Most pictures kept; the oldest are forgotten. 600 is 10 s at 60 fps.
     private static let capacity = 600
 
-    /// When it joined, monotonic ns.
+    /// When the viewer joined, monotonic ns.
     private let begin: UInt64
     private var sent = CircularBuffer<Entry>()
     private var newest: UInt64 = 0
@@ -36,17 +40,18 @@ package struct PresentationLedger: Sendable {
 
     package init(now: NIODeadline) { begin = now.uptimeNanoseconds }
 
-    /// The viewer is being sent a picture.
+    /// Records a picture that is being sent to the viewer.
     package mutating func sent(_ header: UnitHeader, now: NIODeadline) {
-        // A repeat shows a frame of before, and joiners get some that are older than they are.
+        // Repeats show old frames, and a new viewer may get frames that were captured before it joined.
         guard !header.flags.contains(.repeat), header.captured >= begin, header.captured > newest else { return }
-        // A stamp ahead of the clock must not outrank all that follow.
+        // A timestamp ahead of the clock must not outrank all later ones.
         newest = min(header.captured, now.uptimeNanoseconds)
         if sent.count == Self.capacity { _ = sent.popFirst() }
         sent.append(Entry(pts: header.pts, captured: header.captured, sent: now.uptimeNanoseconds))
     }
 
-    /// The viewer says that it presented the picture of this PTS, at an instant of the relay's clock in monotonic ns.
+    /// Checks the claim that the picture with this PTS was presented at `instant`, on the relay's monotonic clock in
+    /// ns.
     package mutating func presented(_ pts: Int64, at instant: UInt64, now: NIODeadline) -> Verdict {
         while let first = sent.first, first.pts < pts { _ = sent.popFirst() }
         guard let entry = sent.first, entry.pts == pts else { return .passedOver }

@@ -4,9 +4,9 @@ package import NIOCore
 import Program
 import Wire
 
-/// What a viewer is told on its WebSocket beside pictures: one JSON object a message.
+/// The events that a viewer gets on its WebSocket besides pictures: one JSON object per message.
 enum ViewerEvent {
-    /// The version of docs/websocket.md.
+    /// The version of the protocol in docs/reference/websocket.md.
     private static let version = 1
 
     @MediaLoop
@@ -36,10 +36,12 @@ enum ViewerEvent {
         ]
     }
 
+    /// Returns the event for a gap.
+    ///
     /// - Parameter dropped: Pictures left out before the one that follows.
     static func resync(dropped: UInt64) -> JSONValue { ["type": "resync", "dropped": JSONValue(dropped)] }
 
-    /// The relay closes the connection.
+    /// Returns the event before the relay closes the connection.
     static func end(_ reason: ViewerClosure) -> JSONValue { ["type": "end", "reason": .string(reason.rawValue)] }
 
     static func clock(id: JSONValue, now: UInt64) -> JSONValue {
@@ -47,12 +49,14 @@ enum ViewerEvent {
     }
 }
 
-/// The message that carries an access unit to a WebSocket; see docs/websocket.md.
+/// The message that carries an access unit to a WebSocket; see docs/reference/websocket.md.
 package enum UnitMessage {
     /// Bytes before the access unit.
     package static let headByteCount = 36
 
-    /// - Parameter relayed: When the relay had the unit, monotonic ns.
+    /// Returns the bytes before the access unit.
+    ///
+    /// - Parameter relayed: When the relay received the unit, monotonic ns.
     package static func head(_ header: UnitHeader, relayed: UInt64) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(headByteCount)

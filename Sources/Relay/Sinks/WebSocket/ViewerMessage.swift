@@ -1,17 +1,18 @@
 package import HeliographAPI
 
-/// What a viewer says on its WebSocket: one JSON object a message.
+/// A message from a viewer on its WebSocket: one JSON object.
 package enum ViewerMessage: Sendable, Equatable {
-    /// It wants a keyframe.
+    /// The viewer wants a keyframe.
     case keyframe
-    /// It has presented the picture of this PTS, µs, at least 0, and when, on the relay's clock in monotonic ns, if it knows.
+    /// The viewer has presented the picture with this PTS, µs, at least 0. If known, it adds when, in monotonic ns on
+    /// the relay's clock.
     case acknowledgement(Int64, presented: UInt64?)
-    /// It wants the relay's clock, with what it named the question.
+    /// The viewer wants the relay's clock. The value is its id for the question.
     case clock(JSONValue)
-    /// A type of a later release: ignored.
+    /// A type from a later release, which is ignored.
     case unknown
 
-    /// Longest id of a question, bytes: it is sent back.
+    /// Longest id of a question, in bytes, because the answer repeats it.
     private static let longestID = 64
 
     package struct Malformed: Error, Equatable, CustomStringConvertible {
@@ -25,25 +26,26 @@ package enum ViewerMessage: Sendable, Equatable {
         } catch {
             throw Malformed(description: "not JSON")
         }
-        guard case .string(let type) = value["type"] else { throw Malformed(description: "no type") }
+        guard case .string(let type) = value["type"] else { throw Malformed(description: "the type is missing") }
         switch type {
         case "keyframe": self = .keyframe
         case "ack":
-            // Pictures' time stamps begin at 0: what is computed from those cannot overflow.
+            // PTS begin at 0. Rejecting negative ones prevents overflows.
             guard case .integer(let pts) = value["pts"], pts >= 0 else {
-                throw Malformed(description: "ack without pts")
+                throw Malformed(description: "ack has no pts")
             }
             switch value["presented"] {
             case nil, .null?: self = .acknowledgement(Int64(clamping: pts), presented: nil)
             case .integer(let instant)? where instant >= 0:
                 self = .acknowledgement(Int64(clamping: pts), presented: UInt64(clamping: instant))
-            default: throw Malformed(description: "presented is no instant")
+            default: throw Malformed(description: "presented is not a timestamp")
             }
         case "clock":
             switch value["id"] {
-            case .string(let id)? where id.utf8.count > Self.longestID: throw Malformed(description: "a long id")
+            case .string(let id)? where id.utf8.count > Self.longestID:
+                throw Malformed(description: "the id is too long")
             case .integer?, .string?: self = .clock(value["id"] ?? nil)
-            default: throw Malformed(description: "clock without id")
+            default: throw Malformed(description: "clock has no id")
             }
         default: self = .unknown
         }

@@ -1,7 +1,7 @@
 import HeliographAPI
 import NIOCore
 
-/// What a viewer is told each second.
+/// The statistics that a viewer gets each second.
 struct ViewerStatistics {
     private static let interval = TimeAmount.seconds(1)
 
@@ -14,7 +14,7 @@ struct ViewerStatistics {
         (last, pictures, bytes) = (now, stream.pictures, stream.bytes)
     }
 
-    /// The event, once a second.
+    /// Returns the event, once a second.
     @MediaLoop
     mutating func due(_ session: Session, delivered: DeliveryCounters, behind: Int64?, now: NIODeadline) -> JSONValue? {
         let elapsed = now - last

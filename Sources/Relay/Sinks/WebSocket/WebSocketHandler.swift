@@ -2,7 +2,8 @@ import HeliographAPI
 import NIOCore
 import NIOWebSocket
 
-/// A viewer's WebSocket on its connection's event loop: the protocol is answered here, what it says of the session on the media loop.
+/// A viewer's WebSocket on its connection's event loop. The protocol is handled here, the viewer's messages on the
+/// media loop.
 final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -13,7 +14,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private let viewer: WebSocketViewer
     private var machine: WebSocketMachine
     private var ticks: RepeatedTask?
-    /// When Close has left.
+    /// Completes when Close has been written.
     private var closeSent: EventLoopFuture<Void>?
 
     init(viewer: WebSocketViewer, policy: WebSocketMachine.Policy) {
@@ -31,7 +32,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.begin() } }
     }
 
-    /// Comes in any case; a connection that closed while it was upgraded does not become inactive once more.
+    /// Ends the viewer. It is always called; a connection that closed during the upgrade gets no `channelInactive`.
     func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -49,7 +50,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         perform(machine.received(unwrapInboundIn(data), now: .now()), context: context)
     }
 
-    /// The viewer's messages. Those that were on their way when Close was sent are left out (section 5.5.1 of RFC 6455).
+    /// Writes the viewer's messages, except those on their way when Close was sent (RFC 6455, section 5.5.1).
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard machine.isOpen else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -68,7 +69,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed {
-            // A WebSocket has no halves: without a Close this is a peer that is gone.
+            // WebSockets have no half-closed state: without a Close the peer is gone.
             context.close(promise: nil)
         } else if let close = event as? WebSocketClose {
             perform(machine.close(close, now: .now()), context: context)
@@ -81,7 +82,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         for action in actions {
             switch action {
             case .ping(let payload): send(.ping, payload, context: context)
-            // Not to a peer that does not read: only the latest Ping has to be answered (section 5.5.3).
+            // A peer that does not read gets none: only the latest Ping needs an answer (section 5.5.3).
             case .pong(let payload): if context.channel.isWritable { send(.pong, payload, context: context) }
             case .message(let text): received(text, context: context)
             case .close(let close):
@@ -107,9 +108,9 @@ final class WebSocketHandler: ChannelDuplexHandler {
         do {
             switch try ViewerMessage(parsing: text) {
             case .clock(let id):
-                // An answer that waits is worth nothing.
+                // A delayed clock answer is useless.
                 guard context.channel.isWritable else { return }
-                // At once and here, since the viewer takes half of the way there and back for the way back.
+                // Answered here at once, because the viewer assumes equal delays both ways.
                 let event = ViewerEvent.clock(id: id, now: NIODeadline.now().uptimeNanoseconds)
                 send(.text, Array(event.text.utf8), context: context)
             case .keyframe: MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.wantsKeyframe() } }

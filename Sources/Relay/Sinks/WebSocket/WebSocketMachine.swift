@@ -2,10 +2,10 @@ import Media
 package import NIOCore
 package import NIOWebSocket
 
-/// Why a WebSocket ends, as the other side is told.
+/// Why a WebSocket ends, as sent to the peer.
 package struct WebSocketClose: Sendable, Equatable {
     package var code: UInt16
-    /// At most 123 bytes.
+    /// The reason in plain text; at most 123 bytes.
     package var reason: String
 
     package init(_ code: WebSocketErrorCode, _ reason: String = "") {
@@ -13,39 +13,42 @@ package struct WebSocketClose: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// Section 7.4.1 of RFC 6455 leaves it to its registry: try again later.
+    /// "Try again later", from the IANA registry that section 7.4.1 of RFC 6455 refers to.
     package static let tryAgainLater = WebSocketErrorCode.unknown(1013)
-    /// Of the codes for private use: the viewer was behind for too long.
+    /// A code for private use: the viewer was behind for too long.
     package static let fellBehind = WebSocketErrorCode.unknown(4001)
 }
 
-/// One WebSocket connection from the server's side (RFC 6455): checks what comes in, answers control frames, notices a peer that is gone.
+/// The server's side of one WebSocket connection (RFC 6455). It checks what comes in, answers control frames, and
+/// notices when the peer is gone.
 package struct WebSocketMachine: Sendable {
+    /// The limits on a viewer's WebSocket.
     package struct Policy: Sendable {
-        /// Most bytes of a message, fragments together.
+        /// Most bytes of a message, all fragments together.
         package var maximumMessage = 4 << 10
         package var pingInterval = TimeAmount.seconds(5)
-        /// After how long without an answer to a ping the peer is gone.
+        /// How long a ping may stay unanswered before the peer counts as gone.
         package var pongTimeout = TimeAmount.seconds(15)
-        /// How long the peer's Close may take.
+        /// How long to wait for the peer's Close.
         package var closeTimeout = TimeAmount.seconds(1)
-        /// Frames at once, and per second in the long run.
+        /// Most frames at once, and per second in the long run.
         package var burst = 500
         package var framesPerSecond = 250
 
         package init() {}
     }
 
+    /// What to do after an event.
     package enum Action: Sendable, Equatable {
         case ping([UInt8])
         case pong([UInt8])
-        /// A whole text message.
+        /// A complete text message has arrived.
         case message(String)
-        /// Send Close. Nothing else is sent behind it.
+        /// Send Close, and nothing after it.
         case close(WebSocketClose)
-        /// Close the connection, once what was sent is out.
+        /// Close the connection once all output is written.
         case finish
-        /// Close the connection: nobody is there.
+        /// Close the connection at once: the peer is gone.
         case drop
     }
 
@@ -59,7 +62,7 @@ package struct WebSocketMachine: Sendable {
     private let policy: Policy
     private var state = State.open
     private var frames: TokenBucket
-    /// The text message that has begun and not ended.
+    /// The text message received so far; `nil` between messages.
     private var fragments: [UInt8]?
 
     /// Payloads of the pings that have no answer yet.
@@ -82,7 +85,7 @@ package struct WebSocketMachine: Sendable {
         switch state {
         case .dropped: return []
         case .closing:
-            // What was on its way is not read any more.
+            // After a Close from this side, only the peer's Close counts.
             return frame.opcode == .connectionClose ? [.finish] : []
         case .open: break
         }
@@ -105,7 +108,7 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// The bytes that came are no frame, or one that is too long.
+    /// Closes because the bytes that came are not a frame, or it is too long.
     package mutating func received(_ error: NIOWebSocketError, now: NIODeadline) -> [Action] {
         guard isOpen else { return [] }
         switch error {
@@ -130,7 +133,7 @@ package struct WebSocketMachine: Sendable {
     }
 
     private mutating func pong(_ payload: [UInt8], now: NIODeadline) -> [Action] {
-        // Only who has read a ping knows what stands in it.
+        // A pong counts only if it repeats a ping's payload, which proves that the peer read the ping.
         guard let place = pings.firstIndex(of: payload) else { return [] }
         pings.removeLeading(place &+ 1)
         lastPong = now
@@ -148,7 +151,8 @@ package struct WebSocketMachine: Sendable {
         return close(.init(.unknown(code)), now: now) + [.finish]
     }
 
-    /// Section 7.4 of RFC 6455, and IANA's registry: 1004 to 1006 and 1015 are never sent.
+    /// Returns whether a peer may send this code. 1004 to 1006 and 1015 are never sent (RFC 6455, section 7.4, and
+    /// IANA).
     private static func mayBeSent(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -166,7 +170,7 @@ package struct WebSocketMachine: Sendable {
         return [.close(close)]
     }
 
-    /// Called now and then.
+    /// Returns what is due by `now`. Called periodically.
     package mutating func tick(now: NIODeadline) -> [Action] {
         switch state {
         case .dropped: return []
@@ -187,6 +191,7 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
+    /// Closes because the peer violated the protocol.
     private mutating func violation(_ reason: String, now: NIODeadline) -> [Action] {
         close(.init(.protocolError, reason), now: now)
     }

@@ -4,11 +4,11 @@ import NIOWebSocket
 
 /// A viewer on a WebSocket.
 ///
-/// Its connection belongs to another event loop. Messages go there a batch at a time, and word of what the socket took comes back: so much
-/// is under way at most, and all else waits in the queue, which knows what may be dropped.
+/// Its connection belongs to another event loop. Messages go there in batches, and the socket's progress is reported
+/// back. The bytes under way are bounded; the rest waits in the queue, which can drop it by its rules.
 @MediaLoop
 final class WebSocketViewer: RenditionViewer {
-    /// Bytes under way to the socket at which it counts as full.
+    /// The number of bytes under way to the socket at which it counts as full.
     private static let window = 128 << 10
     private static let tickInterval = TimeAmount.milliseconds(200)
 
@@ -23,7 +23,7 @@ final class WebSocketViewer: RenditionViewer {
     private let session: Session
     private let channel: any Channel
     let format: StreamFormat
-    /// Its messages have no place for another track.
+    /// Whether it wants sound. Its messages have no place for another track.
     let wantsSound = false
     private let join: Join?
     private(set) var queue: ViewerQueue
@@ -34,16 +34,18 @@ final class WebSocketViewer: RenditionViewer {
     private var presentations: PresentationLedger
     private var statistics: ViewerStatistics
     private var ticks: RepeatedTask?
-    // What the viewer was told last.
+    // The last events that the viewer got.
     private var source: String?
     private var configuration: StreamConfiguration?
     private var lastPTS: Int64?
-    /// The PTS of the last picture that it says it has presented.
+    /// The PTS of the last picture that it claims to have presented.
     private var presentedPTS: Int64?
 
+    /// Creates a viewer for a connection that is about to become a WebSocket.
+    ///
     /// - Parameters:
-    ///   - container: Nil for Annex B.
-    ///   - join: Nil for the session's way.
+    ///   - container: `nil` for Annex B.
+    ///   - join: `nil` for the session's setting.
     init(session: Session, channel: any Channel, container: Container?, join: Join?, limits: ViewerQueue.Limits) {
         self.session = session
         self.channel = channel
@@ -58,11 +60,11 @@ final class WebSocketViewer: RenditionViewer {
 
     // MARK: The connection's side
 
-    /// The connection is a WebSocket now.
+    /// Begins once the connection is a WebSocket.
     func begin() {
         send([text(ViewerEvent.hello(session))] + sourceChange())
         guard session.admit(self, join: join) else {
-            // There was room when the upgrade was agreed.
+            // There was room when the upgrade was accepted.
             return close(.init(WebSocketClose.tryAgainLater, "the session has ended or is full"))
         }
         ticks = MediaLoop.eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) {
@@ -71,6 +73,7 @@ final class WebSocketViewer: RenditionViewer {
         }
     }
 
+    /// Ends the viewer after its connection has closed.
     func leave() {
         ended = true
         ticks?.cancel()
@@ -79,7 +82,9 @@ final class WebSocketViewer: RenditionViewer {
 
     func wantsKeyframe() { session.source.sinkWantsKeyframe() }
 
-    /// - Parameter instant: When, on the relay's clock in monotonic ns, if it knows.
+    /// Records an acknowledgement of a picture.
+    ///
+    /// - Parameter instant: When it was presented, in monotonic ns on the relay's clock, if known.
     func presented(_ pts: Int64, at instant: UInt64?) {
         presentedPTS = pts
         guard let instant else { return }
@@ -135,6 +140,7 @@ final class WebSocketViewer: RenditionViewer {
         send(messages, of: relayed)
     }
 
+    /// Sends the feed if it has changed, and the statistics if they are due.
     private func tick() {
         let now = NIODeadline.now()
         var messages = sourceChange()
@@ -142,12 +148,13 @@ final class WebSocketViewer: RenditionViewer {
         if let event = statistics.due(session, delivered: queue.counters, behind: behind, now: now) {
             messages.append(text(event))
         }
-        // They are about now: one that is full gets later ones.
+        // Events describe the present, so a full connection skips them and gets later ones.
         if hasRoom { send(messages) }
     }
 
     // MARK: Messages
 
+    /// Returns the event for another feed, if it has changed.
     private func sourceChange() -> [Message] {
         let current = session.stream.feed.rawValue
         guard current != source else { return [] }
@@ -155,6 +162,7 @@ final class WebSocketViewer: RenditionViewer {
         return [text(ViewerEvent.feed(current))]
     }
 
+    /// Returns the message for another configuration, if it has changed.
     private func configurationChange(of rendered: RenderedUnit) -> [Message] {
         guard var next = rendered.unit.configuration else { return [] }
         if let beginning = rendered.beginning { next.preamble = Array(beginning.readableBytesView) }
@@ -175,7 +183,9 @@ final class WebSocketViewer: RenditionViewer {
         channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }
     }
 
-    /// - Parameter relayed: When the relay had the pictures among them.
+    /// Sends a batch of messages.
+    ///
+    /// - Parameter relayed: When the relay received the pictures among them, monotonic ns.
     private func send(_ messages: [Message], of relayed: [UInt64] = []) {
         guard !ended, !messages.isEmpty else { return }
         let bytes = messages.reduce(0) { $0 + $1.byteCount }
@@ -200,7 +210,7 @@ final class WebSocketViewer: RenditionViewer {
         }
     }
 
-    /// The socket took bytes.
+    /// Records that the socket took bytes.
     private func took(_ bytes: Int, of relayed: [UInt64]) {
         underWay -= bytes
         stopwatch.handedOver(relayed)

@@ -1,6 +1,6 @@
 import Media
 
-/// Screenshots by a program that is run for each of them.
+/// Takes each screenshot by running a program.
 final class CommandBackend: ScreenshotBackend {
     let kind = "command"
     let descriptor: Int32? = nil
@@ -50,11 +50,11 @@ final class CommandBackend: ScreenshotBackend {
     }
 }
 
-/// A program that writes a picture of the screen to its standard output: PNG, JPEG or PPM.
+/// A program that writes an image of the screen to its standard output: PNG, JPEG or PPM.
 package struct ScreenshotCommand: Sendable, Equatable {
-    /// The program, a path or a name in PATH, and its arguments. No shell reads them.
+    /// The program (a path, or a name in PATH) and its arguments. They do not pass through a shell.
     package var words: [String]
-    /// How long it may take for one picture, ns.
+    /// How long the program may take for one image, in ns.
     package var timeout: UInt64
 
     package init(words: [String], timeout: UInt64) {

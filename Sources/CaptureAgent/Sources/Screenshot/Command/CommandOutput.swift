@@ -1,13 +1,13 @@
 import Glibc
 
-/// What a program has written, in memory that is used again for the next one.
+/// A program's output, in memory that is reused for the next run.
 package final class CommandOutput {
-    /// Bytes that are read at once, at least.
+    /// The smallest number of bytes to read at once.
     private static let step = 1 << 16
 
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var count = 0
-    /// Most bytes that are kept.
+    /// The largest number of bytes to keep.
     private let limit: Int
 
     package init(limit: Int) {
@@ -23,14 +23,14 @@ package final class CommandOutput {
     func clear() { count = 0 }
 
     enum Progress {
-        /// Nothing more for now.
+        /// There is nothing more to read for now.
         case empty
         case ended
-        /// More than may be, or than there is memory for.
+        /// The output exceeds the limit or the available memory.
         case full
     }
 
-    /// Reads all that a descriptor, which does not block, has.
+    /// Reads everything available from a non-blocking descriptor.
     func readAll(from descriptor: Int32) -> Progress {
         while true {
             guard makeRoom() else { return .full }

@@ -3,15 +3,15 @@ import Glibc
 
 /// A child process with pipes from its standard output and its standard error.
 final class CommandProcess {
-    /// Reading ends, which do not block.
+    /// The reading ends of the pipes, which do not block.
     let output: Int32
     let errors: Int32
-    /// Readable once the process has ended.
+    /// A descriptor that is readable once the process has ended.
     let ending: Int32
 
     private let pid: pid_t
 
-    /// - Parameter words: The program, a path or a name in PATH, and its arguments.
+    /// - Parameter words: The program (a path, or a name in PATH) and its arguments.
     init(_ words: [String]) throws(CommandError) {
         var (outputEnds, errorEnds): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         var isStarted = false
@@ -35,7 +35,7 @@ final class CommandProcess {
         }
     }
 
-    /// How the process failed, once it has ended; nil where it did not.
+    /// Returns how the process failed, or `nil` if it succeeded. Call it once the process has ended.
     func failure() -> String? {
         var information = siginfo_t()
         guard waitid(P_PID, id_t(pid), &information, WEXITED | WNOHANG | WNOWAIT) == 0 else { return nil }
@@ -46,7 +46,7 @@ final class CommandProcess {
         }
     }
 
-    /// Ends the process with all that is left of its group, and forgets it. Called once.
+    /// Ends the process and the rest of its process group, and reaps it. Must be called once.
     func end() {
         kill(-pid, SIGKILL)
         var status: Int32 = 0
@@ -61,7 +61,9 @@ final class CommandProcess {
         )
     }
 
-    /// Returns 0, or why not.
+    /// Starts the process.
+    ///
+    /// - Returns: 0, or the error number.
     private static func spawn(_ words: [String], output: Int32, errors: Int32, _ pid: inout pid_t) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -72,7 +74,7 @@ final class CommandProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // What this process blocks or ignores is its own matter.
+        // The child must not inherit blocked or ignored signals.
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&all)

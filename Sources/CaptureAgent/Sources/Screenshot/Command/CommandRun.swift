@@ -1,24 +1,24 @@
 import CLinux
 import Glibc
 
-/// Why a program gave no picture.
+/// The reason why a program gave no image.
 package struct CommandError: Error, Equatable {
-    /// As in ``SourceError``.
+    /// A cause as in ``SourceError``.
     package let cause: String
-    /// For people.
+    /// The reason, for people.
     package let reason: String
 }
 
-/// One run of a program, in a process group of its own so that it ends with all that it has started.
+/// One run of a program, in its own process group so that everything it has started ends with it.
 package enum CommandRun {
-    /// Most bytes of one picture: the largest in the plainest format, and some to spare.
+    /// The most bytes that one image may have: the largest in the plainest format, with some to spare.
     package static let largestOutput = 256 << 20
-    /// Most bytes of its last line that are told.
+    /// The most bytes of its last line to report.
     private static let mostSaid = 300
 
-    /// Runs a program to its end, and gathers its standard output. Its input is empty.
+    /// Runs a program to its end and collects its standard output. Its standard input is empty.
     ///
-    /// - Returns: false when `stop` was set before; then it has been ended.
+    /// - Returns: `false` if `stop` was set first; the program has then been ended.
     package static func run(
         _ command: ScreenshotCommand,
         into output: CommandOutput,
@@ -37,7 +37,7 @@ package enum CommandRun {
                 timeout: deadline > now ? deadline - now : 0
             )
             if ready[0] { return false }
-            // Looked at before the pipes are read: what it wrote before its end is in them by then.
+            // Checked before the pipes are read, because everything the program wrote before its end is then in them.
             let hasEnded = ready[1]
             for pipe in pipes {
                 switch pipe.sink.readAll(from: pipe.descriptor) {
@@ -52,7 +52,7 @@ package enum CommandRun {
                     )
                 }
             }
-            // Whatever it leaves running may hold the pipes open.
+            // A process that it leaves running may hold the pipes open.
             if hasEnded { break }
             if MonotonicClock.now >= deadline {
                 let seconds = Double(command.timeout) / 1e9

@@ -1,24 +1,24 @@
 package import Media
 
-/// A picture that some program has written as PNG, JPEG or PPM.
+/// An image that another program has written as PNG, JPEG or PPM.
 package protocol Image {
-    /// Reads the head. `bytes` have to stay until the picture is drawn.
+    /// Reads the header. `bytes` must stay valid until the image is drawn.
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError)
 
     var size: PictureSize { get }
 
-    /// Writes the pixels, as BGRx, into rows of `stride` bytes from `first` on.
+    /// Writes the pixels, as BGRx, into rows of `stride` bytes, starting at `first`.
     func draw(into first: UnsafeMutableRawPointer, stride: Int) throws(ImageError)
 }
 
-/// Why bytes are no picture, for people.
+/// The reason why bytes cannot be read as an image, for people.
 package struct ImageError: Error, Equatable {
     package let reason: String
 }
 
-/// Reads pictures of all kinds, by how they begin.
+/// A reader of all image formats, which it recognises by their first bytes.
 package enum Images {
-    /// The picture in `bytes`, of a size that encoders take.
+    /// Returns the image in `bytes`. Its size must be one that encoders accept.
     package static func read(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> any Image {
         let kind: any Image.Type
         if bytes.starts(with: PPMPicture.beginning) {

@@ -1,10 +1,10 @@
 import CTurboJPEG
 package import Media
 
-/// A JPEG picture.
+/// A JPEG image.
 package final class JPEGPicture: Image {
     static let beginning: [UInt8] = [0xFF, 0xD8, 0xFF]
-    /// `TJFLAG_STOPONWARNING`: a damaged picture is not shown; `TJFLAG_LIMITSCANS`: nor one that is made to take for ever.
+    /// `TJFLAG_STOPONWARNING` rejects damaged images, and `TJFLAG_LIMITSCANS` those that are built to take forever.
     private static let flags = Int32(TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS)
 
     package let size: PictureSize

@@ -1,9 +1,9 @@
 package import Media
 
-/// A picture in the binary form of PPM, 8 bits a colour (netpbm's ppm(5)).
+/// An image in the binary form of PPM, with 8 bits per colour (netpbm's ppm(5)).
 package struct PPMPicture: Image {
     static let beginning = [UInt8](ascii: "P6")
-    /// Digits of the largest number that is read.
+    /// The most digits that a number may have.
     private static let mostDigits = 5
 
     package let size: PictureSize
@@ -19,7 +19,8 @@ package struct PPMPicture: Image {
         guard largest == 255 else {
             throw ImageError(reason: "a PPM picture with colours up to \(largest), not 255")
         }
-        // One byte of white space, whichever, then the pixels: they may begin with bytes that look like it.
+        // Exactly one white-space byte precedes the pixels, because pixels may start with bytes that look like white
+        // space.
         guard place < bytes.count, Self.isSpace(bytes[place]) else { throw Self.broken }
         place += 1
         let missing = width * height * 3 - (bytes.count - place)
@@ -44,7 +45,7 @@ package struct PPMPicture: Image {
 
     private static let broken = ImageError(reason: "a PPM picture with a broken head")
 
-    /// A decimal number after white space and comments.
+    /// Reads a decimal number after white space and comments.
     private static func number(_ bytes: UnsafeRawBufferPointer, at place: inout Int) throws(ImageError) -> Int {
         let start = place
         while place < bytes.count, isSpace(bytes[place]) || bytes[place] == UInt8(ascii: "#") {

@@ -2,12 +2,13 @@ import CWayland
 import Media
 import Wire
 
-/// Screenshots from a compositor of wlroots' kind, by zwlr_screencopy_manager_v1: it copies its next picture into our memory.
+/// Screenshots from a wlroots-based compositor through zwlr_screencopy_manager_v1: it copies its next picture into our
+/// memory.
 final class ScreencopyBackend: ScreenshotBackend {
     let kind = "wlr-screencopy"
     let pace = ShotSchedule.Pace.refresh
 
-    /// How long the compositor may take for a shot, ns. It waits for the screen's next refresh.
+    /// How long the compositor may take for a shot, in ns. It waits for the screen's next refresh.
     private static let shotTimeout: UInt64 = .milliseconds(2_000)
 
     private let connection: WaylandConnection
@@ -16,7 +17,7 @@ final class ScreencopyBackend: ScreenshotBackend {
     private let withCursor: Bool
     private var pool: ShotPool<OpaquePointer>
 
-    /// - Parameter output: The monitor's name; the first one when nil.
+    /// - Parameter output: The monitor's name; `nil` for the first one.
     convenience init(output: String?, cursor: CursorDrawing) throws(SourceError) {
         try self.init(cursor: cursor) { outputs throws(SourceError) in
             guard let wanted = output else {
@@ -34,7 +35,7 @@ final class ScreencopyBackend: ScreenshotBackend {
         }
     }
 
-    /// - Parameter choose: Which of the outputs.
+    /// - Parameter choose: Selects one of the outputs.
     init(
         cursor: CursorDrawing,
         choose: ([WaylandOutput]) throws(SourceError) -> WaylandOutput
@@ -86,7 +87,7 @@ final class ScreencopyBackend: ScreenshotBackend {
         guard try handleEvents(until: deadline, stop: stop, { progress.hasEnded }) else { return nil }
         guard let captured = progress.captured else { throw Self.failed("it refused") }
         if progress.isTurnedOver { memory.turnOver() }
-        // What is copied is what the monitor is sent, turned.
+        // The copy has the orientation in which the picture is sent to the monitor.
         return Shot(
             memory: memory,
             captured: CaptureTime.of(stamp: captured, arrival: MonotonicClock.now),
@@ -101,7 +102,9 @@ final class ScreencopyBackend: ScreenshotBackend {
 
     // MARK: - Private
 
-    /// Returns false when `stop` was set first.
+    /// Handles events.
+    ///
+    /// - Returns: `false` if `stop` was set first.
     private func handleEvents(
         until deadline: UInt64,
         stop: Event,

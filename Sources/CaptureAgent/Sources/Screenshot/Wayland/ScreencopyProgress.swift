@@ -1,9 +1,9 @@
 import CWayland
 import Media
 
-/// What the compositor has said of one shot so far.
+/// What the compositor has reported about one shot so far.
 final class ScreencopyProgress {
-    /// Codes of `wl_shm_format`, which names bytes from a little-endian word's highest one on.
+    /// Codes of `wl_shm_format`, which names bytes from the highest one of a little-endian word.
     private static let formats: [(code: UInt32, pixels: PixelFormat)] = [
         (WL_SHM_FORMAT_XRGB8888.rawValue, .bgrx),
         (WL_SHM_FORMAT_ARGB8888.rawValue, .bgra),
@@ -11,20 +11,20 @@ final class ScreencopyProgress {
         (WL_SHM_FORMAT_ABGR8888.rawValue, .rgba),
     ]
 
-    /// How the picture is to lie in memory, once that is known.
+    /// The required layout in memory, once it is known.
     private(set) var description: FrameDescription?
-    /// The last row comes first.
+    /// Whether the last row comes first.
     fileprivate(set) var isTurnedOver = false
-    /// When the screen looked so, ns of the compositor's clock; nil until the shot is done.
+    /// When the screen looked like this, in ns of the compositor's clock; `nil` until the shot is done.
     fileprivate(set) var captured: Int64?
     fileprivate(set) var hasFailed = false
 
     var hasEnded: Bool { captured != nil || hasFailed }
 
-    /// The code of a format for `wl_shm`.
+    /// Returns the `wl_shm` code of a format.
     static func code(of pixels: PixelFormat) -> UInt32 { formats.first { $0.pixels == pixels }!.code }
 
-    /// Only pictures of four bytes a pixel and of a side that encoders take; all others fail.
+    /// Accepts only pictures with four bytes per pixel and sides that encoders accept; all others fail.
     fileprivate func offered(format: UInt32, width: UInt32, height: UInt32, stride: UInt32) {
         guard let pixels = Self.formats.first(where: { $0.code == format })?.pixels, (2...8192).contains(width),
             (2...8192).contains(height), stride >= width * UInt32(PixelFormat.bytesPerPixel), stride <= 65_536
@@ -57,7 +57,7 @@ nonisolated(unsafe) let screencopyEvents: UnsafePointer<cwayland_screencopy_fram
     )
 )
 
-/// The progress behind a listener's data pointer. It outlives its frame's proxy, and with it the listener.
+/// Returns the progress from a listener's data pointer. It outlives its frame's proxy and thus the listener.
 private func progress(_ data: UnsafeMutableRawPointer) -> ScreencopyProgress {
     Unmanaged<ScreencopyProgress>.fromOpaque(data).takeUnretainedValue()
 }

@@ -2,22 +2,22 @@ import CWayland
 import Glibc
 import Media
 
-/// A monitor of the compositor's.
+/// A monitor of the compositor.
 struct WaylandOutput {
     let proxy: OpaquePointer
-    /// By which the registry knows it.
+    /// The output's number in the registry.
     let global: UInt32
-    /// Such as `DP-1`; nil where the compositor does not say.
+    /// The output's name, such as `DP-1`; `nil` if the compositor does not report it.
     var name: String?
-    /// The current mode's.
+    /// The size of the current mode.
     var size: PictureSize?
-    /// Clockwise quarter turns, 0 to 3, that make upright what the monitor is sent.
+    /// Clockwise quarter turns, 0 to 3, that make the monitor's picture upright.
     var orientation: UInt8 = 0
 }
 
-/// A connection to a Wayland compositor: what is needed to take screenshots. Used in one thread.
+/// A connection to a Wayland compositor with the objects that screenshots need. Used in one thread.
 final class WaylandConnection {
-    /// How long the compositor may take to answer, ns.
+    /// How long the compositor may take to answer, in ns.
     private static let answerTimeout: UInt64 = .milliseconds(3_000)
 
     private let display: OpaquePointer
@@ -26,7 +26,7 @@ final class WaylandConnection {
     private(set) var screencopyManager: OpaquePointer?
     private(set) var outputs: [WaylandOutput] = []
 
-    /// Connects to the compositor of WAYLAND_DISPLAY, and asks what it has.
+    /// Connects to the compositor of WAYLAND_DISPLAY and asks for its objects.
     init() throws(SourceError) {
         guard let display = wl_display_connect(nil) else { throw Self.unavailable(String(cString: strerror(errno))) }
         guard let registry = wl_display_get_registry(display) else {
@@ -36,7 +36,7 @@ final class WaylandConnection {
         (self.display, self.registry) = (display, registry)
         wl_registry_add_listener(registry, registryEvents, Unmanaged.passUnretained(self).toOpaque())
         do throws(SourceError) {
-            // The first answer names the outputs, the second tells about each.
+            // The first answer names the outputs, the second describes them.
             try roundTrip()
             try roundTrip()
         } catch {
@@ -45,12 +45,12 @@ final class WaylandConnection {
         }
     }
 
-    /// Ends the connection. Called once.
+    /// Ends the connection. Must be called once.
     func close() {
         wl_display_disconnect(display)
     }
 
-    /// Readable when ``processEvents()`` has something to do.
+    /// A descriptor that is readable when ``processEvents()`` has work.
     var descriptor: Int32 { wl_display_get_fd(display) }
 
     /// Handles what the compositor has sent, without waiting.
@@ -58,7 +58,10 @@ final class WaylandConnection {
         _ = try handleEvents(until: 0, stop: nil) { false }
     }
 
-    /// Handles what the compositor sends until `isDone`, and returns true; false when `stop` is set or `deadline` (monotonic ns) comes first.
+    /// Handles what the compositor sends until `isDone` returns `true`.
+    ///
+    /// - Parameter deadline: In monotonic ns.
+    /// - Returns: `false` if `stop` is set or the deadline is reached first.
     func handleEvents(until deadline: UInt64, stop: Event?, _ isDone: () -> Bool) throws(SourceError) -> Bool {
         while true {
             while wl_display_prepare_read(display) != 0 { try check(wl_display_dispatch_pending(display)) }
@@ -66,7 +69,7 @@ final class WaylandConnection {
                 wl_display_cancel_read(display)
                 return true
             }
-            // What does not fit into the socket now goes as soon as it does.
+            // What does not fit into the socket now is sent as soon as it does.
             let isFull = wl_display_flush(display) < 0 && errno == EAGAIN
             let now = MonotonicClock.now
             let ready = Poll.wait(
@@ -140,7 +143,7 @@ final class WaylandConnection {
     }
 }
 
-/// A copy of a table of events that stays where it is for good, as libwayland keeps the pointer.
+/// Returns a copy of an event table that is never freed, because libwayland keeps the pointer.
 func permanent<Table>(_ table: Table) -> UnsafePointer<Table> {
     let memory = UnsafeMutablePointer<Table>.allocate(capacity: 1)
     memory.initialize(to: table)
@@ -166,7 +169,7 @@ nonisolated(unsafe) private let callbackEvents = permanent(
 nonisolated(unsafe) private let outputEvents = permanent(
     wl_output_listener(
         geometry: { data, output, _, _, _, _, _, _, _, transform in
-            // Four to seven are mirrored before they are turned; the turn is the same.
+            // Transforms four to seven are mirrored before they are turned; the turn is the same.
             data.map(connection)?.updateOutput(output) { $0.orientation = UInt8(truncatingIfNeeded: transform & 3) }
         },
         mode: { data, output, flags, width, height, _ in
@@ -182,7 +185,7 @@ nonisolated(unsafe) private let outputEvents = permanent(
     )
 )
 
-/// The connection behind a listener's data pointer. It outlives its listeners, which only it calls.
+/// Returns the connection from a listener's data pointer. It outlives its listeners, because only it dispatches them.
 private func connection(_ data: UnsafeMutableRawPointer) -> WaylandConnection {
     Unmanaged<WaylandConnection>.fromOpaque(data).takeUnretainedValue()
 }

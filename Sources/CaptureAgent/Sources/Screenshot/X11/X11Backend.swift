@@ -3,7 +3,7 @@ import Glibc
 import Media
 import Wire
 
-/// Screenshots from an X server, by MIT-SHM: it copies its screen into our memory.
+/// Screenshots from an X server through MIT-SHM: it copies its screen into our memory.
 final class X11Backend: ScreenshotBackend {
     let kind = "x11"
     let pace = ShotSchedule.Pace.clock
@@ -13,7 +13,7 @@ final class X11Backend: ScreenshotBackend {
     private var pointer: X11Pointer?
     private var pool: ShotPool<xcb_shm_seg_t>
 
-    /// - Parameter output: The monitor's name; the whole screen when nil.
+    /// - Parameter output: The monitor's name; `nil` for the whole screen.
     init(output: String?, cursor: CursorDrawing) throws(SourceError) {
         let connection = try X11Connection()
         do throws(SourceError) {
@@ -38,7 +38,7 @@ final class X11Backend: ScreenshotBackend {
     }
 
     func take(stop: Event) throws(ShotError) -> Shot? {
-        // Asked for anew each time: a screen changes its size without being asked.
+        // Asked for each time, because a screen can change its size at any time.
         let area = try lossy { () throws(SourceError) in
             try connection.processEvents()
             return try screen.area(stop: stop)
@@ -85,7 +85,7 @@ final class X11Backend: ScreenshotBackend {
         }
     }
 
-    /// No shot: because `stop` is set, or because of `reason`.
+    /// Returns `nil` if `stop` is set, otherwise throws with `reason`.
     private func nothing(_ stop: Event, _ reason: String) throws(ShotError) -> Shot? {
         if stop.isSet { return nil }
         throw .failed(cause: "screenshot_failed", detail: "The X server does not copy its screen (\(reason)).")
@@ -101,7 +101,7 @@ final class X11Backend: ScreenshotBackend {
         throw .unavailable(
             cause: "x11_unavailable",
             detail:
-                "The X server shares no memory (MIT-SHM 1.2), as one on another machine: run the agent where it runs."
+                "The X server shares no memory (MIT-SHM 1.2). It may be on another machine: run the agent there."
         )
     }
 
@@ -112,7 +112,7 @@ final class X11Backend: ScreenshotBackend {
             throw .failed(cause: "screenshot_memory", detail: "No file descriptor is left for a picture.")
         }
         let segment = xcb_generate_id(connection.handle)
-        // What the server has against it shows when it is to write there.
+        // If the server rejects the memory, the error shows when it is asked to write there.
         xcb_shm_attach_fd(connection.handle, segment, descriptor, 0)
         return segment
     }

@@ -2,21 +2,21 @@ import CXCB
 import Glibc
 import Media
 
-/// A connection to an X server, whose answers are waited for no longer than their deadline. Used in one thread.
+/// A connection to an X server. Every wait for an answer has a time limit. Used in one thread.
 final class X11Connection {
-    /// How long the server may take to answer, ns.
+    /// How long the server may take to answer, in ns.
     private static let answerTimeout: UInt64 = .milliseconds(2_000)
 
     let handle: OpaquePointer
-    /// The window that is the whole screen.
+    /// The root window, which covers the whole screen.
     let root: xcb_window_t
-    /// How its pixels lie in memory.
+    /// The layout of its pixels in memory.
     let format: PixelFormat
 
     /// Connects to the X server of DISPLAY.
     init() throws(SourceError) {
         var number: Int32 = 0
-        // Never nil: an object that has failed stands for no connection.
+        // Never `nil`: after a failure, it returns an object in an error state.
         let handle: OpaquePointer! = xcb_connect(nil, &number)
         do throws(SourceError) {
             guard xcb_connection_has_error(handle) == 0, let screen = Self.screen(number, of: handle) else {
@@ -40,28 +40,28 @@ final class X11Connection {
         }
     }
 
-    /// Ends the connection. Called once.
+    /// Ends the connection. Must be called once.
     func close() {
         xcb_disconnect(handle)
     }
 
-    /// Readable when ``processEvents()`` has something to do.
+    /// A descriptor that is readable when ``processEvents()`` has work.
     var descriptor: Int32 { xcb_get_file_descriptor(handle) }
 
-    /// Passes over what the server has sent unasked.
+    /// Discards what the server has sent unasked.
     func processEvents() throws(SourceError) {
         while let event = xcb_poll_for_event(handle) { free(event) }
         try check()
     }
 
-    /// Whether the server has an extension.
+    /// Returns whether the server has an extension.
     func has(_ name: String) throws(SourceError) -> Bool {
         let cookie = xcb_query_extension(handle, UInt16(name.utf8.count), name)
         let answer: X11Answer<xcb_query_extension_reply_t>? = try answer(to: cookie.sequence, stop: nil)
         return answer?.pointee.present == 1
     }
 
-    /// The answer to a request; nil where the server refuses it, or `stop` is set first.
+    /// Returns the answer to a request, or `nil` if the server refuses it or `stop` is set first.
     func answer<Reply>(to sequence: UInt32, stop: Event?) throws(SourceError) -> X11Answer<Reply>? {
         try check()
         xcb_flush(handle)
@@ -130,17 +130,17 @@ final class X11Connection {
     }
 }
 
-/// What the server has answered.
+/// An answer of the server.
 final class X11Answer<Reply> {
     private let memory: UnsafeMutableRawPointer
 
-    /// - Parameter memory: Taken over.
+    /// - Parameter memory: The answer's memory; this object takes ownership.
     fileprivate init(owning memory: UnsafeMutableRawPointer) { self.memory = memory }
 
     deinit { free(memory) }
 
     var pointee: Reply { pointer.pointee }
 
-    /// For the functions that find what follows the reply's fixed part, as long as this object lives.
+    /// The answer for functions that find its variable part. Valid while this object lives.
     var pointer: UnsafeMutablePointer<Reply> { memory.assumingMemoryBound(to: Reply.self) }
 }

@@ -1,14 +1,14 @@
 import CXCB
 import Media
 
-/// The X server's pointer, which is in none of its pictures. Used in one thread.
+/// The X server's pointer, which its pictures do not contain. Used in one thread.
 struct X11Pointer {
     private let connection: X11Connection
     private var question: UInt32?
-    /// The last image, by the server's number for it.
+    /// The last image and the server's serial number for it.
     private var image: (serial: UInt32, image: PointerImage)?
 
-    /// - Returns: nil where the server does not tell about its pointer.
+    /// - Returns: `nil` if the server does not report its pointer.
     init?(_ connection: X11Connection) throws(SourceError) {
         guard try connection.has("XFIXES") else { return nil }
         // The server answers nothing else before it knows the client's version.
@@ -19,12 +19,12 @@ struct X11Pointer {
         self.connection = connection
     }
 
-    /// Asks for the pointer; the answer is to be fetched before the next question.
+    /// Asks for the pointer. The answer must be fetched before the next request.
     mutating func ask() {
         question = xcb_xfixes_get_cursor_image(connection.handle).sequence
     }
 
-    /// The pointer on the whole screen; nil where there is none, or `stop` is set first.
+    /// Returns the pointer on the whole screen, or `nil` if there is none or `stop` is set first.
     mutating func answer(stop: Event) throws(SourceError) -> Pointer? {
         guard let question else { return nil }
         self.question = nil
@@ -37,7 +37,8 @@ struct X11Pointer {
         return Pointer(image: current, x: Int(cursor.x) - Int(cursor.xhot), y: Int(cursor.y) - Int(cursor.yhot))
     }
 
-    /// Words of alpha, red, green and blue from the highest byte on, the colours multiplied by alpha.
+    /// Converts words that hold alpha, red, green and blue from the highest byte; the colours are already multiplied by
+    /// alpha.
     private static func image(of answer: X11Answer<xcb_xfixes_get_cursor_image_reply_t>) -> PointerImage {
         withExtendedLifetime(answer) {
             let size = PictureSize(width: Int(answer.pointee.width), height: Int(answer.pointee.height))
@@ -54,7 +55,7 @@ struct X11Pointer {
 }
 
 extension Pointer {
-    /// The same in a part of the screen.
+    /// Returns the same pointer relative to a part of the screen.
     func moved(by area: X11Area) -> Pointer {
         Pointer(image: image, x: x - area.x, y: y - area.y)
     }

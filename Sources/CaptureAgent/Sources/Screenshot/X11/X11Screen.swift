@@ -9,13 +9,13 @@ struct X11Area {
     var size: PictureSize
 }
 
-/// What is captured of the X server's screen: a monitor, or all of it.
+/// The captured area of the X server's screen: a monitor, or everything.
 struct X11Screen {
-    /// Sides that encoders take.
+    /// The sides that encoders accept, in pixels.
     private static let sides = 2...8192
 
     private let connection: X11Connection
-    /// The monitor's name as the server's number; nil for the whole screen.
+    /// The server's number for the monitor's name; `nil` for the whole screen.
     private let monitor: xcb_atom_t?
 
     init(_ connection: X11Connection, output: String?) throws(SourceError) {
@@ -42,7 +42,7 @@ struct X11Screen {
         }
     }
 
-    /// Where it is now; nil where the server does not say, or `stop` is set first.
+    /// Returns its current area, or `nil` if the server does not report it or `stop` is set first.
     func area(stop: Event) throws(SourceError) -> X11Area? {
         let area: X11Area
         if let monitor {

@@ -1,0 +1,8 @@
+// Drives a Heliograph relay, and plays its sessions in a page. Clients/js/README.md, docs/guide/embedding.md
+
+export { Device } from "./device.js";
+export { RelayError, WaitError } from "./errors.js";
+export { Player } from "./player.js";
+export { availablePlayers, playerNames } from "./players.js";
+export { Relay } from "./relay.js";
+export { NamedSession, Session } from "./session.js";

@@ -1,0 +1,264 @@
+// Plays a session on a canvas.
+
+import { Decoder } from "./decoder.js";
+import { FragmentPlayer } from "./fragments.js";
+import { MotionJPEGPlayer } from "./mjpeg.js";
+import { availablePlayers, playerNames } from "./players.js";
+import { percentile, Statistics } from "./statistics.js";
+import { Stream } from "./stream.js";
+
+/** Between two acknowledgements of pictures just presented, ms: the relay counts no more. */
+const acknowledgementInterval = 100;
+
+/**
+ * Plays a session on a canvas, in the best way that the browser has, and connects again when the connection breaks off.
+ *
+ *     const player = new Player(document.querySelector("canvas"), relay.device("left"));
+ *     player.addEventListener("state", ({ detail }) => (line.textContent = detail.text));
+ *
+ * Events, each with its `detail`:
+ *  - `state` {state, text}: a `PlayerState`, and what it means in words;
+ *  - `feed` {feed}: where the pictures come from, docs/reference/api.md;
+ *  - `presented` {pts, repeat, latency}: a picture was drawn, `latency` ms after its capture. Not with `mjpeg`;
+ *  - `statistics`: `Figures`, each second;
+ *  - `closed` {text}: the relay closed the connection because of this page, and why;
+ *  - `player` {player}: how the session is played from now on, `undefined` for in no way;
+ *  - `event`: any message of the relay's, docs/reference/websocket.md;
+ *  - `picture`: an encoded picture as it came, see `messages.js`.
+ */
+export class Player extends EventTarget {
+  /**
+   * @param {Element} place A canvas, or an element in which the player makes one. The canvas takes the picture's size:
+   *   lay it out by styles.
+   * @param {import("./screen.js").Screen} screen A session, or a device for its session `shared`.
+   * @param {object} [options]
+   * @param {import("./players.js").PlayerName} [options.player] The only way to play. Default: the first that works.
+   * @param {"h264" | "h265"} [options.codec] The session's, if you know it. A wrong one costs a connection.
+   * @param {number} [options.fps] The session's, if you know it, for `mjpeg`.
+   */
+  constructor(place, screen, { player, codec = "h264", fps } = {}) {
+    super();
+    Object.assign(this, { screen, wanted: player, codec, fps, relayFigures: {}, dropped: 0, lastAcknowledgement: 0 });
+    /** The feed, docs/reference/api.md; `undefined` until the relay has said it. */
+    this.feed = undefined;
+    /** @type {PlayerState} */
+    this.state = "connecting";
+    this.statistics = new Statistics();
+    this.isOwner = place.localName !== "canvas";
+    this.canvas = this.isOwner ? document.createElement("canvas") : place;
+    if (this.isOwner) {
+      this.canvas.style.maxWidth = "100%";
+      place.append(this.canvas);
+    }
+    this.timer = setInterval(() => this.tick(), 1000);
+    this.choose();
+  }
+
+  /** Ends it: closes the connection, and removes what it has put into the page. */
+  close() {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    clearInterval(this.timer);
+    this.release();
+    if (this.isOwner) this.canvas.remove();
+    this.say("closed", "");
+  }
+
+  /** Connects at once if it waits to connect again. */
+  retry() {
+    this.stream?.retry();
+    // A static picture does not tell whether its connection is gone.
+    if (this.player === "mjpeg") this.decoder?.retry();
+  }
+
+  /** Asks the encoder for a keyframe. */
+  keyframe() {
+    this.stream?.send({ type: "keyframe" });
+  }
+
+  /** Returns the picture that is shown, as PNG; `null` if there is none. @returns {Promise<Blob | null>} */
+  async snapshot() {
+    this.decoder?.paint?.();
+    if (this.statistics.totals.presented === 0 && !(this.decoder?.image?.naturalWidth > 0)) return null;
+    return new Promise((done) => this.canvas.toBlob(done, "image/png"));
+  }
+
+  /** Whether the connection is lost. */
+  get isCut() {
+    return this.stream?.isCut === true;
+  }
+
+  /** What has come and gone. @returns {Figures} */
+  get figures() {
+    const { now, latency, totals, stages } = this.statistics;
+    const { naturalWidth, naturalHeight } = this.decoder?.image ?? {};
+    return {
+      player: this.player,
+      width: naturalWidth ?? this.canvas.width,
+      height: naturalHeight ?? this.canvas.height,
+      fpsIn: now.fpsIn,
+      fpsOut: now.fpsOut,
+      bitrate: now.bitrate,
+      latency,
+      stages: Object.fromEntries(Object.entries(stages).map(([name, values]) => [name, percentile(values, 0.5)])),
+      clockError: this.stream?.clock.error ?? null,
+      repeats: totals.repeats,
+      dropped: this.dropped,
+      skipped: this.decoder?.skipped ?? 0,
+      errors: this.decoder?.errors ?? 0,
+      viewers: this.relayFigures.viewers ?? null,
+    };
+  }
+
+  // How it plays
+
+  async choose() {
+    const { codec } = this;
+    const players = await availablePlayers(codec, this.wanted);
+    if (this.isClosed || codec !== this.codec) return;
+    this.players = players;
+    this.play();
+  }
+
+  /** Plays in the best way that is left. */
+  play() {
+    if (this.isClosed) return;
+    this.release();
+    this.player = this.players.shift();
+    this.tell("player", { player: this.player });
+    if (this.player === undefined) return this.say("unsupported", this.hopeless);
+    this.decoder = this.makeDecoder();
+    this.decoder.addEventListener("presented", ({ detail }) => this.presented(detail));
+    this.decoder.addEventListener("trouble", ({ detail }) => this.troubled(detail));
+    if (this.player === "mjpeg") return;
+    this.decoder.addEventListener("starved", () => this.keyframe());
+    this.connect();
+  }
+
+  makeDecoder() {
+    switch (this.player) {
+      case "webcodecs": return new Decoder(this.canvas);
+      case "mse": return new FragmentPlayer(this.canvas);
+      default: return new MotionJPEGPlayer(this.canvas, this.screen, this.fps);
+    }
+  }
+
+  connect() {
+    this.stream = new Stream(this.screen, this.player === "mse" ? "mp4" : undefined);
+    this.stream.addEventListener("state", ({ detail }) => this.say(detail.state, detail.text));
+    this.stream.addEventListener("closed", ({ detail }) => this.tell("closed", detail));
+    this.stream.addEventListener("event", ({ detail }) => this.told(detail));
+    this.stream.addEventListener("configuration", ({ detail }) => {
+      this.configuration = detail;
+      this.decoder.configure(detail);
+    });
+    this.stream.addEventListener("picture", ({ detail }) => {
+      this.statistics.received(detail);
+      this.decoder?.decode(detail);
+      this.tell("picture", detail);
+    });
+    this.stream.connect();
+  }
+
+  release() {
+    this.stream?.end();
+    this.decoder?.close();
+    this.stream = undefined;
+    this.decoder = undefined;
+  }
+
+  /** What to say when nothing is left. */
+  get hopeless() {
+    const name = this.codec === "h265" ? "H.265" : "H.264";
+    const ways = playerNames[this.wanted] ? `by ${playerNames[this.wanted]}, which was asked for` : "in any way that this page knows";
+    return `This browser cannot show ${name} ${ways}. Use a current Chrome, Edge, Firefox or Safari, or start a session of H.264.`;
+  }
+
+  // What happens
+
+  told(event) {
+    this.tell("event", event);
+    if (event.type === "stats") this.relayFigures = event;
+    if (event.type === "resync") this.dropped += event.dropped;
+    if (event.type === "hello") this.greeted(event);
+    if (event.type === "feed") this.fed(event.feed);
+  }
+
+  greeted({ codec, fps }) {
+    this.fps = fps;
+    if (codec === this.codec) return;
+    this.codec = codec;
+    this.choose();
+  }
+
+  fed(feed) {
+    this.feed = feed;
+    this.tell("feed", { feed });
+    if (feed !== "none") return;
+    if (this.statistics.totals.received === 0) this.say("waiting", "There is no picture yet. Waiting for one");
+    else this.say("waiting", "No pictures arrive. The stream resumes when the screen is back.");
+  }
+
+  troubled({ text, isUnsupported, hasEnded }) {
+    if (isUnsupported) this.play();
+    else if (hasEnded) this.say("ended", text);
+    else this.say(this.player === "mjpeg" ? "interrupted" : "waiting", text);
+  }
+
+  /** @param {{ picture: import("./messages.js").Picture, at: number }} [detail] Absent with `mjpeg`. */
+  presented(detail) {
+    if (detail) this.statistics.presented(detail.picture, detail.at);
+    if (this.state !== "playing") this.say("playing", "");
+    // A listener may have closed it.
+    if (!detail || this.isClosed) return;
+    const { picture, at } = detail;
+    if (!picture.repeat && at - this.lastAcknowledgement >= acknowledgementInterval) {
+      this.stream.acknowledge(picture.pts, at);
+      this.lastAcknowledgement = at;
+    }
+    const latency = picture.captured === null ? null : at - picture.captured;
+    this.tell("presented", { pts: picture.pts, repeat: picture.repeat, latency });
+  }
+
+  tick() {
+    this.statistics.tick();
+    const { lastPTS } = this.statistics;
+    if (lastPTS !== undefined) this.stream?.acknowledge(lastPTS);
+    this.tell("statistics", this.figures);
+  }
+
+  say(state, text) {
+    this.state = state;
+    this.tell("state", { state, text });
+  }
+
+  tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}
+
+/**
+ * - `connecting`; `waiting` for a picture; `playing`;
+ * - `interrupted`: the connection broke off, and the player tries again by itself;
+ * - `ended`: the session has; `unsupported`: this browser cannot play it; `closed` by `close`.
+ *
+ * @typedef {"connecting" | "waiting" | "playing" | "interrupted" | "ended" | "unsupported" | "closed"} PlayerState
+ */
+
+/**
+ * @typedef {object} Figures Numbers are `NaN` or `undefined` until they are known.
+ * @property {import("./players.js").PlayerName | undefined} player
+ * @property {number} width Of the picture.
+ * @property {number} height
+ * @property {number} fpsIn Pictures that came in the last second.
+ * @property {number} fpsOut Pictures that were presented.
+ * @property {number} bitrate bit/s.
+ * @property {{ p50: number, p95: number }} latency From capture to the drawn picture, ms.
+ * @property {{ encode: number, link: number, network: number, decode: number }} stages Medians of its parts, ms.
+ * @property {number | null} clockError How far off the relay's clock may be, ms.
+ * @property {number} repeats Pictures that repeated the one before.
+ * @property {number} dropped Pictures that the relay dropped because this page was slow.
+ * @property {number} skipped Pictures that this page dropped.
+ * @property {number} errors Of the decoder.
+ * @property {number | null} viewers Of the session.
+ */

@@ -1,0 +1,484 @@
+"""Drives a Heliograph relay from tests and scripts. Needs nothing but the standard library.
+
+    from heliograph import Relay
+
+    device = Relay().device("left")
+    device.start()
+    with device.session("test", fps=15) as session:
+        session.wait("static", seconds=1)
+        session.snapshot("before.png")
+        with session.record("test.mp4"):
+            press_the_button()
+            session.wait("changed", region=(100, 80, 300, 40))
+
+Calls raise `RelayError` if the relay refuses them, and `WaitError` if what they wait for does not happen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import io
+import ipaddress
+import json
+import os
+import socket
+import ssl
+import stat
+import threading
+import urllib.parse
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Union
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+__all__ = ["Relay", "Device", "Session", "Recording", "Event", "RelayError", "WaitError"]
+
+Region = Tuple[int, int, int, int]
+"""A part of a snapshot, in its pixels: x, y, width, height."""
+
+_ANSWER_TIME = 30.0
+_FIRST_PICTURE_TIME = 10.0
+_KEY_VARIABLE = "HELIOGRAPH_KEY"
+_KEY_FILE_VARIABLE = "HELIOGRAPH_KEY_FILE"
+_RELAY_VARIABLE = "HELIOGRAPH_RELAY"
+_FINGERPRINT_VARIABLE = "HELIOGRAPH_FINGERPRINT"
+
+
+class RelayError(Exception):
+    """The relay refused a call, or cannot be reached.
+
+    `code` is the problem's stable code, such as `unknown_session`, or `unreachable`. `status` is the HTTP status, or 0.
+    """
+
+    def __init__(self, code: str, detail: str, status: int = 0) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.status = status
+
+
+class WaitError(AssertionError):
+    """What was waited for did not happen. `outcome` says why: `timeout`, `source_lost` or `ended`."""
+
+    def __init__(self, message: str, outcome: str) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class Relay:
+    """A relay's HTTP API.
+
+    - `url` defaults to the environment's HELIOGRAPH_RELAY, then to the relay of this machine.
+    - `key` defaults to HELIOGRAPH_KEY, then to the key in the file that HELIOGRAPH_KEY_FILE names.
+    - `fingerprint` is the SHA-256 of the only certificate to trust. It defaults to HELIOGRAPH_FINGERPRINT.
+
+    Raises `RelayError` if the key would go over plain HTTP to another machine, or if others may read the key file.
+    """
+
+    def __init__(
+        self, url: Optional[str] = None, key: Optional[str] = None, fingerprint: Optional[str] = None
+    ) -> None:
+        self.url = (url or os.environ.get(_RELAY_VARIABLE) or "http://127.0.0.1:8420").rstrip("/")
+        self._key = key or os.environ.get(_KEY_VARIABLE) or _key_of_file(os.environ.get(_KEY_FILE_VARIABLE))
+        self._fingerprint = fingerprint or os.environ.get(_FINGERPRINT_VARIABLE)
+        parts = urllib.parse.urlsplit(self.url)
+        if self._key and parts.scheme != "https" and not _is_loopback(parts.hostname or ""):
+            raise RelayError(
+                "insecure", f"{self.url} would send the key where others can read it: use https://, or an SSH tunnel"
+            )
+
+    def device(self, name: str = "default") -> "Device":
+        """Returns the device of this name. The relay is not asked."""
+        return Device(self, name)
+
+    def devices(self) -> Sequence["Device"]:
+        """Returns all devices of the relay."""
+        return [Device(self, item["device"]) for item in self.call("GET", "/v1/broadcasts")["broadcasts"]]
+
+    def sessions(self, **filters: str) -> Sequence[Mapping[str, Any]]:
+        """Returns the sessions in brief; `device`, `name`, `label` and `state` select them."""
+        query = {**filters, "brief": "true"}
+        return list(self.call("GET", "/v1/sessions", query=query)["sessions"])
+
+    def events(
+        self,
+        types: Sequence[str] = (),
+        device: Optional[str] = None,
+        after: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> Iterator["Event"]:
+        """Yields what happens, as it happens.
+
+        `types` are types such as `session.started`, or their beginnings. `after` is the id of the last event that was seen:
+        later ones that the relay still has come first. The relay sends a sign of life every 15 s.
+        The iterator ends with the relay, or after `timeout` seconds without one.
+        """
+        query = {"types": ",".join(types) or None, "device": device}
+        headers = {"Last-Event-ID": after} if after else {}
+        with self.open("GET", "/v1/events", query=query, headers=headers, timeout=timeout) as answer:
+            fields: Dict[str, str] = {}
+            try:
+                for text in answer.lines():
+                    if text and not text.startswith(":"):
+                        name, _, value = text.partition(": ")
+                        fields[name] = value
+                    elif not text and "data" in fields:
+                        yield Event(fields.get("id"), json.loads(fields["data"]))
+                        fields = {}
+            except (socket.timeout, TimeoutError):
+                return
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Mapping[str, Any]] = None,
+        query: Optional[Mapping[str, Any]] = None,
+        timeout: float = _ANSWER_TIME,
+    ) -> Any:
+        """Makes a call and returns the JSON of its answer: for what has no method here."""
+        data = None if body is None else json.dumps(body).encode()
+        with self.open(method, path, data, query, timeout=timeout) as answer:
+            return json.loads(answer.read())
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        data: Optional[bytes] = None,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        timeout: Optional[float] = _ANSWER_TIME,
+    ) -> "Answer":
+        """Makes a call and returns its answer, to be read and closed."""
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        target = path + ("?" + urllib.parse.urlencode(given) if given else "")
+        sent = dict(headers or {})
+        if self._key:
+            sent["Authorization"] = f"Bearer {self._key}"
+        connection = self._connection(timeout)
+        try:
+            connection.connect()
+            self._check_certificate(connection)
+            sock = connection.sock
+            connection.request(method, target, body=data, headers=sent)
+            response = connection.getresponse()
+        except (http.client.HTTPException, OSError) as error:
+            connection.close()
+            raise RelayError("unreachable", f"no relay answers at {self.url}: {error}") from None
+        answer = Answer(connection, response, sock)
+        if response.status >= 300:
+            with answer:
+                raise _problem(response)
+        return answer
+
+    def _connection(self, timeout: Optional[float]) -> http.client.HTTPConnection:
+        parts = urllib.parse.urlsplit(self.url)
+        host = parts.hostname or ""
+        if parts.scheme != "https":
+            return http.client.HTTPConnection(host, parts.port, timeout=timeout)
+        context = ssl.create_default_context()
+        if self._fingerprint:
+            # The fingerprint is looked at instead, before anything is sent.
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=context)
+
+    def _check_certificate(self, connection: http.client.HTTPConnection) -> None:
+        if not self._fingerprint or not isinstance(connection.sock, ssl.SSLSocket):
+            return
+        found = hashlib.sha256(connection.sock.getpeercert(binary_form=True) or b"").hexdigest()
+        if found != self._fingerprint.replace(":", "").lower():
+            connection.close()
+            raise RelayError("wrong_certificate", f"the relay's certificate has another fingerprint: {found}")
+
+
+def _key_of_file(path: Optional[str]) -> Optional[str]:
+    if not path:
+        return None
+    try:
+        with open(path, encoding="ascii") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                raise RelayError("insecure", f"the key file {path} is open to others: chmod 600 it")
+            return file.read().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RelayError("insecure", f"cannot read the key file {path}: {error}") from None
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Answer:
+    """An answer of the relay. Reading it may be ended from another thread by `abort`."""
+
+    def __init__(
+        self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse, sock: socket.socket
+    ) -> None:
+        self._connection = connection
+        self._response = response
+        self._sock = sock
+
+    def __enter__(self) -> "Answer":
+        return self
+
+    def __exit__(
+        self, kind: Optional[type], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self._response.close()
+        self._connection.close()
+
+    def read(self) -> bytes:
+        """Returns the whole body."""
+        return self._response.read()
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yields the body as it comes."""
+        try:
+            while piece := self._response.read1(1 << 20):
+                yield piece
+        except http.client.IncompleteRead as error:
+            yield error.partial
+
+    def lines(self) -> Iterator[str]:
+        """Yields the body's lines as they come."""
+        while line := self._response.readline():
+            yield line.decode().rstrip("\r\n")
+
+    def abort(self) -> None:
+        """Ends the answer: reading it comes to its end."""
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # It has ended.
+
+
+def _problem(response: http.client.HTTPResponse) -> RelayError:
+    try:
+        problem = json.loads(response.read())
+        return RelayError(problem["code"], problem["detail"], response.status)
+    except (ValueError, KeyError, TypeError):
+        return RelayError("http_error", f"the relay answers {response.status} {response.reason}", response.status)
+
+
+class Event:
+    """Something that happened. `id` continues `Relay.events`; the other attributes are the event's fields."""
+
+    def __init__(self, id: Optional[str], fields: Mapping[str, Any]) -> None:
+        self.id = id
+        self.type: str = fields["type"]
+        self.at: str = fields["at"]
+        self.device: Optional[str] = fields["device"]
+        self.session: Optional[int] = fields["session"]
+        self.name: Optional[str] = fields["name"]
+        self.state: Optional[str] = fields["state"]
+
+    def __repr__(self) -> str:
+        return f"Event({self.type}, device={self.device}, session={self.session}, state={self.state})"
+
+
+class Device:
+    """One of the relay's devices."""
+
+    def __init__(self, relay: Relay, name: str) -> None:
+        self.relay = relay
+        self.name = name
+        self._path = "/v1/devices/" + urllib.parse.quote(name, safe="")
+
+    def start(self, timeout: float = 15.0, **arguments: Any) -> Mapping[str, Any]:
+        """Starts the broadcast, unless it runs, and returns when it has a picture source. See the API for arguments."""
+        body = {"timeout": timeout, **arguments}
+        return dict(self.relay.call("POST", self._path + "/broadcast/start", body, timeout=timeout + _ANSWER_TIME))
+
+    def stop(self) -> None:
+        """Stops the broadcast. Sessions stay."""
+        self.relay.call("POST", self._path + "/broadcast/stop")
+
+    def status(self) -> Mapping[str, Any]:
+        """Returns the broadcast's state and figures."""
+        return dict(self.relay.call("GET", self._path + "/broadcast"))
+
+    def session(self, name: str = "shared", **settings: Any) -> "Session":
+        """Starts the session of this name, or changes it to these settings, and returns it."""
+        session = Session(self, name)
+        self.relay.call("PUT", session.path, settings)
+        return session
+
+    def template(self, name: str, png: Union[bytes, "os.PathLike[str]", str]) -> None:
+        """Uploads a PNG picture for `Session.wait`: bytes, or a file's path. Transparent pixels do not count."""
+        if not isinstance(png, bytes):
+            with open(png, "rb") as file:
+                png = file.read()
+        path = f"{self._path}/templates/{urllib.parse.quote(name, safe='')}"
+        with self.relay.open("PUT", path, png) as answer:
+            answer.read()
+
+
+class Session:
+    """A device's session, by its name. As a context manager it ends with its block."""
+
+    def __init__(self, device: Device, name: str) -> None:
+        self.device = device
+        self.name = name
+        self.path = f"/v1/devices/{urllib.parse.quote(device.name, safe='')}/sessions/{urllib.parse.quote(name, safe='')}"
+        self._relay = device.relay
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(
+        self, kind: Optional[type], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.stop()
+
+    def status(self) -> Mapping[str, Any]:
+        """Returns the session's state and figures."""
+        return dict(self._relay.call("GET", self.path))
+
+    def stop(self) -> None:
+        """Ends the session, if it is there."""
+        self._relay.call("DELETE", self.path)
+
+    def snapshot(self, path: Union[None, str, "os.PathLike[str]"] = None, fresh: bool = True) -> bytes:
+        """Returns a picture of the screen as PNG, and writes it to a file if a path is given.
+
+        With `fresh` the frame is captured after the call, if the screen changes; otherwise it may be up to 1 s old.
+        """
+        query = {"fresh": "true"} if fresh else {}
+        with self._relay.open("GET", self.path + "/snapshot.png", query=query) as answer:
+            png = answer.read()
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(png)
+        return png
+
+    def image(self, fresh: bool = True) -> "PIL.Image.Image":
+        """Returns the snapshot as an image of Pillow, which must be installed."""
+        import PIL.Image
+
+        return PIL.Image.open(io.BytesIO(self.snapshot(fresh=fresh)))
+
+    def wait(
+        self,
+        until: str,
+        seconds: Optional[float] = None,
+        timeout: float = 30.0,
+        region: Optional[Region] = None,
+        ignore: Sequence[Region] = (),
+        tolerance: Optional[int] = None,
+        share: Optional[float] = None,
+        template: Optional[str] = None,
+        at: Optional[Tuple[int, int]] = None,
+    ) -> Mapping[str, Any]:
+        """Waits until the screen has `changed`, is `static`, or `matches` a template, or the template is `gone`.
+
+        `seconds` is how long the screen must be unchanged. `region` is the part that counts, `ignore` are parts that do not.
+        `tolerance` is how far a colour may be off, 0 to 255; `share` is the share of pixels that may be further off, 0 to 1.
+        `template` is the name of an uploaded picture, and `at` where its top left corner is.
+
+        Returns the relay's answer. Raises `WaitError` if it does not happen within `timeout` seconds.
+        """
+        query = {
+            "until": until,
+            "timeout": timeout,
+            "for": seconds,
+            "region": _numbers(region),
+            "ignore": ";".join(_numbers(part) or "" for part in ignore) or None,
+            "tolerance": tolerance,
+            "share": share,
+            "template": template,
+            "at": _numbers(at),
+        }
+        answer: Mapping[str, Any] = self._relay.call(
+            "GET", self.path + "/wait", query=query, timeout=timeout + _ANSWER_TIME
+        )
+        if answer["outcome"] != "happened":
+            what = f"{until} {template}" if template else until
+            raise WaitError(
+                f"the screen of {self.device.name} was not {what} within {timeout} s ({answer['outcome']})",
+                answer["outcome"],
+            )
+        return answer
+
+    def record(self, path: Union[str, "os.PathLike[str]"]) -> "Recording":
+        """Records the screen to an MP4 file while a `with` block lasts."""
+        return Recording(self, path)
+
+
+def _numbers(values: Optional[Sequence[int]]) -> Optional[str]:
+    return None if values is None else ",".join(str(value) for value in values)
+
+
+class Recording:
+    """A movie of a session: fragmented MP4, as it comes from the relay. It ends with a whole picture."""
+
+    def __init__(self, session: Session, path: Union[str, "os.PathLike[str]"]) -> None:
+        self._session = session
+        self._path = path
+        self._begun = threading.Event()
+        self._thread: Optional[threading.Thread] = None
+        self._answer: Optional[Answer] = None
+        self._error: Optional[OSError] = None
+
+    def __enter__(self) -> "Recording":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: Optional[type], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begins, and returns when the movie has its first picture, or after 10 s without one."""
+        relay = self._session.device.relay
+        self._answer = relay.open("GET", self._session.path + "/stream.mp4", query={"join": "live"}, timeout=None)
+        self._thread = threading.Thread(target=self._copy, args=(self._answer,), daemon=True)
+        self._thread.start()
+        self._begun.wait(_FIRST_PICTURE_TIME)
+
+    def stop(self) -> None:
+        """Ends the recording and closes the file. Raises what kept the file from being written."""
+        if self._answer is None or self._thread is None:
+            return
+        self._answer.abort()
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _copy(self, answer: Answer) -> None:
+        try:
+            with answer, open(self._path, "w+b") as file:
+                try:
+                    for piece in answer.pieces():
+                        file.write(piece)
+                        if not self._begun.is_set() and _whole_length(file, b"mdat"):
+                            self._begun.set()
+                finally:
+                    self._begun.set()
+                    file.truncate(_whole_length(file, b"moov", b"mdat"))
+        except OSError as error:
+            self._error = error
+
+
+def _whole_length(file: BinaryIO, *kinds: bytes) -> int:
+    """Returns how long the file is up to the end of the last whole box of these kinds (ISO/IEC 14496-12, section 4.2)."""
+    length = file.seek(0, os.SEEK_END)
+    position = end = 0
+    while position + 8 <= length:
+        file.seek(position)
+        header = file.read(8)
+        size = int.from_bytes(header[:4], "big")
+        position += size
+        if size < 8 or position > length:
+            break
+        if header[4:] in kinds:
+            end = position
+    file.seek(0, os.SEEK_END)
+    return end

@@ -1,0 +1,118 @@
+"""Tests of the client against a relay whose default device shows the test pattern: HELIOGRAPH_RELAY says where it is."""
+
+import pathlib
+import struct
+import zlib
+
+import pytest
+
+from heliograph import Relay, RelayError, WaitError
+
+
+@pytest.fixture(scope="module")
+def device():
+    device = Relay().device()
+    device.start()
+    return device
+
+
+def png(pixel: bytes) -> bytes:
+    """A picture of one pixel of red, green, blue and alpha."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", 1, 1, 8, 6, 0, 0, 0)
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" + pixel)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def test_a_session_is_started_changed_and_ended_by_name(device):
+    with device.session("door", fps=10) as door:
+        assert door.status()["fps"] == 10
+        assert device.session("door", fps=5).status()["id"] == door.status()["id"]
+        assert [item["name"] for item in device.relay.sessions(device=device.name)] == ["door"]
+    assert device.relay.sessions() == []
+    door.stop()
+
+
+def test_a_snapshot_is_a_png_file(device, tmp_path: pathlib.Path):
+    with device.session("door") as door:
+        door.wait("static", seconds=0)
+        png = door.snapshot(tmp_path / "door.png")
+        assert png.startswith(b"\x89PNG") and (tmp_path / "door.png").read_bytes() == png
+        assert door.image().size == (1280, 720)
+
+
+def test_a_wait_tells_what_changed_and_raises_what_did_not_happen(device):
+    with device.session("door") as door:
+        answer = door.wait("changed", region=(0, 0, 1280, 720))
+        assert answer["outcome"] == "happened" and answer["box"]["width"] > 0
+        with pytest.raises(WaitError) as caught:
+            door.wait("static", seconds=5, timeout=0.5, tolerance=1)
+        assert caught.value.outcome == "timeout"
+        door.wait("static", seconds=0.5, ignore=[(0, 0, 1280, 720)])
+
+
+def test_a_template_is_found_where_it_is(device):
+    device.template("dot", png(b"\xff\x00\x80\xff"))
+    with device.session("door") as door:
+        door.wait("gone", template="dot", at=(0, 0), tolerance=0)
+        door.wait("matches", template="dot", at=(0, 0), tolerance=255)
+        with pytest.raises(RelayError) as caught:
+            door.wait("matches", template="nothing", at=(0, 0))
+        assert caught.value.code == "unknown_template"
+
+
+def test_a_movie_and_events_go_on_beside_a_test(device, tmp_path: pathlib.Path):
+    with device.session("door") as door:
+        seen = [event.type for event in device.relay.events(types=["session"], after="00-0", timeout=0.5)]
+        assert "session.started" in seen
+        with door.record(tmp_path / "door.mp4"):
+            door.wait("changed", region=(0, 0, 1280, 720))
+            door.wait("changed", region=(0, 0, 1280, 720))
+        movie = (tmp_path / "door.mp4").read_bytes()
+        assert movie[4:8] == b"ftyp" and b"moof" in movie
+
+
+def test_errors_say_what_is_wrong(device):
+    with pytest.raises(RelayError) as caught:
+        device.session("door", fps=1000)
+    assert caught.value.code == "out_of_range" and caught.value.status == 400
+    with pytest.raises(RelayError) as caught:
+        Relay("http://127.0.0.1:9").devices()
+    assert caught.value.code == "unreachable"
+
+
+def test_a_key_is_kept_from_others(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    for url in ["http://192.0.2.1:8420", "http://127.example:8420"]:
+        with pytest.raises(RelayError) as caught:
+            Relay(url, key="secret")
+        assert caught.value.code == "insecure" and "secret" not in str(caught.value)
+    for url in ["http://localhost:1", "http://[::1]:1", "http://127.0.0.1:1", "https://wall:8420"]:
+        Relay(url, key="secret")
+    file = tmp_path / "key"
+    file.write_text("secret\n")
+    file.chmod(0o644)
+    monkeypatch.delenv("HELIOGRAPH_KEY", raising=False)
+    monkeypatch.setenv("HELIOGRAPH_KEY_FILE", str(file))
+    with pytest.raises(RelayError, match="chmod 600"):
+        Relay()
+    file.chmod(0o600)
+    Relay()
+
+
+def test_the_plugin_keeps_the_last_snapshot_and_the_movie_of_what_fails(pytester: pytest.Pytester):
+    pytester.makepyfile(
+        """
+        def test_passes(screen): screen.wait("changed", region=(0, 0, 1280, 720))
+        def test_fails(screen):
+            screen.wait("changed", region=(0, 0, 1280, 720))
+            assert False
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "heliograph.pytest_plugin")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*movie: heliograph-artifacts/test_fails.mp4"])
+    kept = sorted(path.name for path in (pytester.path / "heliograph-artifacts").iterdir())
+    assert kept == ["test_fails.mp4", "test_fails.png", "test_passes.png"]

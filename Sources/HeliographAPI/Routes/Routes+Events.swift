@@ -1,0 +1,17 @@
+extension Routes {
+    static let events = [listenForEvents.route]
+
+    package static let listenForEvents = Call<EventQuery, Bytes>(
+        "listenForEvents",
+        "/v1/events",
+        for: .viewer,
+        .monitoring,
+        "Tells what happens, as it happens.",
+        """
+        The answer is a stream of server-sent events (WHATWG HTML, section 9.2). Each has an `id`; its `event` is the type, \
+        and its `data` an Event. A request with `Last-Event-ID` first gets what happened after that event, of the last 1000. \
+        The stream lasts until the client or the relay ends it.
+        """,
+        answer: .stream("text/event-stream", "The events.")
+    ) { $0.refusesBody = true }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import NIOCore
+
+/// The format in which a command shows the relay's answer.
+struct AnswerFormat: ParsableArguments {
+    @Flag(help: "Prints the relay's answer, as JSON.")
+    var json = false
+
+    /// Prints the answer unchanged with `--json`, otherwise the text that `text` makes from it.
+    ///
+    ///     try format.show(try await client.answer(to: Routes.listBroadcasts)) { … }
+    func show<Report: Decodable>(_ answer: RelayClient.Answer<Report>, _ text: (Report) throws -> String) throws {
+        // A wait's answer begins with spaces, and lists may be empty.
+        let line = json ? answer.text : try text(answer.report())
+        if !line.isEmpty { print(line) }
+    }
+}
+
+extension RelayClient.Answer {
+    /// The body without surrounding white space.
+    var text: String {
+        let text = String(buffer: bytes)
+        let end = text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.startIndex
+        return String(text[..<end].drop(while: \.isWhitespace))
+    }
+}

@@ -1,0 +1,49 @@
+import HeliographAPI
+import Relay
+import Testing
+
+@Suite("The last events")
+struct EventRingTests {
+    private static func report(_ number: Int, _ kind: EventReport.Kind = .sessionStarted) -> EventReport {
+        var report = EventReport()
+        (report.type, report.device) = (kind.rawValue, number.isMultiple(of: 2) ? "even" : "odd")
+        report.session = UInt32(number)
+        return report
+    }
+
+    private static func filter(_ adjust: (inout EventQuery) -> Void = { _ in }) -> EventRing.Filter {
+        var query = EventQuery()
+        adjust(&query)
+        return EventRing.Filter(query)
+    }
+
+    @Test("are given in order from any number on, and those that are gone are counted")
+    func order() {
+        var ring = EventRing()
+        #expect(ring.events(after: 0, Self.filter()).events.isEmpty)
+        for number in 1...(2 * EventRing.capacity + 7) {
+            ring.add(Self.report(number))
+            #expect(ring.events(after: UInt64(number - 1), Self.filter()).events.map(\.number) == [UInt64(number)])
+        }
+        let last = UInt64(2 * EventRing.capacity + 7)
+        let all = ring.events(after: 0, Self.filter())
+        #expect(all.events.map(\.number) == Array((last - 999)...last) && all.missed == last - 1000)
+        let some = ring.events(after: last - 3, Self.filter())
+        #expect(some.events.map(\.number) == [last - 2, last - 1, last] && some.missed == 0)
+        for number in [last, last + 1, .max] { #expect(ring.events(after: number, Self.filter()).events.isEmpty) }
+    }
+
+    @Test("are selected by type, device and session")
+    func filters() {
+        var ring = EventRing()
+        for (number, kind) in EventReport.Kind.allCases.enumerated() { ring.add(Self.report(number, kind)) }
+        func kinds(_ adjust: (inout EventQuery) -> Void) -> [EventReport.Kind] {
+            ring.events(after: 0, Self.filter(adjust)).events.map(\.kind)
+        }
+        #expect(kinds { $0.types = "session" } == [.sessionStarted, .sessionChanged, .sessionEnded])
+        #expect(kinds { $0.types = "feed.changed,agent" } == [.agentLinked, .agentLost, .feedChanged])
+        #expect(kinds { $0.device = "odd" }.count == EventReport.Kind.allCases.count / 2)
+        #expect(kinds { $0.session = 1 } == [.agentLinked])
+        #expect(ring.events(after: 0, Self.filter()).events[1].data.contains(#""type":"agent.linked""#))
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    /// Clients/python, by its own tests against a relay.
+    @Suite("The Python client")
+    struct PythonClientTests {
+        @Test("has the reference that its docstrings say; Scripts/python-reference writes it")
+        func reference() throws {
+            let outcome = try Programs.run(Programs.script("python-reference"), ["--check"])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+
+        @Test("passes its tests")
+        func client() async throws {
+            let relay = try await RelayProcess(arguments: ["--source", "test-pattern", "--fallback", "none"])
+            defer { _ = relay.terminate() }
+            let scratch = try Scratch()
+            let folder = Programs.repository.appendingPathComponent("Clients/python")
+            let outcome = try Programs.run(
+                URL(fileURLWithPath: "/usr/bin/python3"),
+                [
+                    "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--basetemp", scratch.file("pytest").path,
+                    folder.appendingPathComponent("tests").path,
+                ],
+                environment: [
+                    "HELIOGRAPH_RELAY": "http://127.0.0.1:\(relay.httpPort)", "PYTHONPATH": folder.path,
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                ],
+                directory: scratch.folder
+            )
+            #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        }
+    }
+}
