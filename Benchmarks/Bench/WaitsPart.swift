@@ -97,7 +97,9 @@ struct WaitsPart: Part {
     private static func start(_ count: Int, _ url: String, seconds: Int) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-        process.arguments = ["--silent", "--parallel", "--parallel-immediate", "--parallel-max", "\(count)"]
+        process.arguments = [
+            "--silent", "--no-progress-meter", "--parallel", "--parallel-immediate", "--parallel-max", "\(count)",
+        ]
         for number in 0..<count {
             let x = number * 37 % (size.width - region.width), y = number * 53 % (size.height - region.height)
             let what =

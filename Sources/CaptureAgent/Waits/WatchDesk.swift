@@ -20,12 +20,19 @@ package final class WatchDesk: Sendable {
         /// The sessions of all watches, by the watches' ids.
         var sessions: [UInt32: SessionID] = [:]
         var isClosing = false
+
+        /// Bytes of the templates that the thread has not seen yet.
+        var pendingBytes: Int {
+            orders.reduce(0) { if case .watch(_, let watch) = $1 { $0 + watch.template.count } else { $0 } }
+        }
     }
 
     /// How much the thread's niceness is raised, so that encoders come first: nice(1).
     private static let niceness: Int32 = 10
     /// The most watches at a time.
     private static let capacity = 256
+    /// Most bytes of templates that wait for the thread.
+    private static let mostPendingBytes = 32 << 20
 
     private let state = Monitor(State())
     private let send: @Sendable (SessionID, WatchReport) -> Void
@@ -47,7 +54,9 @@ package final class WatchDesk: Sendable {
 
     package func take(_ watch: Watch, of session: SessionID) {
         let isTaken = state.update { state in
-            guard state.sessions.count < Self.capacity else { return false }
+            guard state.sessions.count < Self.capacity,
+                state.pendingBytes + watch.template.count <= Self.mostPendingBytes
+            else { return false }
             state.sessions[watch.id] = session
             state.orders.append(.watch(session, watch))
             return true
@@ -59,7 +68,10 @@ package final class WatchDesk: Sendable {
     package func end(_ id: UInt32) {
         state.update { state in
             state.sessions[id] = nil
-            state.orders.append(.unwatch(id))
+            // A watch that the thread has not seen yet leaves nothing behind.
+            let count = state.orders.count
+            state.orders.removeAll { if case .watch(_, let watch) = $0 { watch.id == id } else { false } }
+            if state.orders.count == count { state.orders.append(.unwatch(id)) }
         }
         changed()
     }
@@ -104,6 +116,7 @@ package final class WatchDesk: Sendable {
             for order in orders {
                 switch order {
                 case .watch(let session, let watch):
+                    guard state.withLock({ $0.sessions[watch.id] != nil }) else { continue }
                     if let subject = subject(session) {
                         rounds.add(watch, of: session, size: subject.size, newest: subject.frame)
                     } else {

@@ -55,6 +55,10 @@ final class AgentLink {
     /// The agent; `nil` until it is admitted.
     private var agent: AgentIdentity?
 
+    /// WATCH packets that wait until the one before has left: each may carry a template of 1 MiB.
+    private var watches = CircularBuffer<(id: UInt32, packet: Packet)>()
+    private var isWritingWatch = false
+
     private(set) var bytesReceived = 0
     private(set) var lastByte = NIODeadline.now()
 
@@ -79,8 +83,28 @@ final class AgentLink {
 
     /// Sends a packet. An agent that lets packets pile up is dropped, because it does not read.
     func send(_ packet: Packet) {
+        switch packet {
+        case .watch(_, let watch):
+            watches.append((watch.id, packet))
+            return sendNextWatch()
+        case .unwatch(_, let id) where watches.contains(where: { $0.id == id }):
+            return watches.removeAll { $0.id == id }
+        default: break
+        }
         guard channel.isWritable else { return perform(machine.stalled()) }
         channel.writeAndFlush(ByteBuffer(bytes: packet.encoded()), promise: nil)
+    }
+
+    /// Sends the first WATCH packet that waits, if none is being written.
+    private func sendNextWatch() {
+        guard !isWritingWatch, let next = watches.popFirst() else { return }
+        isWritingWatch = true
+        channel.writeAndFlush(ByteBuffer(bytes: next.packet.encoded())).whenComplete { [weak self] result in
+            MediaLoop.assumeIsolated {
+                self?.isWritingWatch = false
+                if case .success = result { self?.sendNextWatch() }
+            }
+        }
     }
 
     /// Closes the link because a newer agent was admitted in its place.

@@ -10,8 +10,8 @@ struct AgentListener: Sendable {
     /// others.
     private static let readsAtOnce: UInt = 1
     /// The bytes waiting for an agent below which it accepts packets, and above which it counts as not reading. The
-    /// sessions of a full device fit.
-    private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 512 << 10, high: 1 << 20)
+    /// sessions of a full device fit, beside one WATCH with its template.
+    private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 512 << 10, high: 3 << 20)
 
     private let channel: any Channel
 

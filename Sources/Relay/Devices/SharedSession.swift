@@ -32,7 +32,7 @@ enum SharedSession {
         var request = SessionRequest()
         (request.onDemand, request.ttl) = (true, ttl)
         do throws(SessionError) {
-            _ = try await switchboard.putSession(name, request, on: broadcast)
+            _ = try await switchboard.putSession(name, request, on: broadcast, changes: false)
         } catch {
             throw .session(error)
         }

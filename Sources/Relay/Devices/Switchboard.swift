@@ -133,14 +133,18 @@ final class Switchboard: AgentLinkOwner {
     /// Creates the device's session with this name, or changes it to match `request`. Calls for the same name wait for
     /// each other.
     ///
+    /// - Parameter changes: Whether a session that exists is changed.
     /// - Returns: The session, and whether it is new.
-    func putSession(_ name: String, _ request: SessionRequest, on broadcast: Broadcast) async throws(SessionError)
-        -> (session: Session, isNew: Bool)
-    {
+    func putSession(
+        _ name: String,
+        _ request: SessionRequest,
+        on broadcast: Broadcast,
+        changes: Bool = true
+    ) async throws(SessionError) -> (session: Session, isNew: Bool) {
         let key = [broadcast.device.name, name]
         while let start = starts[key] { await start.wait(until: .distantFuture) }
         if let session = sessions.session(named: name, of: broadcast.device.name) {
-            try await changeSession(session, to: request)
+            if changes { try await changeSession(session, to: request) }
             return (session, false)
         }
         let start = Waiters<Void>()

@@ -19,10 +19,10 @@ extension API {
         let wait = try begin(query, of: session, asked: asked)
         // The place is released whatever becomes of the answer.
         let lost = MediaLoop.schedule(at: limit + Self.spaceInterval) { wait.leave() }
-        // An answer without a body cannot be sent in parts.
+        // The answer to a HEAD has no body that could hold the outcome, so it does not wait for one.
         let isHead = request.method == .head
-        let end = await wait.end(until: isHead ? limit : min(limit, .now() + Self.headTime))
-        guard end == nil, .now() < limit else {
+        let end = await wait.end(until: isHead ? asked : min(limit, .now() + Self.headTime))
+        guard end == nil, !isHead, .now() < limit else {
             wait.leave()
             lost.cancel()
             var answer = try Answer.json(try report(end, query, of: session, asked: asked))

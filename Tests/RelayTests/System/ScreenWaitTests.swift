@@ -195,6 +195,32 @@ struct ScreenWaitTests {
         }
     }
 
+    @Test("with large templates leaves the agent's link as it is, however many wait at once")
+    func largeTemplates() async throws {
+        try await withSession { relay, link, path in
+            let template = "/v1/devices/default/templates/large"
+            let image = PNG.make(width: 500, height: 500)
+            #expect(try await relay.call(.PUT, template, body: image).status == 200)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<16 {
+                    group.addTask { try await relay.get("\(path)?until=matches&template=large&at=0,0&timeout=2") }
+                }
+                for try await answer in group { #expect(answer.json["outcome"] == "timeout", "\(answer.text)") }
+            }
+            #expect(try await relay.broadcast()["state"] == "live")
+            withExtendedLifetime(link) {}
+        }
+    }
+
+    @Test("is answered at once to HEAD, which has no body for what comes of it")
+    func head() async throws {
+        try await withSession { relay, link, path in
+            let answer = try await relay.call(.HEAD, "\(path)?until=changed&region=0,0,9,9&timeout=600")
+            #expect(answer.status == 200)
+            withExtendedLifetime(link) {}
+        }
+    }
+
     @Test("is asked for strictly")
     func arguments() async throws {
         try await withSession { relay, _, path in
