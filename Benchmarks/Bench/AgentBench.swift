@@ -74,13 +74,12 @@ final class AgentBench {
         }
     }
 
-    /// Measures the CPU time per second of a session on a static, settled screen, and how many pictures the encoder
-    /// made.
+    /// Measures the CPU time per second of a session on a settled screen, and how many pictures the encoder made.
     func still() async throws -> [String: Double] {
         try await withSession { id, viewer in
             try await wait(for: workload.fps, more: viewer)
             holdStill()
-            // Until nothing needs the encoder any more: some repeats to settle, one keyframe to send again.
+            // Wait until nothing needs the encoder: some repeats to settle, one keyframe to send again.
             _ = try await eventually("the picture to settle") {
                 let agent = try await relay.get("/screencapture/\(id)").object("counters").object("agent")
                 return agent.integer("skipped") > 2 * workload.fps ? true : nil
@@ -112,14 +111,14 @@ final class AgentBench {
         _ = try await eventually("\(goal) pictures") { viewer.pictures.count >= goal ? true : nil }
     }
 
-    /// All that the encoder did, as of the last heartbeat.
+    /// The encoder's pictures, as of the last heartbeat.
     private func encodeTime(_ id: Int) async throws -> (ms: Double, pictures: Int) {
         let agent = try await relay.get("/screencapture/\(id)").object("counters").object("agent")
         let pictures = ["encodedLive", "refined", "reencodedRepeats"].reduce(0) { $0 + agent.integer($1) }
         return ((agent.object("encodeTimes")["sumMs"] as? NSNumber)?.doubleValue ?? 0, pictures)
     }
 
-    /// How long each picture took from the producer's stamp, which its counter finds in the producer's output.
+    /// Returns how long each picture took from the producer's stamp, which its counter finds in the producer's output.
     private func latencies(of pictures: [ScrcpyViewer.Picture]) throws -> [Int64] {
         let log = desktop.directory.appendingPathComponent("logs/producer-\(Self.producer).log")
         let stamps = Dictionary(
@@ -135,7 +134,7 @@ final class AgentBench {
         let values = decoded.map { Pictures.counter(luma: $0, size: size) }
         var seen: Set<Int> = []
         return zip(pictures, values).compactMap { picture, value in
-            // A repeat shows what was there before.
+            // A repeat shows an earlier value.
             guard let value, seen.insert(value).inserted, let stamp = stamps[value] else { return nil }
             return picture.arrived - stamp
         }

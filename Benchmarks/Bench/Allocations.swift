@@ -14,7 +14,7 @@ struct Allocations {
     let folder: URL
     let library: URL
 
-    /// In a desktop, whose user may write there.
+    /// Prepares a folder in the desktop's, where its user may write.
     init(in desktop: Desktop) throws {
         library = try desktop.stage(tool: "allocation-preload")
         folder = desktop.directory.appendingPathComponent("allocations")
@@ -24,7 +24,7 @@ struct Allocations {
 
     var environment: [String: String] { ["LD_PRELOAD": library.path, "ALLOCATION_COUNTS": folder.path] }
 
-    /// What the threads of a process have asked for so far, by thread.
+    /// Returns the allocations of a process so far, by thread.
     func threads(of process: Int32) throws -> [Int: Thread] {
         let data = [UInt8](try Data(contentsOf: folder.appendingPathComponent(String(process))))
         func number(_ place: Int) -> Int { data[place..<(place + 8)].reversed().reduce(0) { $0 << 8 | Int($1) } }
@@ -48,7 +48,7 @@ struct Allocations {
         return result.filter { $0.value.calls > 0 }
     }
 
-    /// Runs a program that allocates a known number of times, and gives what was counted of it.
+    /// Runs a program that allocates a known number of times, and returns the count.
     func control(calls: Int, bytes: Int, in desktop: Desktop) async throws -> (calls: Int, bytes: Int) {
         let tool = try desktop.stage(tool: "allocate")
         let process = desktop.process(

@@ -7,7 +7,7 @@ struct Chart {
         var name: String
         /// One value for each group, or each x, of the chart; `nil` if it is missing.
         var values: [Double?]
-        /// Least and greatest of each.
+        /// The least and the greatest of each value.
         var spread: [(Double, Double)?] = []
     }
 

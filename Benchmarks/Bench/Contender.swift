@@ -51,7 +51,7 @@ enum Contender: String, CaseIterable {
                 key-int-max=\(keyframes) ! video/x-h264,stream-format=byte-stream ! tcpclientsink host=127.0.0.1 port=\(port) sync=false
                 """.split { $0 == " " || $0 == "\n" }.map(String.init)
         case .wfRecorder:
-            // Without the cap: by its time base, microseconds, x264 would take it to be for each microsecond.
+            // Without the cap: by its time base, x264 would apply it to each microsecond.
             return """
                 wf-recorder -c libx264 -F format=yuv420p -m h264 -p preset=ultrafast -p tune=zerolatency -p crf=23 -p g=\(keyframes)
                 -f tcp://127.0.0.1:\(port)

@@ -113,15 +113,15 @@ struct Contest {
     }
 }
 
-/// The CPU time that processes use from its making on.
+/// The CPU time that processes use from its creation on.
 struct Meter {
     struct Reading {
         /// Monotonic ns.
         var begin: Int64
         var end: Int64
-        /// Of each process, ms.
+        /// The CPU time of each process, ms.
         var each: [Double]
-        /// Of all, ms.
+        /// The CPU time of all, ms.
         var cpu: Double { each.reduce(0, +) }
         var seconds: Double { Double(end - begin) / 1e9 }
     }

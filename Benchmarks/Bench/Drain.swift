@@ -30,7 +30,7 @@ final class Drain: Sendable {
             guard poll(&interests, nfds_t(interests.count), 20) > 0 else { continue }
             for index in interests.indices where interests[index].revents != 0 {
                 let received = recv(interests[index].fd, buffer.baseAddress, buffer.count, 0)
-                // A negative descriptor is passed over.
+                // poll(2) skips a negative descriptor.
                 if received > 0 { bytes.add(received, ordering: .relaxed) } else { interests[index].fd = -1 }
             }
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The samples of a part, to be asked for medians and ratios.
+/// The samples of a part, for medians and ratios.
 struct Figures {
     var machine: Machine
     var samples: [Sample]
@@ -54,7 +54,7 @@ extension Samples {
             ? Self.number(median) : "\(Self.number(median)) (\(Self.number(least)) to \(Self.number(greatest)))"
     }
 
-    /// Three digits that count.
+    /// Formats three significant digits.
     static func number(_ value: Double) -> String {
         guard value.isFinite, value != 0 else { return value == 0 ? "0" : "–" }
         let digits = max(0, 2 - Int(log10(abs(value)).rounded(.down)))

@@ -1,7 +1,7 @@
 import ArgumentParser
 import TestSupport
 
-/// How old a decoded picture is at a viewer, and where the time goes.
+/// Measures how old a decoded picture is at a viewer, and the stages of its way.
 struct LatencyPart: Part {
     static let name = "latency"
     static let configuration = CommandConfiguration(

@@ -17,7 +17,7 @@ struct LimitLoop: Decodable {
     var pictures: Int
     var cpuNs: Int64
     var bytes: Int64
-    /// For each picture, the time from its arrival to its encoding.
+    /// The time from each picture's arrival to its encoding.
     var latencyNs: [Int64]
 
     /// CPU time of a picture, ms.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// Memory of a session and of a viewer, and what the agent allocates for a picture.
+/// Measures memory per session and per viewer, and the agent's allocations per picture.
 struct MemoryPart: Part {
     static let name = "memory"
     static let configuration = CommandConfiguration(
@@ -31,7 +31,7 @@ struct MemoryPart: Part {
         }
     }
 
-    /// What agent and relay hold with one session, and with some more.
+    /// Measures memory of agent and relay with one session, and with some more.
     private static func sessions(isStill: Bool) async throws -> [String: Double] {
         let scene = try await NodeScene(isStill: isStill)
         defer { scene.end() }

@@ -14,7 +14,7 @@ final class NodeScene {
 
     /// - Parameters:
     ///   - isStill: Whether the node is static from the broadcast's start.
-    ///   - environment: The environment of relay and agent besides the desktop's, which is up by then.
+    ///   - environment: Variables for relay and agent, in addition to the desktop's, which runs by then.
     init(isStill: Bool, environment: (Desktop) throws -> [String: String] = { _ in [:] }) async throws {
         desktop = try Desktop(.none)
         do {
@@ -40,7 +40,7 @@ final class NodeScene {
                 let heartbeat = try await relay.get("/screencapture/broadcast").object("heartbeat")
                 return heartbeat.integer("framesReceived") > 0 ? true : nil
             }
-            // Its buffers stay: the screen is static.
+            // Its buffers stay, so the screen is static.
             kill(producer, SIGSTOP)
         } catch {
             desktop.end()
@@ -60,7 +60,7 @@ final class NodeScene {
         return (session.integer("id"), session.integer("port"))
     }
 
-    /// Until the relay makes the repeats of these sessions: nothing needs their encoders any more.
+    /// Waits until the relay makes the repeats of these sessions.
     func settle(_ sessions: [Int]) async throws {
         for session in sessions {
             _ = try await eventually("session \(session) to settle", limit: .seconds(60)) {
@@ -71,7 +71,7 @@ final class NodeScene {
     }
 }
 
-/// Memory of a process that no other shares, and its part of what is shared (PSS), KiB.
+/// The proportional set size (PSS) of a process, KiB.
 func memory(of process: Int32) throws -> Double {
     let text = try String(contentsOfFile: "/proc/\(process)/smaps_rollup", encoding: .utf8)
     let line = text.split(separator: "\n").first { $0.hasPrefix("Pss:") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// What all parts take.
+/// The options of all parts.
 struct Options: ParsableArguments {
     @Option(help: "How often each is measured, in turns.")
     var rounds = 5
@@ -22,13 +22,13 @@ struct Options: ParsableArguments {
 
     func validate() throws {
         guard rounds > 0 else { throw ValidationError("--rounds takes 1 or more.") }
-        // All contenders' measurements have as many keyframes then.
+        // Then all contenders' measurements have the same number of keyframes.
         guard seconds > 0, seconds.isMultiple(of: 2) else { throw ValidationError("--seconds takes even numbers.") }
     }
 
     var resultsFolder: URL { URL(fileURLWithPath: results, relativeTo: Programs.repository) }
 
-    /// Whether `name` is one that was asked for. Names of cases and names of contenders are looked at apart.
+    /// Whether `--only` selects `name`. Cases and contenders are matched separately.
     func wants(_ name: String, among all: [String]) -> Bool {
         let meant = only.filter { word in all.contains { $0.contains(word) } }
         return meant.isEmpty || meant.contains { word in all.contains(word) ? name == word : name.contains(word) }

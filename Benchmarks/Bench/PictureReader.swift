@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What Benchmarks/PictureReader finds in a stream.
+/// A stream's pictures, as Benchmarks/PictureReader reports them.
 struct PictureReader {
     struct Picture {
         /// The end of its access unit, in bytes from the beginning of the stream.
@@ -12,7 +12,7 @@ struct PictureReader {
     }
 
     var pictures: [Picture] = []
-    /// Of the luma against the scene, dB.
+    /// The PSNR of the luma against the scene, dB.
     var psnr: Double?
 
     static func read(_ stream: URL, scene: String) throws -> PictureReader {

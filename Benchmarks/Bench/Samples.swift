@@ -8,7 +8,7 @@ struct Samples {
 
     mutating func append(_ value: Double) { values.append(value) }
 
-    /// The value below which that part of the samples lies, 0 to 1; NaN without any.
+    /// Returns a quantile (0 to 1) of the samples; NaN without any.
     func quantile(_ part: Double) -> Double {
         let sorted = values.sorted()
         return sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]

@@ -1,7 +1,7 @@
 import ArgumentParser
 import TestSupport
 
-/// How many sessions of a device hold their cadence on this machine, and what they cost.
+/// Measures how many sessions of a device hold their frame rate, and what they cost.
 struct SessionsPart: Part {
     static let name = "sessions"
     static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// How large the programs are, and how long they take to begin.
+/// Measures the programs' size and start-up time.
 struct SizePart: Part {
     static let name = "size"
     static let configuration = CommandConfiguration(
@@ -50,7 +50,7 @@ struct SizePart: Part {
         try FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)[.size] as? Int ?? 0
     }
 
-    /// How long a program takes to say its version, the least of some: ms.
+    /// Returns the least time of some that a program takes to print its version, ms.
     private static func start(_ program: String, _ arguments: [String]) throws -> Double {
         var least = Double.infinity
         for _ in 0..<5 {

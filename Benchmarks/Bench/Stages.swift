@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// How long each step takes that a picture passes in Heliograph, as reported to a second viewer on a WebSocket.
+/// How long each stage of a picture takes, as reported to a second viewer on a WebSocket.
 final class Stages {
     private struct Picture {
         var end: Int
@@ -35,7 +35,7 @@ final class Stages {
         reader = StreamReader(connection.descriptor)
     }
 
-    /// Asks how long encodes took, which the session must still be there for.
+    /// Asks how long encodes took. The session must still exist.
     func encode() async throws {
         let agent = try await relay.get("/screencapture/\(session)").object("counters").object("agent")
         let pictures = ["encodedLive", "refined", "reencodedRepeats"].reduce(0) { $0 + agent.integer($1) }

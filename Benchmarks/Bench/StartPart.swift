@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// How long it takes to begin, to join, and to come back.
+/// Measures the times of a start, a join and a fail-over.
 struct StartPart: Part {
     static let name = "start"
     static let configuration = CommandConfiguration(
@@ -75,14 +75,14 @@ struct StartPart: Part {
         return values
     }
 
-    /// When the first keyframe's last byte has come to a new viewer, monotonic ns.
+    /// Returns when a new viewer has the first keyframe's last byte, monotonic ns.
     private static func firstPicture(_ port: Int) async throws -> Int64 {
         let viewer = try ScrcpyViewer(port: port)
         defer { viewer.hangUp() }
         return try await eventually("a picture") { viewer.pictures.first?.arrived }
     }
 
-    /// The longest time between two pictures at a viewer when the agent is killed, and when it has come back.
+    /// Returns the longest times between two pictures at a viewer, after the agent is killed and after it returns.
     private static func failOver(_ relay: RelayProcess) async throws -> [String: Double] {
         try await relay.post("/screencapture/broadcast/start", ["timeout": 30])
         let session = try await relay.startSession(["framing": "scrcpy", "fps": 30])

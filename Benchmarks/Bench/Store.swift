@@ -4,10 +4,10 @@ import Foundation
 struct Sample: Codable {
     /// What was measured, such as 1280x720-30-scroll.
     var workload: String
-    /// Of whom.
+    /// The contender.
     var contender: String
     var round: Int
-    /// By name; units are in the names.
+    /// The values by name; names contain the units.
     var values: [String: Double]
     /// Why there are no values.
     var failure: String?
@@ -46,8 +46,7 @@ final class Store {
         }
     }
 
-    /// Measures, unless that has been done already, and keeps what comes of it, a failure too. A failure is tried again
-    /// by the next run.
+    /// Measures, unless there is a result, and keeps the result or the failure. The next run tries a failure again.
     func measure(
         _ workload: String,
         _ contender: String,

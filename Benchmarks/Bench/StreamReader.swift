@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// What comes over a TCP connection, and when: a thread that reads to the end.
+/// A thread that reads a TCP connection to its end and records when bytes came.
 final class StreamReader: Sendable {
     struct Stream {
         var bytes: [UInt8] = []
@@ -32,7 +32,7 @@ final class StreamReader: Sendable {
 
     var count: Int { stream.withLock { $0.bytes.count } }
 
-    /// Hangs up, and gives what has come. Called once.
+    /// Hangs up, and returns what has come. Called once.
     func end() -> Stream {
         shutdown(descriptor, Int32(SHUT_RDWR))
         done.wait()
@@ -79,7 +79,7 @@ final class Sink {
 
     deinit { close() }
 
-    /// Gives the port up, for another process.
+    /// Releases the port for another process.
     func close() {
         if listener >= 0 { Glibc.close(listener) }
         listener = -1

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// What calls cost that wait for pixels of a screen that changes 30 times a second.
+/// Measures the cost of calls that wait for pixels of a screen that changes 30 times a second.
 struct WaitsPart: Part {
     static let name = "waits"
     static let configuration = CommandConfiguration(
@@ -63,7 +63,7 @@ struct WaitsPart: Part {
             "agent cpu ms/s": agentUsed.cpu / agentUsed.seconds, "relay cpu ms/s": relayUsed.cpu / relayUsed.seconds,
             "changes/s": (after - before) / agentUsed.seconds,
         ]
-        // What is measured above has no waits that come true.
+        // No wait of the measurement above comes true.
         let answers = Samples(try await answerTimes(scene))
         values["answer p50 ms"] = answers.quantile(0.5)
         values["answer p99 ms"] = answers.quantile(0.99)
@@ -84,7 +84,7 @@ struct WaitsPart: Part {
             }
             times.append(time.doubleValue)
         }
-        // The first may have been so for a while.
+        // The first wait may have come true earlier.
         return Array(times.dropFirst())
     }
 

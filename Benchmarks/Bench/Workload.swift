@@ -5,7 +5,7 @@ struct Workload {
     enum Scene: String {
         /// The counter pattern's own: a third is text that scrolls.
         case band
-        /// Is static after it has moved.
+        /// Static after it has moved.
         case still
         /// A letter and the counter, ten times a second.
         case typing
@@ -14,7 +14,7 @@ struct Workload {
         /// Every pixel, with every picture.
         case motion
 
-        /// Those that contenders are compared by.
+        /// The scenes for the comparison of contenders.
         static let compared = [still, typing, scroll, motion]
     }
 

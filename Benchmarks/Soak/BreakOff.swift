@@ -3,9 +3,9 @@ import Foundation
 
 /// Ends a run that is told to end or that hangs. The desktop and everything in it end with this process.
 enum BreakOff {
-    /// Calls `last` and exits with status 2 at SIGINT, at SIGTERM, or when so much time has passed.
+    /// Calls `last` and exits with status 2 at SIGINT, at SIGTERM, or after the limit.
     ///
-    /// - Returns: What looks for the signals as long as it lives.
+    /// - Returns: An object that watches for the signals as long as it lives.
     static func watch(seconds: Double, last: @escaping @Sendable (String) -> Void) -> [any DispatchSourceSignal] {
         let queue = DispatchQueue(label: "break-off")
         let end: @Sendable (String) -> Void = { why in

@@ -9,7 +9,7 @@ import Wire
 final class CarelessAgent: @unchecked Sendable {
     // Unchecked because one thread runs it, and nothing else is written after the initialiser.
 
-    /// No process has it.
+    /// No process has this pid.
     static let pid = Int32.max
     private static let session: SessionID = 1
     /// Between two pictures, ms.
@@ -17,7 +17,7 @@ final class CarelessAgent: @unchecked Sendable {
     /// Slots between a malformed unit and the keyframe that ends its gap.
     private static let pause = 10
 
-    /// What is wrong with an access unit.
+    /// The fault of an access unit.
     private enum Flaw: CaseIterable {
         case noStartCode, forbiddenBit, unspecifiedType
 
@@ -42,7 +42,7 @@ final class CarelessAgent: @unchecked Sendable {
     private var epoch: UInt64?
     /// The keyframe request that is not answered yet.
     private var request: UInt32?
-    /// The place in the group of the picture that is next.
+    /// The next picture's place in the group.
     private var next = 0
     /// Slots since the last malformed unit.
     private var quiet = CarelessAgent.pause
@@ -96,7 +96,7 @@ final class CarelessAgent: @unchecked Sendable {
         }
     }
 
-    /// Takes what the relay sends in the time of a slot.
+    /// Reads what the relay sends during a slot.
     private func receive() throws {
         decoder.append(connection.read(upTo: 64 << 10, milliseconds: Self.interval))
         guard connection.isOpen else { throw NeverCame(description: "the relay ended the agent's link") }

@@ -20,13 +20,13 @@ struct Episode: Sendable {
     /// How often a viewer had to connect again.
     var relayKills: Int
     var causes: [String: Int]
-    /// After against before.
+    /// The difference between after and before.
     var processes: Int
     var descriptors: Int
     var threads: Int
     /// KiB
     var memory: Int
-    /// What the fault itself has to tell.
+    /// Notes of the fault.
     var note: String
     /// What went wrong, beside the figures.
     var failure: String?
@@ -79,7 +79,7 @@ struct Episode: Sendable {
         )
     }
 
-    /// What changes when something has been noticed.
+    /// The part of the status that changes when the relay notices a fault.
     private static func health(_ status: Status) -> [String] {
         [
             status.state, "\(status.agent)", "\(status.isLinked)", status.sourceState ?? "", "\(status.standby)",
@@ -95,7 +95,7 @@ struct Episode: Sendable {
     }
 }
 
-/// What a viewer had between two instants.
+/// A viewer's pictures between two instants.
 struct View {
     private let pictures: [SteadyViewer.Picture]
     private let end: Int64
@@ -107,8 +107,8 @@ struct View {
         self.end = end
     }
 
-    /// The longest time between the arrivals of two pictures that were decoded, ms. The decoder itself gives a picture
-    /// out when the next comes.
+    /// The longest time between the arrivals of two decoded pictures, ms. (The decoder returns a picture when the next
+    /// one comes.)
     var gap: Double { longest(pictures.filter { $0.decoded != nil }.map(\.arrived)) }
 
     /// The longest time between pictures with a value that was not shown before, ms.
@@ -131,7 +131,7 @@ struct View {
         return pictures[...last].count { $0.decoded == nil }
     }
 
-    /// Slots without a picture next to the keyframe by which the session changed over before `instant`.
+    /// Slots without a picture next to the keyframe of the last switch before `instant`.
     func missedSlots(before instant: Int64) -> Int {
         guard let key = pictures.lastIndex(where: { $0.isKeyframe && $0.arrived <= instant }), key > 0 else { return 0 }
         let around = pictures[(key - 1)...].prefix(3).map { slot($0.pts) }
@@ -146,7 +146,7 @@ struct View {
 }
 
 extension Episode {
-    /// Of a fault that could not even begin, or after which nothing can be said.
+    /// The episode of a fault that could not begin, or that has no result.
     static func broken(_ fault: Fault, _ failure: String) -> Episode {
         Episode(
             fault: fault.name,

@@ -11,7 +11,7 @@ extension Fault {
             var ids: [Int] = []
             let outcome: Result<String, any Error>
             do {
-                // Hundreds of encoders for a screen that moves all the time would be another fault.
+                // Hundreds of encoders for a moving screen would be another fault.
                 try rig.desktop.restartClient(["--every", "\(seconds * 1000)"])
                 for _ in 0..<count {
                     let session = try await rig.relay.startSession(["width": 160, "height": 90, "fps": 5])
@@ -44,7 +44,7 @@ extension Fault {
         let begin = monotonicNow()
         var (now, stale) = (before, 0)
         while monotonicNow() - begin < Int64(seconds) * 1_000_000_000 {
-            // The text of hundreds of sessions is some MB: it is asked for seldom.
+            // The answer about hundreds of sessions has some MB, so requests are rare.
             try await Task.sleep(for: .seconds(10))
             now = try await Metrics(of: rig.relay)
             stale = max(stale, now.staleSessions)

@@ -24,7 +24,7 @@ extension Fault {
             let before = try await rig.status()
             let first = try await HungEncoder.begin(in: before.agent, rig)
             defer { first.end() }
-            // It has an encoder as soon as it is asked for pictures.
+            // The standby has an encoder as soon as the relay wants its pictures.
             let second = try await HungEncoder.begin(in: before.standby, rig)
             defer { second.end() }
             let begin = monotonicNow()
@@ -33,7 +33,7 @@ extension Fault {
                 return status.agent != before.agent && status.feed == "primary" ? true : nil
             }
             let note = "another agent fed after \(seconds(since: begin)) s"
-            // Whether the standby was replaced as well shows when it is needed.
+            // Without PipeWire, the standby must feed, which shows whether it was replaced.
             return try await withoutSource(rig, waitsForFeed: false) { _ in
                 note + "; " + (try await nextStandby(after: before.standby, rig))
             }

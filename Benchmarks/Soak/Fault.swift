@@ -4,11 +4,11 @@ import TestSupport
 /// Something that happens to a running system.
 struct Fault: Sendable {
     var name: String
-    /// How often the whole matrix lets it happen.
+    /// How often the whole matrix runs it.
     var repetitions = 5
     /// How often the relay is killed, and viewers have to connect again.
     var relayKills = 0
-    /// Whether it takes minutes. Random runs leave it out, and the status is not requested all the time meanwhile.
+    /// Whether it takes minutes. Random runs leave it out, and meanwhile the status is requested rarely.
     var isLong = false
     /// Causes it, and returns notes besides the figures. Repairs what does not recover by itself.
     var happen: @Sendable (Rig) async throws -> String
@@ -29,7 +29,7 @@ extension Fault {
         }
     }
 
-    /// Waits until the broadcast's agent is no longer what feeds the session.
+    /// Waits until the broadcast's agent no longer feeds the session.
     static func away(_ rig: Rig) async throws -> String {
         _ = try await eventually("another feed than the agent's", limit: .seconds(15)) {
             try await rig.status().feed == "primary" ? nil : true
@@ -211,7 +211,7 @@ extension Fault {
         }
     ]
 
-    /// Leaves the relay 80 descriptors, lets viewers eat what it gives them, and gives all back after `body`.
+    /// Leaves the relay 80 descriptors, lets viewers take them, and restores the limit after `body`.
     private static func withoutDescriptors(_ rig: Rig, _ body: () async throws -> Void) async throws -> String {
         let pid = rig.relay.pid
         let limit = try Victim.highestDescriptor(of: pid) + 81

@@ -43,8 +43,8 @@ struct Held {
         }
     }
 
-    /// Returns what has grown since then, as soon as nothing has. It waits as long as a hanging agent may take to end,
-    /// and 3 s for the rest.
+    /// Returns what has grown. Waits until nothing has: as long as a hanging agent may take to end, and 3 s for the
+    /// rest.
     func change(_ rig: Rig) async throws -> Change {
         var change = Change(from: self, to: try Held(rig))
         for attempt in 0..<150 {

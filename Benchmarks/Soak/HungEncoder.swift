@@ -29,7 +29,7 @@ final class HungEncoder: @unchecked Sendable {
         }
     }
 
-    /// Lets the thread go on, if it is there still.
+    /// Resumes the thread, if it still exists.
     func end() {
         try? lifeline.fileHandleForWriting.close()
         process.waitUntilExit()

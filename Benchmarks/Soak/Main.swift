@@ -97,5 +97,5 @@ struct Soak: AsyncParsableCommand {
     }
 }
 
-/// Tells on standard error how far a run is.
+/// Reports progress on standard error.
 func tell(_ text: String) { FileHandle.standardError.write(Data("soak: \(text)\n".utf8)) }

@@ -3,7 +3,7 @@ import Foundation
 /// Every fault by itself, each on a steady system.
 struct MatrixRun {
     var faults: [Fault]
-    /// nil: each fault's own number.
+    /// `nil` means each fault's own number.
     var repetitions: Int?
     /// How many are started and stopped at the end.
     var sessions: Int

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Those of a relay's metrics that the soak reads, at one moment.
+/// The metrics of a relay that the soak reads, at one moment.
 struct Metrics {
     private static let stale = "heliograph_session_stale"
     private static let switches = "heliograph_session_feed_switches_total"

@@ -13,7 +13,7 @@ final class Report: Sendable {
         var crashes = 0
     }
 
-    /// What was asked for.
+    /// The arguments of the run.
     private let title: String
     private let begin = monotonicNow()
     private let loadBefore = Report.load
@@ -31,13 +31,13 @@ final class Report: Sendable {
         }
     }
 
-    /// It was not done, and why stands with it.
+    /// Notes that a fault was not run, and why.
     func leaveOut(_ what: String) { state.withLock { $0.leftOut.append(what) } }
 
-    /// Adds what stands below the table.
+    /// Adds a note below the table.
     func add(lines: [String]) { state.withLock { $0.lines += lines } }
 
-    /// The desktop and its relay did not recover, and others take their place.
+    /// Notes that the desktop and its relay did not recover and were replaced.
     func addRig() { state.withLock { $0.rigs += 1 } }
 
     /// Parts of the desktop that crashed without being killed.

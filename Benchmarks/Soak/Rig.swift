@@ -88,7 +88,7 @@ final class Rig: @unchecked Sendable {
 
     func status() async throws -> Status { Status(of: try await relay.get("/screencapture/broadcast")) }
 
-    /// Waits until all is as it should be, and the screen moves at the viewer.
+    /// Waits until the system is steady and the viewer sees the screen move.
     @discardableResult
     func steady(limit: Duration = .seconds(90)) async throws -> Status {
         let status = try await eventually("a steady broadcast and a warm standby", limit: limit) { () -> Status? in
@@ -139,8 +139,8 @@ final class Rig: @unchecked Sendable {
         return outcome.status == 0
     }
 
-    /// Runs `body` while the disk of the state file is full; without a disk of its own, while the relay may write no
-    /// byte to a file.
+    /// Runs `body` while the state file's disk is full. Without such a disk, the relay may write no byte to a file
+    /// meanwhile.
     func withFullDisk<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard hasOwnDisk else { return try await desktop.limiting(.fileLength, to: 0, of: relay.pid, body) }
         fillDisk()
@@ -159,7 +159,7 @@ final class Rig: @unchecked Sendable {
 
 }
 
-/// What the relay says about the broadcast, for the soak.
+/// The relay's status of the broadcast, for the soak.
 struct Status: Sendable, Equatable {
     var state: String
     var agent: Int32

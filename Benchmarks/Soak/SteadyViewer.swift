@@ -14,9 +14,9 @@ final class SteadyViewer: @unchecked Sendable {
         /// When its last byte was read, monotonic ns.
         var arrived: Int64
         var isKeyframe: Bool
-        /// When the decoder gave it out, monotonic ns.
+        /// When the decoder returned it, monotonic ns.
         var decoded: Int64?
-        /// What it shows.
+        /// The counter value that it shows.
         var counter: Int?
     }
 
@@ -56,7 +56,7 @@ final class SteadyViewer: @unchecked Sendable {
 
     var current: State { state.withLock { $0 } }
 
-    /// Those from index `first` on.
+    /// Returns the pictures from index `first` on.
     func pictures(from first: Int) -> [Picture] { state.withLock { Array($0.pictures[first...]) } }
 
     var pictureCount: Int { state.withLock { $0.pictures.count } }
@@ -119,7 +119,7 @@ final class SteadyViewer: @unchecked Sendable {
             let now = monotonicNow()
             let counter = Pictures.counter(luma: plane, size: Self.size)
             state.withLock { state in
-                // More pictures out than in are a broken stream, of which the decoder complains itself.
+                // If more pictures come out than went in, the stream is broken, and the decoder says so.
                 guard state.decoded < state.pictures.count else { return }
                 state.pictures[state.decoded].decoded = now
                 state.pictures[state.decoded].counter = counter
@@ -151,9 +151,9 @@ final class SteadyViewer: @unchecked Sendable {
             }
             let text = String(decoding: line, as: UTF8.self)
             line = []
-            // It looks for a rate, which the stream's pictures have not.
+            // ffmpeg looks for a frame rate, which the stream does not have.
             if text.contains("not enough frames to estimate rate") { continue }
-            // Nor have they times, and of those that ffmpeg makes up for what it writes two may be the same.
+            // The pictures have no times either, and two of those that ffmpeg invents may be equal.
             if text.hasPrefix("[rawvideo @"), text.contains("non monotonically increasing dts") { continue }
             state.withLock { if !$0.hasEnded { $0.complaints.append(text) } }
         }

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A viewer over HTTP that takes all that it is sent: a thread that reads until the end.
+/// A viewer over HTTP: a thread that reads to the end.
 final class StreamReader: Sendable {
     private let connection: Connection
     private let state = Mutex((bytes: 0, isOpen: true))

@@ -5,9 +5,9 @@ import TestSupport
 /// Asks the relay repeatedly for its status and records each change.
 final class Witness: Sendable {
     struct Sight: Sendable {
-        /// When the answer was there, monotonic ns.
+        /// When the answer came, monotonic ns.
         var time: Int64
-        /// nil when there was no answer.
+        /// `nil` if there was no answer.
         var status: Status?
     }
 
@@ -18,7 +18,7 @@ final class Witness: Sendable {
     init(_ rig: Rig) {
         let task = Task { [self] in
             let begin = monotonicNow()
-            // Not by cancelling: a request that is cancelled on its way may never return.
+            // The task is not cancelled, because a cancelled request may never return.
             while !hasEnded.withLock({ $0 }) {
                 let status = try? await rig.status()
                 let now = monotonicNow()
@@ -27,7 +27,7 @@ final class Witness: Sendable {
                         sights.append(Sight(time: now, status: status))
                     }
                 }
-                // Changes that are watched closely come soon.
+                // Changes come soon after a fault, so the status is read often at first.
                 try? await Task.sleep(for: .milliseconds(now - begin < 3_000_000_000 ? 8 : 50))
             }
         }

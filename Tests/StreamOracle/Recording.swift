@@ -22,14 +22,14 @@ package struct RecordedPicture: Sendable, Equatable {
 /// Everything that a viewer got, from its first byte to its last.
 package struct Recording: Sendable {
     package var pictures: [RecordedPicture] = []
-    /// What is wrong with the format around the pictures, for people.
+    /// Faults of the format around the pictures, for people.
     package var faults: [String] = []
-    /// How often the relay told the viewer that pictures were left out because it was too slow.
+    /// How often the relay reported that it dropped pictures because the viewer was too slow.
     package var resyncs = 0
 
     package init() {}
 
-    /// What is wrong with it: format, timestamps, keyframe flags, and the pictures' headers.
+    /// Its faults: format, timestamps, keyframe flags, and the pictures' headers.
     package func faults(codec: Codec) -> [String] {
         var faults = faults
         for (index, (one, next)) in zip(pictures, pictures.dropFirst()).enumerated() {
@@ -64,6 +64,6 @@ struct Bytes {
     /// Takes the next bytes and returns them as one number, highest first.
     mutating func number(_ count: Int) -> Int? { take(count).map { $0.reduce(0) { $0 << 8 | Int($1) } } }
 
-    /// The rest.
+    /// The remaining bytes.
     mutating func rest() -> [UInt8] { take(bytes.count - place) ?? [] }
 }

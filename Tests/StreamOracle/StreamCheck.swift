@@ -1,6 +1,6 @@
 package import Media
 
-/// A picture of a stream, and what is wrong with it.
+/// A picture of a stream, and its fault.
 package struct StreamFault: Sendable, Equatable, CustomStringConvertible {
     /// Its index in the stream.
     package let picture: Int
@@ -14,7 +14,7 @@ package struct StreamFault: Sendable, Equatable, CustomStringConvertible {
     package var description: String { "Picture \(picture): \(violation)" }
 }
 
-/// Recomputes what the headers of a stream's pictures must say.
+/// Checks the headers of a stream's pictures by recomputing them.
 package struct StreamCheck {
     private var rules: any CodecRules
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Random mixes of a source stream, decoded and compared picture by picture.
 enum Campaign {
-    /// Runs for each source stream: a few, or as many as `HELIOGRAPH_REPEAT_RUNS` says; a tenth for large pictures.
+    /// Runs per source stream: a few, or `HELIOGRAPH_REPEAT_RUNS`; a tenth for large pictures.
     private static let runs = wantedRuns ?? 20
     private static let wantedRuns = ProcessInfo.processInfo.environment["HELIOGRAPH_REPEAT_RUNS"].flatMap(Int.init)
     private static let largePicture = 640 * 480
@@ -34,7 +34,7 @@ enum Campaign {
                 let expected = mix.shown.map { hashes[$0] }
                 let found = try decoder.hashes(of: mix.sent, codec: source.codec)
                 expectEqual(found, expected, "\(settings.name), \(decoder), seed \(seed)")
-                // A viewer that joins at a keyframe, be it a live one or one sent again.
+                // A viewer that joins at a live or repeated keyframe.
                 var generator = SeededGenerator(seed: seed)
                 let join = try #require(mix.keyframes.randomElement(using: &generator))
                 let joined = try decoder.hashes(of: mix.sent[join...], codec: source.codec)

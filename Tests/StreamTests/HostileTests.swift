@@ -2,7 +2,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Streams that no encoder makes.
+/// Tests of streams that no encoder makes.
 @Suite("Repeats in damaged streams")
 struct HostileTests {
     @Test("damage ends in a refusal or in bytes, never in a trap", arguments: RefusalTests.admitted)

@@ -29,7 +29,7 @@ struct KeyframeIDTests {
             let keyframe = source.accessUnits[place]
             let id = try #require(H264KeyframeID(of: keyframe))
             let changed = id.changed(in: keyframe)
-            // Once more, as a third one in a row would be.
+            // Again, for a third keyframe in a row.
             let again = try #require(H264KeyframeID(of: changed)).changed(in: changed)
             stream += [keyframe, changed, again] + next(place)
             same += [keyframe, keyframe, keyframe] + next(place)

@@ -11,12 +11,12 @@ struct RandomMix {
     private(set) var keyframes: [Int] = []
     private(set) var skips = 0
     private(set) var resent = 0
-    /// How often another value has gone on from a keyframe.
+    /// How often another `RepeatableStream` has continued from a keyframe.
     private(set) var rests = 0
     private(set) var stream: RepeatableStream
     private let codec: Codec
 
-    /// - Parameter runs: How often it begins anew at one of the source's keyframes.
+    /// - Parameter runs: How often it starts again at one of the source's keyframes.
     init(of source: SourceStream, runs: Int, seed: UInt64) throws {
         codec = source.codec
         stream = RepeatableStream(codec: codec)
@@ -64,8 +64,8 @@ struct RandomMix {
     }
 
     private mutating func sendRepeats(of picture: Int, _ generator: inout SeededGenerator) throws {
-        // Most pictures are followed by none or few; some by more than a frame number or a picture order count can tell
-        // apart.
+        // Most pictures are followed by few or no repeats; some by more than a frame number or picture order count can
+        // hold.
         let most = [0, 0, 0, 1, 1, 2, 3, 3, 20].randomElement(using: &generator) ?? 0
         let count = Int.random(in: 0..<400, using: &generator) == 0 ? 300 : Int.random(in: 0...most, using: &generator)
         if stream.isResumable, Bool.random(using: &generator), let keyframe = sent.last {
@@ -77,7 +77,7 @@ struct RandomMix {
         }
     }
 
-    /// Repeats by a value that knows nothing but the keyframe, as the relay makes them.
+    /// Repeats by a value that knows only the keyframe, as the relay does.
     private mutating func rest(
         on keyframe: [UInt8],
         of picture: Int,

@@ -2,7 +2,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Streams that cannot take inserted pictures.
+/// Tests of streams that cannot take inserted pictures.
 @Suite("Streams without free repeats")
 struct RefusalTests {
     static let refused: [(SourceSettings, RepeatRefusal)] = [
@@ -42,7 +42,7 @@ struct RefusalTests {
         #expect(stream.admission == .refused(reason))
         let repeats = (stream.skip(), stream.resendKeyframe())
         #expect(repeats == (nil, nil))
-        // What was sent before the reason showed may have a parameter set more.
+        // Pictures sent before the refusal may have one more parameter set.
         let last = source.accessUnits.count - 1
         #expect(sent[last] == source.accessUnits[last])
         #expect(try PictureDecoder.libavcodec.hashes(of: sent, codec: source.codec).count == settings.pictures)
@@ -96,7 +96,7 @@ struct RefusalTests {
         let tooEarlyAgain = stream.resendKeyframe()
         let second = (stream.skip(), stream.resendKeyframe())
         #expect(tooEarly == nil && skip != nil && resent == keyframe && tooEarlyAgain == nil)
-        // Numbers begin anew at the copy.
+        // Numbers start again at the copy.
         #expect(second == (skip, keyframe))
         _ = try stream.live(source.accessUnits[10])
         _ = stream.skip()

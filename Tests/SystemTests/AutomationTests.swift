@@ -20,7 +20,7 @@ extension SystemTests {
             )
         }
 
-        /// Starts the command and does not wait for it.
+        /// Starts the command without waiting for its end.
         private static func start(_ relay: RelayProcess, in directory: URL, _ arguments: String...) throws -> Process {
             let process = Process()
             process.executableURL = Programs.product("heliograph")
@@ -34,8 +34,8 @@ extension SystemTests {
             return process
         }
 
-        /// Returns ffprobe's figures of a movie, in seconds: its length, and from the start of its first picture to the
-        /// end of its last.
+        /// Returns ffprobe's figures of a movie, in s: its length, and the time from its first picture's start to its
+        /// last one's end.
         private static func lengths(of movie: URL) throws -> (format: Double, packets: Double) {
             let format = try Tool.run(
                 "/usr/bin/ffprobe",
@@ -66,7 +66,7 @@ extension SystemTests {
         @Test("waits for a screen that is static, and for one that changes")
         func wait() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
-                // With repeats, where it rests before long, and without.
+                // With repeats, the session soon rests.
                 for (session, repeats) in [("1", true), ("2", false)] {
                     _ = try await relay.startSession(["repeat": repeats])
                     let moving = try Self.run(
@@ -114,7 +114,7 @@ extension SystemTests {
             }
         }
 
-        /// Calls the relay as a script does; an error of the relay's is one of the test.
+        /// Calls the relay as a script does. An error of the relay fails the test.
         private static func curl(_ relay: RelayProcess, in directory: URL, _ path: String, arguments: [String]) throws
             -> String
         {
@@ -132,7 +132,7 @@ extension SystemTests {
         @Test("waits for a part of a snapshot to be on the screen, and to be gone, in its own pixels")
         func template() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
-                // The counter's lowest bits are there: they change all the time.
+                // This region has the counter's lowest bits, which change all the time.
                 for (name, size, x, y, width, height) in [
                     ("whole", "{}", 940, 10, 300, 100), ("half", #"{"width": 640}"#, 470, 5, 150, 50),
                 ] {
@@ -175,11 +175,11 @@ extension SystemTests {
             case shell = "test-in-a-shell"
             case python = "test_in_python.py"
 
-            /// The status with which it ends if that does not come.
+            /// The exit status if the picture does not come.
             var failure: Int32 { self == .shell ? 75 : 1 }
-            /// What it says then.
+            /// The message in that case.
             var complaint: String { self == .shell ? "did not show picture.png" : "was not matches picture" }
-            /// The movie that it keeps then.
+            /// The movie that it keeps in that case.
             var movie: String {
                 self == .shell
                     ? "failure.mp4"
@@ -191,7 +191,7 @@ extension SystemTests {
                 let environment = [
                     "HELIOGRAPH_RELAY": "http://127.0.0.1:\(relay.httpPort)",
                     "PATH": "\(Programs.products.path):/usr/bin:/bin",
-                    // The script in Python needs these two.
+                    // The Python script needs these two.
                     "PYTHONPATH": Programs.repository.appendingPathComponent("Clients/python").path,
                     "PYTHONDONTWRITEBYTECODE": "1", "COMMAND": command, "PICTURE": "picture.png", "PLACE": "940,10",
                 ]
@@ -224,7 +224,7 @@ extension SystemTests {
             let relay = try await RelayProcess(in: desktop)
             defer { relay.terminate() }
             let directory = desktop.directory
-            /// Has the counter stop there.
+            /// Stops the counter at a value.
             func show(_ value: Int) async throws {
                 try desktop.restartClient(["--stop-at", "\(value)"])
                 _ = try await eventually("the value \(value)") { (try? desktop.shownValue()) == value ? true : nil }
@@ -262,8 +262,7 @@ extension SystemTests {
                 #expect(Set(counters) == [10], "\(example)")
                 #expect((outcome.errors + outcome.output).contains(example.complaint), "\(example): \(outcome)")
                 guard example == .shell else { continue }
-                // Its length is in its head only when it is complete. The client in Python writes fragments as they
-                // come.
+                // Only a complete movie has its length in its head. The Python client writes fragments as they come.
                 let lengths = try Self.lengths(of: movie)
                 #expect(lengths.format > 15 && abs(lengths.format - lengths.packets) < 0.05, "\(lengths)")
             }
@@ -291,7 +290,7 @@ extension SystemTests {
                     #expect(counters.count > 20 && !counters.contains(-1))
                     #expect(counters == counters.sorted())
                 }
-                // Of a static screen without repeats: one picture that lasts.
+                // A static screen without repeats gives one long picture.
                 try desktop.pause()
                 let unchanged = try await relay.startSession(["repeat": false]).integer("id")
                 let watched = try Self.run(
@@ -306,7 +305,7 @@ extension SystemTests {
                 )
                 #expect(watched.status == 0, "\(watched.errors)")
                 let lengths = try Self.lengths(of: desktop.directory.appendingPathComponent("static.mp4"))
-                // Of a picture that is alone, ffprobe tells the frame rate's duration.
+                // For a single picture, ffprobe reports the frame rate's duration.
                 #expect(abs(lengths.format - 2) < 0.05, "\(lengths)")
             }
         }
@@ -328,7 +327,7 @@ extension SystemTests {
                     #expect(!(try Self.counters(of: movie)).contains(-1))
                     guard end == SIGINT else { continue }
                     #expect(watching.terminationStatus == 0)
-                    // Its length is in its head only when it is complete.
+                    // Only a complete movie has its length in its head.
                     let lengths = try Self.lengths(of: movie)
                     #expect(abs(lengths.format - lengths.packets) < 0.05, "\(lengths)")
                 }
@@ -362,7 +361,7 @@ extension SystemTests {
                     #expect(Pictures.counter(luma: luma, size: Self.size) != nil)
                 }
 
-                // A disk that is full.
+                // A full disk.
                 let full = try Programs.run(
                     URL(fileURLWithPath: "/bin/bash"),
                     [
@@ -377,7 +376,7 @@ extension SystemTests {
                 let counters = try Self.counters(of: directory.appendingPathComponent("full.mp4"))
                 #expect(!counters.contains(-1))
 
-                // A relay that is killed.
+                // A killed relay.
                 let watching = try Self.start(relay, in: directory, "watch", "1", "--output", "orphan.mp4")
                 let orphan = directory.appendingPathComponent("orphan.mp4")
                 _ = try await eventually("pictures in the file") {

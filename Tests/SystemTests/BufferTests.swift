@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// What producers are allowed to do with their buffers, and do.
+    /// Tests of what producers may do with their buffers.
     @Suite("Buffers of every kind")
     struct BufferTests {
         private static let source: RelayProcess.Object = ["kind": "node", "node": "screen"]
@@ -11,7 +11,7 @@ extension SystemTests {
         struct Case: CustomTestStringConvertible, Sendable {
             var size: PictureSize
             var options: [String]
-            /// The picture's size where it is only a part of the buffer.
+            /// The picture's size, if it is only a part of the buffer.
             var picture: PictureSize?
 
             var testDescription: String { "\(size) \(options.joined(separator: " "))" }
@@ -40,8 +40,8 @@ extension SystemTests {
 
         @Test("the picture arrives completely and settles to what was sent", arguments: cases)
         func picture(_ shape: Case) async throws {
-            // A crop that reaches beyond the buffer is not believed, so the whole buffer is shown: noise, with no
-            // counter in it.
+            // The agent ignores a crop that reaches beyond the buffer and shows the whole buffer: noise without a
+            // counter.
             let isBelieved = shape.options.first != "--crop" || shape.picture != shape.size
             let value = 30
             let desktop = try Desktop(.none)
@@ -131,7 +131,7 @@ extension SystemTests {
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                 let viewer = try SystemTests.viewer(of: session)
                 try await SystemTests.waitForPictures(300, at: viewer)
-                // Throws at the least fault of the stream.
+                // Throws if the stream has any fault.
                 let pictures = viewer.pictures
                 let small = PictureSize(width: 64, height: 64)
                 #expect(try FFmpeg.decodeLuma(h264: pictures.flatMap(\.bytes), size: small).count == pictures.count)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// What a viewer gets of a screen that is drawn 60 times a second.
+    /// Tests of what a viewer gets from a screen that is drawn 60 times a second.
     @Suite("Cadence and the last picture")
     struct CadenceTests {
         private static let fps = 30.0
@@ -15,24 +15,24 @@ extension SystemTests {
             case moving, `static`, turns
         }
 
-        /// The pictures of some seconds.
+        /// The pictures of a few seconds.
         private struct Window {
             var pictures: ArraySlice<ScrcpyViewer.Picture>
-            /// The counter that each shows.
+            /// The counter value of each picture.
             var values: ArraySlice<Int>
 
             private var duration: Double { Double(pictures.last!.pts - pictures.first!.pts) / 1e6 }
 
-            /// Pictures a second, by their own timestamps.
+            /// Pictures per second, by their timestamps.
             var rate: Double { Double(pictures.count - 1) / duration }
 
-            /// Different values a second.
+            /// Different counter values per second.
             var distinctRate: Double { Double(Set(values).count - 1) / duration }
 
-            /// 99 of 100 gaps between timestamps are no longer, s.
+            /// The 99th percentile of gaps between timestamps, in s.
             var gap: Double { Self.percentile99(pictures.map { Double($0.pts) / 1e6 }) }
 
-            /// The same between arrivals, s.
+            /// The 99th percentile of gaps between arrivals, in s.
             var arrivalGap: Double { Self.percentile99(pictures.map { Double($0.arrived) / 1e9 }) }
 
             private static func percentile99(_ times: [Double]) -> Double {
@@ -72,8 +72,7 @@ extension SystemTests {
                 }
                 try await SystemTests.waitForPictures(30, at: viewer)
                 var window = try await window(at: viewer)
-                // A machine that others use too may take a session's slots away. None can give it more, or another
-                // timestamp, so what it does by itself shows in the best of a few windows.
+                // A busy machine may cost a session slots, but never adds any. So the best of a few windows counts.
                 for _ in 0..<Effort.choose(3, whole: 0) where !window.holdsCadence(motion) {
                     window = try await self.window(at: viewer)
                 }
@@ -97,7 +96,7 @@ extension SystemTests {
         @Test("whenever the screen stops, the last decoded picture is what it shows")
         func lastPicture() async throws {
             try await SystemTests.withBroadcast { desktop, relay in
-                // One as large as the screen, and a slow one that leaves out most of what is drawn.
+                // One session has the screen's size; a slow one leaves out most frames.
                 let sessions = [
                     try await relay.startSession(["fps": 30, "framing": "scrcpy"]),
                     try await relay.startSession(["fps": 12, "width": 320, "height": 180, "framing": "scrcpy"]),
@@ -113,7 +112,7 @@ extension SystemTests {
                     let value = try desktop.shownValue()
                     do {
                         for (viewer, decoder) in zip(viewers, decoders) {
-                            // Nothing comes after it: a picture that is stale now stays so.
+                            // Nothing comes after this picture, so a stale one would stay.
                             _ = try await eventually("the picture of \(value) in trial \(trial)", limit: .seconds(10)) {
                                 try decoder.feed(viewer.pictures)
                                 return decoder.value == value ? true : nil
@@ -121,7 +120,7 @@ extension SystemTests {
                         }
                     } catch {
                         try zip(viewers, decoders).forEach { try $1.feed($0.pictures) }
-                        // Made from the newest frame that the agent has: tells whose fault it is.
+                        // A new session shows the agent's newest frame, and so whether agent or relay is at fault.
                         let fresh = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                         let newest = try SystemTests.viewer(of: fresh)
                         try await SystemTests.waitForPictures(5, at: newest)

@@ -21,7 +21,7 @@ extension SystemTests {
                 try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? RelayProcess.Object,
                 "the demo says: \(outcome.errors)"
             )
-            // How many pictures a second is for an idle machine to say: Scripts/verify.
+            // Scripts/verify checks the frame rate, on an idle machine.
             #expect(figures.string("decoder") == "")
             #expect(figures.integer("unreadable") == 0)
             #expect(figures.integer("backwards") == 0)

@@ -25,7 +25,7 @@ extension SystemTests {
             try desktop.answer(.grant)
             #expect(try await start.string("state") == "live")
             try await relay.post("/screencapture/broadcast/stop")
-            // Nobody answers now: the saved token does.
+            // Nobody answers the dialog now; the saved token is used.
             let again = try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
             #expect(again.string("state") == "live")
         }

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// What the figures promise, on a real desktop that moves, is static and changes between the two.
+    /// Tests that the figures are right on a real desktop that moves, is static, and changes between the two.
     @Suite("Counters")
     struct CounterTests {
         private typealias Object = RelayProcess.Object
 
-        /// What one look at the status showed of a session.
+        /// A session's figures in one answer of the status.
         private struct Sample {
             let agent: Object
             let relay: Object
@@ -25,7 +25,7 @@ extension SystemTests {
                 names.reduce(0) { $0 + object.integer($1) }
             }
 
-            /// What is not as the documentation says.
+            /// How the figures contradict the documentation.
             var faults: [String] {
                 let fates = sum(agent, "encodedLive", "gated", "latchedOver", "poolDrops", "errors", "held")
                 let times = agent.object("encodeTimes")
@@ -48,7 +48,7 @@ extension SystemTests {
             }
         }
 
-        /// The sessions' figures, for as long as `isOver` says no.
+        /// Collects the sessions' figures until `isOver` is true.
         private static func samples(
             _ relay: RelayProcess,
             until isOver: ([Sample]) async throws -> Bool
@@ -77,7 +77,7 @@ extension SystemTests {
                 ["timeout": 60, "source": ["kind": "portal"] as Object]
             )
             let fast = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
-            // So slow that a look at the status falls between two pictures.
+            // Slow enough that a request of the status falls between two pictures.
             let slow = try await relay.startSession(["fps": 5, "framing": "scrcpy"])
             let viewers = try [fast, slow].map(SystemTests.viewer)
             for viewer in viewers { try await SystemTests.waitForPictures(10, at: viewer) }
@@ -100,7 +100,7 @@ extension SystemTests {
             for sample in unchanged.last {
                 #expect(sample.agent.integer("refined") >= 4, "a picture is refined before it is skipped")
             }
-            // Settled: neither frames nor encoder calls, whereas pictures go on.
+            // After settling: no frames and no encoder calls, but pictures continue.
             let settled = try await run {
                 isOver($0, beyond: unchanged.last[1].agent.integer("skipped") + 15, of: "skipped")
             }
@@ -112,7 +112,7 @@ extension SystemTests {
             var switches = 0
             var pictures = 0
             let switching = try await run { samples in
-                // With each heartbeat.
+                // Once per heartbeat.
                 guard samples.count == 2, samples[0].pictures != pictures else {
                     return switches == 7 && samples[1].isBalanced
                 }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Gathers what a session puts out.
+/// Collects a session's output.
 private final class PictureRecorder: SessionOutput {
     private let state = Mutex<(units: [AccessUnit], failures: Int)>(([], 0))
 
@@ -26,8 +26,7 @@ private final class PictureRecorder: SessionOutput {
     var liveCount: Int { units.count { !$0.flags.contains(.repeat) } }
 }
 
-/// A node that offers DMA-BUFs beside memory, on a desktop of its own, and the screen that is made of it in this
-/// process.
+/// A node that offers DMA-BUFs and memory, on a desktop of its own, and the `Screen` of it in this process.
 private final class CapturedNode {
     static let size = PictureSize(width: 640, height: 360)
     private static let padding = 52
@@ -89,7 +88,7 @@ private final class CapturedNode {
         return recorder
     }
 
-    /// Waits until the session has put out that many more live pictures.
+    /// Waits until the session has sent `count` more live pictures.
     func waitForLive(_ count: Int, _ recorder: PictureRecorder) async throws {
         let goal = recorder.liveCount + count
         _ = try await eventually("\(goal) live pictures") { recorder.liveCount >= goal ? true : nil }

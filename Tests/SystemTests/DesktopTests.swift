@@ -173,7 +173,7 @@ extension SystemTests {
             }
         }
 
-        /// A portal that sends its second screencast nothing before the screen changes.
+        /// Runs `body` with a portal whose second screencast gets nothing before the screen changes.
         private func withStaticScreencast(_ body: (Desktop, RelayProcess, ScrcpyViewer) async throws -> Void)
             async throws
         {
@@ -196,7 +196,7 @@ extension SystemTests {
             try await withStaticScreencast { desktop, relay, viewer in
                 // A saved token is a new file for each screencast that the portal has granted.
                 let grant = try desktop.restoreTokenFile()
-                // More than twice as long as a stream may owe its first frame.
+                // More than twice as long as a stream may take for its first frame.
                 try await SystemTests.waitForPictures(210, at: viewer)
                 #expect(try desktop.restoreTokenFile() == grant)
                 let source = try await relay.get("/screencapture/broadcast").object("source")
@@ -277,7 +277,7 @@ extension SystemTests {
                 let first = try desktop.restoreTokenFile()
                 try await relay.post("/screencapture/broadcast/stop")
                 try await relay.post("/screencapture/broadcast/start", ["timeout": 60])
-                // This portal gives the same token out again; another file says that it was saved anew.
+                // This portal issues the same token again. Another file means that it was saved again.
                 #expect(try desktop.restoreTokenFile() != first)
             }
         }

@@ -44,7 +44,7 @@ extension SystemTests {
             try await relay.startSession(["device": device, "fps": Self.fps, "framing": "scrcpy"])
         }
 
-        /// How many pictures its viewers have been handed, and how many of those that its agent has sent they have not.
+        /// Returns how many pictures viewers got, and how many of the agent's pictures they did not get.
         private func counters(
             of session: RelayProcess.Object,
             _ relay: RelayProcess

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 extension SystemTests {
-    /// `heliograph doctor`: what it finds on real desktops, and where there is nothing.
+    /// Tests of `heliograph doctor` on real desktops and without one.
     @Suite("Doctor")
     struct DoctorTests {
         private struct Report: Decodable {

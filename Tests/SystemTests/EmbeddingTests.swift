@@ -103,7 +103,7 @@ extension SystemTests {
                     _ = try browser.evaluate("second.close()")
                     #expect(try browser.evaluate("document.body.innerHTML") as? String == before)
                 }
-                // By its id a session that has ended does not come back.
+                // A player by id does not come back after the session has ended.
                 _ = try browser.evaluate(Self.second("document.body", "session(\(session.integer("id")))"))
                 try browser.wait(until: "states.at(-1) === 'playing'")
                 try await relay.delete("/v1/devices/default/sessions/door")
@@ -116,7 +116,7 @@ extension SystemTests {
             try await Self.withPage { browser, relay, server in
                 try await relay.put("/v1/devices/default/sessions/shared", ["fps": 30, "codec": "h265"])
                 try browser.open(server.url)
-                // Which this browser cannot decode.
+                // This browser cannot decode H.265.
                 try browser.wait(until: "window.player?.player === 'mjpeg' && player.state === 'playing'")
             }
         }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Without a desktop. A viewer stays connected through all of these, and everything that it is sent decodes.
+    /// Tests without a desktop. A viewer stays connected through all of them, and everything that it gets decodes.
     @Suite("When an agent is lost, the other one feeds the session")
     struct FailOverTests {
         @Test("by a signal, and hands back when it has been started again", arguments: [SIGKILL, SIGABRT])
@@ -131,7 +131,7 @@ extension SystemTests {
                 let pid = try await StandbyScene.agent(of: second)
                 return pid != 0 && pid != pids[0] ? true : nil
             }
-            // It ends those that it adopted: one that is stopped as a whole cannot do so itself.
+            // It ends the agents that it adopted, because a stopped process cannot end itself.
             try Victim.signal(pids[1], SIGSTOP)
             _ = try await eventually("the end of the stopped standby") {
                 desktop.processes(running: "capture-agent").contains(pids[1]) ? nil : true
@@ -190,7 +190,7 @@ extension SystemTests {
         func slate() async throws {
             let desktop = try Desktop(.none)
             defer { desktop.end() }
-            // Neither is there on a machine without a desktop.
+            // Without a desktop, neither source is available.
             let relay = try await RelayProcess(in: desktop, arguments: ["--slate-delay", "1"], fallback: "screenshot")
             defer { relay.terminate() }
             let session = try await relay.startSession([

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// The scripts in Examples, on ten devices that show the test pattern.
+    /// Tests of the scripts in Examples, on ten devices that show the test pattern.
     @Suite("The farm examples")
     struct FarmTests {
         private static let examples = Programs.repository.appendingPathComponent("Examples")
@@ -29,7 +29,7 @@ extension SystemTests {
             try await relay.get("/screencapture")["sessions"] as? [RelayProcess.Object] ?? []
         }
 
-        /// What ffprobe says of a movie that it decodes as a whole.
+        /// Returns ffprobe's figures of a movie that it decodes completely.
         private static func movie(_ file: URL) throws -> (pictures: Int, seconds: Double) {
             let times = try Tool.run(
                 "/usr/bin/ffprobe",
@@ -70,7 +70,7 @@ extension SystemTests {
                 let luma = try FFmpeg.luma(ofPictureAt: picture, size: Self.size)
                 #expect(Pictures.counter(luma: luma, size: Self.size) != nil, "\(device) shows its screen")
                 let movie = try Self.movie(output.appendingPathComponent("\(device).mp4"))
-                // How much of two seconds it is depends on how busy the machine is.
+                // A busy machine records less than two seconds.
                 #expect(movie.pictures > 1, "\(device) \(movie)")
                 #expect(Double(movie.pictures) <= (movie.seconds * Self.fps).rounded(.up), "\(device) \(movie)")
             }
@@ -102,8 +102,8 @@ extension SystemTests {
             for job in jobs {
                 let pid = job.processIdentifier
                 try #require(getpgid(pid) == pid)
-                // SIGKILL to all that the script has started, as of a CI job that is cancelled; SIGTERM to the script
-                // alone.
+                // SIGKILL goes to everything that the script has started, as for a cancelled CI job; SIGTERM to the
+                // script alone.
                 kill(signal == SIGKILL ? -pid : pid, signal)
                 job.waitUntilExit()
             }

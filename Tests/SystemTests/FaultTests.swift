@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// What Scripts/soak does on a whole desktop, in short and without one.
+    /// A short version of Scripts/soak, without a desktop.
     @Suite("A viewer who stays sees nothing worse than another agent's pictures, and no resources leak,")
     struct FaultTests {
-        /// Lets `fault` happen, and expects that all is as before afterwards.
+        /// Runs `fault`, and expects the former state afterwards.
         private func survives(
             arguments: [String] = [],
             fps: Int = 30,
@@ -15,7 +15,7 @@ extension SystemTests {
             _ fault: (StandbyScene) async throws -> Void
         ) async throws {
             try await StandbyScene.with(arguments: arguments, fps: fps, environment: environment) { scene in
-                // What is kept from the first use on.
+                // Warms up what is kept from the first use on.
                 _ = try await scene.relay.text("/metrics")
                 let before = try Footprint(of: scene.relay.pid)
                 try await fault(scene)
@@ -45,7 +45,7 @@ extension SystemTests {
                 }
                 let causes = try await scene.switchCauses()
                 #expect(causes.integer("returned") == 3)
-                // What displaces an agent and is cut off at once is one loss, and either may be its cause.
+                // Displacing an agent and being cut off at once is one loss, with either cause.
                 #expect(causes.integer("displaced") + causes.integer("link_failed") == 3)
                 #expect(try await scene.relay.text("/metrics").contains("cause=\"link_failed\"} 1\n"))
             }
@@ -95,7 +95,7 @@ extension SystemTests {
                 let pauses = try await acceptPauses(scene.relay)
                 #expect(pauses["sessions", default: 0] > 0)
                 #expect(pauses["agents"] == 0)
-                // One each 0.25 s.
+                // At most one pause in 0.25 s.
                 let most = Int((monotonicNow() - begin) / 250_000_000) + 1
                 #expect(pauses.values.allSatisfy { $0 <= most }, "\(pauses), at most \(most)")
                 try await scene.waitForFeed("primary", switches: 2)
@@ -138,13 +138,13 @@ extension SystemTests {
         func fullDisk() async throws {
             let folder = try Scratch()
             let state = folder.file("relay.json")
-            // The desktop's user is another one where the tests run as root.
+            // The desktop's user is another one if the tests run as root.
             chmod(state.deletingLastPathComponent().path, 0o777)
             func kept() throws -> RelayProcess.Object {
                 try JSONSerialization.jsonObject(with: Data(contentsOf: state)) as? RelayProcess.Object ?? [:]
             }
             try await survives(arguments: ["--state-file", state.path]) { scene in
-                // A file that may have no byte fails as one on a full disk does.
+                // A file that may have no byte fails like one on a full disk.
                 try await scene.desktop.limiting(.fileLength, to: 0, of: scene.relay.pid) {
                     let id = try await scene.relay.startSession(["width": 160, "height": 120]).integer("id")
                     #expect(id == 2)
@@ -187,7 +187,7 @@ extension SystemTests {
 
         @Test("when others never read what they are sent")
         func stalledViewers() async throws {
-            // The more pictures the sooner their queues are full.
+            // More pictures fill the queues sooner.
             try await survives(fps: 240) { scene in
                 let stalled = try (0..<5).map { _ in try Connection(port: scene.sessionPort) }
                 defer { for viewer in stalled { viewer.close() } }

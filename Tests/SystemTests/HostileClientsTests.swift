@@ -7,17 +7,17 @@ extension SystemTests {
     @Suite("Hostile clients")
     struct HostileClientsTests {
         private static let fps = 30.0
-        /// Most connections; the relay's default where the machine is given to this.
+        /// Most connections. The relay's default, if the test has the machine to itself.
         private static let maximum = Effort.choose(200, whole: 4096)
         private static let arguments = Effort.choose(
             ["--max-connections", "200", "--max-connections-per-address", "50", "--request-timeout", "2"],
             whole: []
         )
 
-        /// What the relay may hold, KiB.
+        /// The most memory that the relay may use, in KiB.
         private static let memoryBound = Effort.choose(128 << 10, whole: 256 << 10)
 
-        /// The slots of a session at ``fps`` that pictures are for.
+        /// The slots of a session at ``fps`` that have a picture.
         private struct Slots: CustomStringConvertible {
             private let slots: [Int]
 
@@ -27,10 +27,10 @@ extension SystemTests {
 
             var count: Int { slots.count }
 
-            /// Whether each is later than the one before it.
+            /// Whether each slot is later than the one before it.
             var increase: Bool { zip(slots, slots.dropFirst()).allSatisfy { $0 < $1 } }
 
-            /// Those without a picture between the first and the last.
+            /// The number of slots without a picture between the first and the last.
             private var left: Int { slots.last! - slots.first! + 1 - slots.count }
 
             var shareLeft: Double { Double(left) / Double(slots.count + left) }
@@ -38,7 +38,7 @@ extension SystemTests {
             var description: String { "\(slots.count) pictures and \(left) slots without one" }
         }
 
-        /// The most memory that the relay was seen with.
+        /// The most memory that the relay used.
         private struct Peak {
             let pid: Int32
             var memory = 0
@@ -63,7 +63,7 @@ extension SystemTests {
             let begin = viewer.pictures.count
             try await SystemTests.waitForPictures(Effort.choose(30, whole: 300), at: viewer)
             let first = viewer.pictures.count
-            // What others take of the machine without any of this.
+            // The pictures that are missing without an attack.
             let quiet = Slots(viewer.pictures[begin..<first])
             let before = try Footprint(of: relay.pid)
             var peak = Peak(pid: relay.pid)
@@ -87,7 +87,7 @@ extension SystemTests {
             let counters = try await relay.get("/screencapture/1").object("counters").object("relay")
             #expect(counters.integer("picturesOut") >= first + hostile.count, "\(counters)")
             #expect(counters.integer("dropped") == 0 && counters.integer("resyncs") == 0, "\(counters)")
-            // A slot without a picture is the agent's, which got too little of the machine.
+            // A slot without a picture means that the agent got too little processor time.
             if Effort.isWhole { #expect(hostile.shareLeft <= quiet.shareLeft + 0.01, "\(hostile), before \(quiet)") }
             #expect(peak.memory < Self.memoryBound)
             let after = try await eventually("the descriptors of the beginning") { () -> Footprint? in
@@ -99,7 +99,7 @@ extension SystemTests {
             )
         }
 
-        /// Connections that say nothing, more than there may be.
+        /// Opens silent connections, more than the relay allows.
         private func idle(_ relay: RelayProcess, _ peak: inout Peak) async throws {
             let swarm = Swarm()
             let count = Effort.choose(400, whole: 10_000)
@@ -108,13 +108,13 @@ extension SystemTests {
             let statuses = swarm.statuses
             print("hostile clients: \(count) idle connections: \(statuses)")
             #expect(Set(statuses.keys).isSubset(of: [0, 408, 503]))
-            // The viewer has a place, and so have the test's calls. Late clients may find places free again.
+            // The viewer and the test's calls have places. Late clients may find free ones again.
             #expect(statuses[408, default: 0] >= Self.maximum - 20)
             #expect(statuses[503, default: 0] >= 64)
             try await expectPlace(relay)
         }
 
-        /// Connections that send a byte now and then.
+        /// Opens connections that send a byte now and then.
         private func slow(_ relay: RelayProcess, _ peak: inout Peak, sending head: [UInt8], then byte: [UInt8])
             async throws
         {
@@ -127,7 +127,7 @@ extension SystemTests {
             try await expectPlace(relay)
         }
 
-        /// Heads without an end.
+        /// Sends heads without an end.
         private func bombs(_ relay: RelayProcess, _ peak: inout Peak) async throws {
             let swarm = Swarm()
             try swarm.connect(Effort.choose(50, whole: 500), port: relay.httpPort, addresses: 10)
@@ -150,7 +150,7 @@ extension SystemTests {
             }
         }
 
-        /// A caller is answered again.
+        /// Waits until the relay answers a caller again.
         private func expectPlace(_ relay: RelayProcess) async throws {
             _ = try await eventually("an answer") { try? await relay.get("/livez") }
         }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Clients/js, by its own tests against a relay.
+    /// Runs the tests of Clients/js against a relay.
     @Suite("The JavaScript client")
     struct JavaScriptClientTests {
         @Test("passes its tests")
@@ -13,7 +13,7 @@ extension SystemTests {
             )
             defer { _ = relay.terminate() }
             let folder = Programs.repository.appendingPathComponent("Clients/js/tests")
-            // By name, because what node makes of a folder depends on its version.
+            // By name, because versions of node treat a folder differently.
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
             let outcome = try Programs.run(
                 Node.program,

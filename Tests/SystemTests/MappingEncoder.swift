@@ -3,7 +3,7 @@ import Glibc
 import Media
 import Synchronization
 
-/// What was imported, over all encoders that share it; and from which import on they fail.
+/// The imports of all encoders that share this log, and from which import on they fail.
 final class ImportLog: Sendable {
     struct Import: Hashable {
         var description: FrameDescription
@@ -39,7 +39,7 @@ final class ImportLog: Sendable {
     }
 }
 
-/// A real encoder that imports DMA-BUFs by mapping them: what producers without a GPU pass as such is memory.
+/// A real encoder that imports DMA-BUFs by mapping them, because producers without a GPU pass memory.
 final class MappingEncoder: ImportingEncoder {
     let name = "mapping"
     private let encoder: any VideoEncoder

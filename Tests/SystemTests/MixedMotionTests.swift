@@ -8,7 +8,7 @@ extension SystemTests {
     struct MixedMotionTests {
         private static let rates = [10, 24, 30, 60]
 
-        /// One thing that happens to the screen or a session.
+        /// An event of the screen or of a session.
         private func change(
             _ desktop: Desktop,
             _ relay: RelayProcess,
@@ -33,7 +33,7 @@ extension SystemTests {
             }
         }
 
-        /// The parts of a stream that have one set of parameters each: ffmpeg's outputs take no change of their rate.
+        /// Splits a stream at changed parameters, because ffmpeg's outputs do not take another rate.
         private func parts(_ pictures: [ScrcpyViewer.Picture], _ codec: Codec) -> [ArraySlice<ScrcpyViewer.Picture>] {
             var starts: [Int] = []
             var current: [UInt8]?

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Screens that are turned. The picture is encoded as the desktop hands it over; the orientation says how a player
-    /// makes it upright.
+    /// Tests of rotated screens. The agent encodes the picture as the desktop delivers it. The orientation says how a
+    /// player makes it upright.
     @Suite("Orientation")
     struct OrientationTests {
         private static func orientation(_ relay: RelayProcess) async throws -> (source: Int, session: Int) {
@@ -21,7 +21,7 @@ extension SystemTests {
                 let viewer = try SystemTests.viewer(of: try await relay.startSession(["framing": "scrcpy"]))
                 try await SystemTests.waitForPictures(5, at: viewer)
                 let told = try await Self.orientation(relay)
-                // Four to seven are the mirrored ones.
+                // Transforms 4 to 7 are mirrored.
                 #expect(told.source == transform % 4 && told.session == transform % 4)
             }
         }
@@ -77,7 +77,7 @@ extension SystemTests {
                 let pictures = viewer.pictures
                 #expect(!viewer.current.isClosed)
                 #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })
-                // Throws at the least fault of the stream.
+                // Throws if the stream has any fault.
                 let decoded = try FFmpeg.decodeLuma(h264: pictures.flatMap(\.bytes), size: size)
                 let told = try FFmpeg.orientations(pictures.flatMap(\.bytes), codec: .h264)
                 for stop in stops {

@@ -58,7 +58,7 @@ extension SystemTests {
             #expect(try browser.evaluate("document.cookie") as? String == "", "no script reads the cookie")
             _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")
             try Self.submit(browser)
-            // Over a WebSocket, which the cookie lets in.
+            // Plays over a WebSocket, by the cookie.
             try browser.wait(until: "document.querySelector('canvas.picture')")
             try browser.wait(until: "document.querySelector('.message')?.hidden")
             try browser.wait(until: "document.querySelector('.player .changes')?.offsetParent")
@@ -71,7 +71,7 @@ extension SystemTests {
             try browser.wait(until: "document.querySelector('.message')?.hidden")
             #expect(try browser.evaluate(isOffered) as? Bool == false)
             _ = try browser.evaluate("location.hash = '#/'")
-            // The card's picture is fetched with the cookie as well.
+            // The page fetches the card's picture by the cookie, too.
             try browser.wait(until: "document.querySelector('.session img')?.naturalWidth > 0")
             #expect(try browser.evaluate(isOffered) as? Bool == false)
             _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")

@@ -5,8 +5,8 @@ import Testing
 extension SystemTests {
     @Suite("The web page", .enabled(if: Chromium.isInstalled, "chromium is installed by Scripts/packages desktop"))
     struct PageTests {
-        /// Reads the counter off the canvas at each picture until their PTS span some seconds: [[PTS, value]], value −1
-        /// where it is unreadable.
+        /// Reads the counter off the canvas at each picture until their PTS span some seconds: [[PTS, value]], with
+        /// value −1 if it is unreadable.
         private static func counters(seconds: Int) -> String {
             """
             new Promise((done) => {
@@ -24,14 +24,14 @@ extension SystemTests {
             """
         }
 
-        /// The figure of that name over the picture.
+        /// JavaScript for the figure `name` over the picture.
         private static func figure(_ name: String) -> String {
             """
             [...document.querySelectorAll(".overlay dt")].find((name) => name.textContent === "\(name)")?.nextSibling.textContent
             """
         }
 
-        /// Expects pictures that show the screen as it moves, and figures without errors.
+        /// Expects pictures of a moving screen, and figures without errors.
         private static func expectMoving(
             _ browser: Chromium,
             seconds: Int = Effort.choose(8, whole: 30)
@@ -69,7 +69,7 @@ extension SystemTests {
                 try browser.wait(until: "document.querySelector('h1')?.textContent === 'Desk <b>1</b>'")
                 _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'i' }))")
                 try browser.wait(until: "document.querySelector('.message')?.hidden")
-                // The decoder's first pictures come in a heap.
+                // The decoder returns its first pictures all at once.
                 try browser.wait(until: "\(Self.figure("Presented")) > '2'")
 
                 try Self.expectMoving(browser)
@@ -97,7 +97,7 @@ extension SystemTests {
                 let session = try await relay.startSession(["fps": 30])
                 let browser = try Chromium()
                 defer { browser.end() }
-                // A clock that has nothing to do with the relay's, too.
+                // Also with a clock that differs from the relay's.
                 try browser.beforePages(
                     run: """
                         delete globalThis.VideoDecoder;
@@ -139,7 +139,7 @@ extension SystemTests {
             let desktop = try Desktop(.none, sessionManager: false, client: false)
             let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
             try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
-                // Which this browser cannot decode.
+                // This browser cannot decode H.265.
                 let session = try await relay.startSession(["codec": "h265", "fps": 30])
                 let browser = try Chromium()
                 defer { browser.end() }
@@ -209,7 +209,7 @@ extension SystemTests {
             try browser.open("http://127.0.0.1:\(relay.httpPort)/#/session/1")
             try browser.wait(until: "document.querySelector('.message')?.hidden")
             try browser.wait(until: "document.querySelector('.stage .badge').hidden")
-            // An agent that is started again may end it soon.
+            // A restarted agent may end this state soon.
             _ = try browser.evaluate(
                 """
                 globalThis.badges = [];
@@ -250,7 +250,7 @@ extension SystemTests {
                       && document.querySelector('.thumbnail').innerText === 'Asleep until watched'
                     """
                 try browser.wait(until: rests)
-                // Longer than between two snapshots.
+                // Longer than the time between two snapshots.
                 try await Task.sleep(for: .seconds(3))
                 #expect(try await relay.get("/screencapture/\(session)")["asleep"] as? Bool == true)
                 let viewed = try await relay.get("/screencapture/\(session)").object("counters").object("relay")
@@ -260,7 +260,7 @@ extension SystemTests {
                 try browser.wait(until: "document.querySelector('.message')?.hidden")
                 try browser.wait(until: "document.querySelector('.stage .badge').hidden")
                 _ = try browser.evaluate("location.hash = '#/'")
-                // The list in sight does not keep it awake.
+                // The visible list does not keep the session awake.
                 try browser.wait(until: rests)
                 #expect(browser.complaints == [])
             }

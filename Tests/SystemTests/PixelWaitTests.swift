@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Waits that compare pixels, beside a part of the screen that moves without end.
+    /// Tests of waits that compare pixels, while another part of the screen moves.
     @Suite("Waits for pixels")
     struct PixelWaitTests {
         /// The test card, which is always the same. Above it the counter moves, below it the band.

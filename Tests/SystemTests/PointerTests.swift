@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// On a screen that is static, so that every live picture is the pointer's.
+    /// Tests on a static screen, so that every live picture comes from the pointer.
     @Suite("The mouse pointer")
     struct PointerTests {
         private static let size = PictureSize(width: 1280, height: 720)

@@ -14,13 +14,12 @@ extension SystemTests {
             let daemon = try #require(desktop.processes(running: "pipewire").first)
             let relay = try await RelayProcess(in: desktop)
             defer { relay.terminate() }
-            // It crashes at the end of about every other screencast: while it copies the screen, not while it waits for
-            // the time.
+            // It crashes at about every other screencast's end: if it copies the screen then.
             for _ in 1...4 {
                 try await show(relay)
                 kill(daemon, SIGSTOP)
                 async let stop = relay.post("/screencapture/broadcast/stop")
-                // A backend that was told to end has done so by the second screenshot.
+                // By the second screenshot, a backend that was told to end has ended.
                 let screenshots = try? await inThread { try [desktop.screenshot(), desktop.screenshot()] }
                 kill(daemon, SIGCONT)
                 #expect(screenshots != nil)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Clients/python, by its own tests against a relay.
+    /// Runs the tests of Clients/python against a relay.
     @Suite("The Python client")
     struct PythonClientTests {
         @Test("has the reference that its docstrings say; Scripts/python-reference writes it")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// A viewer stays connected through all of these, and everything that it is sent decodes.
+    /// Tests in which a viewer stays connected, and everything that it gets decodes.
     @Suite("When the desktop loses a part")
     struct RecoveryTests {
         private static let node: RelayProcess.Object = ["kind": "node", "node": "screen"]
@@ -195,7 +195,7 @@ extension SystemTests {
 
         /// Watches the desktop's bus for calls of a method.
         ///
-        /// - Returns: What watches, and what reads all it has seen.
+        /// - Returns: The monitor, and a function that returns its output so far.
         private func busMonitor(
             of method: String,
             in desktop: Desktop,
@@ -206,7 +206,7 @@ extension SystemTests {
             monitor.standardOutput = try FileHandle(forWritingTo: output)
             try Programs.start(monitor)
             let seen: @Sendable () throws -> String = { try String(contentsOf: output, encoding: .utf8) }
-            // Its last words as a bus client like any other.
+            // The monitor loses its name when it starts monitoring.
             _ = try await eventually("a monitor of the bus") { try seen().contains("NameLost") ? true : nil }
             return (monitor, seen)
         }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// What Scripts/soak does for long, in short.
+    /// A short version of Scripts/soak.
     @Suite("Sessions and viewers that come and go")
     struct ResourceTests {
         @Test("leak no descriptor, thread or process, and do not affect the viewer who stays")
@@ -25,11 +25,11 @@ extension SystemTests {
                     let watcher = try SystemTests.viewer(of: other)
                     try await SystemTests.waitForPictures(2, at: watcher)
                     try await relay.post("/screencapture/\(other.integer("id"))/stop")
-                    // Its connection is the relay's until its end has been read.
+                    // The relay counts the connection until its end has been read.
                     _ = try await eventually("the end of its stream") { watcher.current.isClosed ? true : nil }
                 }
             }
-            // What is kept from the first use on.
+            // Warms up what is kept from the first use on.
             try await comeAndGo(3)
             let before = try (relay: Footprint(of: relay.pid), agent: Footprint(of: agent))
             try await comeAndGo(Effort.choose(20, whole: 1_000))

@@ -15,7 +15,7 @@ extension SystemTests {
             }
         }
 
-        /// Expects a stream that decodes as a whole and shows the screen as it moves.
+        /// Expects a stream that decodes completely and shows the moving screen.
         private func expectMoving(_ viewer: ScrcpyViewer) throws {
             let current = viewer.current
             #expect(!current.isClosed)
@@ -23,7 +23,7 @@ extension SystemTests {
             let values = try SystemTests.counters(viewer, size: Self.size, source: Self.size)
             #expect(values.count >= current.pictures.count)
             #expect(!values.contains(-1), "every picture shows a whole counter")
-            // Two ways to the same screen differ by the time that each takes.
+            // Two sources of the same screen differ in their delay.
             let backwards = zip(values, values.dropFirst()).filter { $1 < $0 - 6 }
             #expect(backwards.isEmpty, "no picture of the past is shown: \(backwards)")
         }

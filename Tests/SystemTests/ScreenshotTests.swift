@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Desktops that are captured by one screenshot after the other.
+    /// Tests of desktops that are captured by screenshots.
     @Suite("Screenshots")
     struct ScreenshotTests {
         private static let size = PictureSize(width: 1280, height: 720)
@@ -153,7 +153,7 @@ extension SystemTests {
             #expect(!values.contains(-1) && values == values.sorted() && Set(values).count > 3)
             try desktop.pause()
             let value = try desktop.shownValue()
-            // The slowest takes some tenths of a second for a shot: the screen is static for several.
+            // The slowest source takes some tenths of a second for a shot, so the screen must be static for several.
             let before = try await agentCounters(relay)
             _ = try await eventually("repeats without the encoder") {
                 try await agentCounters(relay).integer("skipped") > before.integer("skipped") + 60 ? true : nil

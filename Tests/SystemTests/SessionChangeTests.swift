@@ -17,7 +17,7 @@ extension SystemTests {
             try await SystemTests.withBroadcast(of: Desktop(.none), source: Self.source) { try await body($1) }
         }
 
-        /// A session at 10 fps whose keyframes all have a reason but time.
+        /// Starts a session at 10 fps that makes no keyframe for reasons of time.
         private func session(_ codec: Codec, _ encoder: String, _ relay: RelayProcess) async throws
             -> RelayProcess.Object
         {
@@ -43,7 +43,7 @@ extension SystemTests {
                 #expect(decoded.allSatisfy { Pictures.counter(luma: $0, size: Self.size) != nil })
                 let sets = viewer.current.parameterSets
                 #expect(ParameterSets(leading: stream, codec: codec)?.bytes == sets)
-                // The encoder's own, and the one that repeats are written with.
+                // The encoder's own sets, and the picture parameter set of repeats.
                 #expect(AnnexB.units(in: sets).count == (codec == .h264 ? 3 : 4))
                 let path = "/screencapture/\(session.integer("id"))"
                 _ = try await eventually("the encoder's name") {
@@ -86,7 +86,7 @@ extension SystemTests {
                 #expect(!viewer.current.isClosed)
                 #expect(pictures.count { $0.isKeyframe } == keyframes + 1)
                 #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })
-                // By keyframe: ffmpeg's output takes no stream whose parameter sets change their rate.
+                // Split at keyframes, because ffmpeg's output does not take another rate.
                 let starts = pictures.indices.filter { pictures[$0].isKeyframe }
                 for (start, end) in zip(starts, starts.dropFirst() + [pictures.endIndex]) {
                     let stream = pictures[start..<end].flatMap(\.bytes)
@@ -102,9 +102,9 @@ extension SystemTests {
             }
         }
 
-        /// Expects the steps of 10 fps between the first `known` pictures, and those of 20 fps behind.
+        /// Expects the steps of 10 fps between the first `known` pictures, and those of 20 fps after them.
         ///
-        /// On a busy machine a step may be longer; shorter than a slot it never is.
+        /// On a busy machine a step may be longer, but never shorter than a slot.
         private func expectRates(of pictures: [ScrcpyViewer.Picture], known: Int) {
             let steps = zip(pictures, pictures.dropFirst()).map { Int($1.pts - $0.pts) }
             let (before, after) = (steps[..<(known - 1)], steps[(known - 1)...])

@@ -30,8 +30,7 @@ extension SystemTests {
             try run(relay, arguments)
         }
 
-        /// Runs `heliograph`; without a relay, against a port where nothing listens. No message may tell its reader to
-        /// use curl.
+        /// Runs `heliograph`; without a relay, against a port on which nothing listens. No message may recommend curl.
         private func run(_ relay: RelayProcess?, _ arguments: [String]) throws -> Programs.Outcome {
             let outcome = try Programs.run(
                 Programs.product("heliograph"),
@@ -179,7 +178,7 @@ extension SystemTests {
             #expect(try object(moving).string("outcome") == "timeout")
             let changed = try wait("--until", "changed", "--tolerance", "4", "--share", "0", "--json")
             #expect(changed.status == 0 && changed.output.contains(#""box":{"x":"#), "\(changed)")
-            // Nothing counts, so all is static.
+            // The whole screen is ignored, so it is static.
             let ignored = try wait(
                 "--until",
                 "static",
@@ -322,7 +321,7 @@ extension SystemTests {
                     return event?.string("name") ?? ""
                 }
             }
-            // It has begun once it prints one.
+            // The command has begun when it prints an event.
             _ = try await eventually("an event") { () -> Bool? in
                 _ = try heliograph(first, "session", "start", "a\(UUID().uuidString)", "--device", "left")
                 _ = try heliograph(first, "session", "stop", "--all")
@@ -351,7 +350,7 @@ extension SystemTests {
             for (name, device) in [("door", "left"), ("yard", "right")] {
                 _ = try heliograph(relay, "session", "start", name, "--device", device)
             }
-            /// What bash offers at the end of a line.
+            /// Returns what bash offers at the end of a line.
             func offers(_ line: String, at port: Int, url: String? = nil) throws -> [Substring] {
                 // As in readline: a word ends at a colon.
                 let words = line.split(separator: " ", omittingEmptySubsequences: false)

@@ -5,15 +5,14 @@ import Testing
 import Wire
 
 extension SystemTests {
-    /// Tests of an agent with a limit of few file descriptors, one more in each run, so that another one is refused
-    /// each time.
+    /// Tests of an agent with few file descriptors, one more in each run, so that each run refuses another one.
     @Suite("A source without file descriptors")
     struct ShortageTests {
         private enum Outcome: Equatable {
             case streaming
             /// It streamed once the limit was lifted.
             case recovered
-            /// The agent could not do without.
+            /// The agent needs this descriptor.
             case ended(AgentProcess.End)
         }
 
@@ -88,9 +87,9 @@ extension SystemTests {
             )
         }
 
-        /// Waits for the source's fate, and returns whether a frame of it has come.
+        /// Waits for a frame or the source's loss. Returns whether a frame has come.
         private func isStreaming(_ server: LinkServer) throws -> Bool {
-            // Of a source that hangs: half a minute.
+            // Half a minute, for a source that hangs.
             var heartbeatsLeft = 600
             let isStreaming = try server.next("a picture, or the source's loss") { packet -> Bool? in
                 switch packet {

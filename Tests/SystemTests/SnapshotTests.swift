@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Pictures of a real desktop's screen as files.
+    /// Tests of snapshots of a real desktop.
     @Suite("Snapshots")
     struct SnapshotTests {
         private static let size = PictureSize(width: 1280, height: 720)
@@ -36,7 +36,7 @@ extension SystemTests {
                 var values: [Int] = []
                 for round in 0..<3 {
                     for name in ["snapshot.jpg", "snapshot.png"] {
-                        // What the screen shows by now.
+                        // The screen's current value.
                         let before = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
                         let least = try #require(Pictures.counter(luma: before, size: Self.size))
                         let snapshot = try await Self.get(relay, "/screencapture/1/\(name)?fresh=true")
@@ -95,7 +95,7 @@ extension SystemTests {
                 #expect(moving == moving.sorted() && Set(moving).count > 15, "\(moving)")
                 try desktop.pause()
                 let value = try desktop.shownValue()
-                // What was on its way may come first.
+                // Images in flight may come first.
                 let snapshot = try play(3)
                 #expect(snapshot.last == value)
             }

@@ -78,7 +78,7 @@ extension SystemTests {
         )
         func node(format: String, sessionManager: Bool) async throws {
             let desktop = try Desktop(.none, sessionManager: sessionManager)
-            // Odd, so that rows end in the middle of a block of pixels.
+            // An odd size, so that rows end in the middle of a block of pixels.
             let size = PictureSize(width: 641, height: 361)
             try desktop.startProducer("screen-7", size: size.description, format: format, holdAt: 90)
             let source: RelayProcess.Object = ["kind": "node", "node": "screen-7"]

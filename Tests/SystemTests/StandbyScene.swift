@@ -3,7 +3,7 @@ import Media
 import TestSupport
 import Testing
 
-/// A live broadcast with a standby, both of the test pattern and without a desktop, and a viewer that has had pictures.
+/// A live broadcast with a standby, both of the test pattern, and a viewer that has had pictures.
 struct StandbyScene {
     static let size = PictureSize(width: 320, height: 240)
     static let token = "the link token of the tests"
@@ -15,9 +15,9 @@ struct StandbyScene {
     let viewer: ScrcpyViewer
 
     /// - Parameters:
-    ///   - arguments: More of the relay's.
+    ///   - arguments: More arguments for the relay.
     ///   - fps: The session's.
-    ///   - environment: What relay and agents have beside the desktop's.
+    ///   - environment: Variables for relay and agents, in addition to the desktop's.
     static func with(
         arguments: [String] = [],
         fps: Int = 30,
@@ -66,7 +66,7 @@ struct StandbyScene {
         Int32(try await relay.get("/screencapture/broadcast").object("agent").integer("pid"))
     }
 
-    /// Waits until the session has pictures from there, and has changed over that often.
+    /// Waits until `feed` feeds the session after `switches` switches.
     func waitForFeed(_ feed: String, switches: Int) async throws {
         _ = try await eventually("pictures from \(feed), \(switches) switches") {
             let session = try await relay.get("/screencapture/1")
@@ -74,14 +74,14 @@ struct StandbyScene {
         }
     }
 
-    /// How often the session has changed over, by cause.
+    /// The session's switches by cause.
     func switchCauses() async throws -> RelayProcess.Object {
         try await relay.get("/screencapture/1").object("switchCauses")
     }
 
     func expectUnbroken() throws { try Self.expectUnbroken(viewer) }
 
-    /// A viewer is still connected, and all that it was sent decodes.
+    /// Expects that the viewer is still connected, and that everything it got decodes.
     static func expectUnbroken(_ viewer: ScrcpyViewer) throws {
         let current = viewer.current
         #expect(!current.isClosed)

@@ -2,10 +2,10 @@ import Media
 import TestSupport
 import Testing
 
-/// The whole system, on real desktops. One test at a time: the machine is shared with the desktop that is captured.
+/// Tests of the whole system on real desktops. One test at a time, because the captured desktop shares the machine.
 @Suite("System", .serialized)
 enum SystemTests {
-    /// Runs `body` with a desktop and a relay that has a live broadcast of it; ends both after.
+    /// Runs `body` with a desktop and a relay that broadcasts it, and ends both afterwards.
     static func withBroadcast(
         of desktop: Desktop? = nil,
         source: RelayProcess.Object = ["kind": "portal"],
@@ -24,7 +24,7 @@ enum SystemTests {
         try ScrcpyViewer(port: session.integer("port"))
     }
 
-    /// Waits for that many more pictures.
+    /// Waits for `count` more pictures.
     static func waitForPictures(_ count: Int, at viewer: ScrcpyViewer) async throws {
         let goal = viewer.pictures.count + count
         _ = try await eventually("\(goal) pictures") { viewer.pictures.count >= goal ? true : nil }

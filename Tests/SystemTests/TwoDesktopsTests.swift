@@ -91,7 +91,7 @@ extension SystemTests {
                 let size = PictureSize(width: 1280, height: 720)
                 let decoded = try FFmpeg.decodeLuma(h264: pictures.flatMap(\.bytes), size: size)
                 #expect(decoded.count == pictures.count)
-                // The screen is bare until the counter is back on it.
+                // The screen is empty until the counter is back.
                 let whole = decoded.filter { Pictures.counter(luma: $0, size: size) != nil }
                 #expect(device.name == untouched.name ? whole.count == decoded.count : whole.count > 30)
                 #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.pts < $1.pts })

@@ -9,9 +9,9 @@ final class Crowd: @unchecked Sendable {
 
     struct Size {
         var viewers = 500
-        /// Of them, how many never read.
+        /// How many of them never read.
         var silent = 20
-        /// Of them, how many read at `slowRate`.
+        /// How many of them read at `slowRate`.
         var slow = 20
         /// Bytes per second.
         var slowRate = 25_000
@@ -56,7 +56,7 @@ final class Crowd: @unchecked Sendable {
     struct Outcome {
         /// Pictures of each healthy viewer.
         var pictures: [Int]
-        /// Whether each had PTS that increase.
+        /// Whether the PTS of each increase.
         var isOrdered: Bool
         /// How many connections of silent and slow viewers the other side has closed.
         var closed: Int

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// Many viewers of one session.
+/// Measures many viewers of one session.
 struct FanOutPart: Part {
     static let name = "fanout"
     static let configuration = CommandConfiguration(

@@ -23,7 +23,7 @@ struct Feed {
     private static let group = 60
     /// The monotonic instant of PTS 0, ns.
     let epoch: Int64
-    /// In bytes. A group of them makes the bitrate, of which the keyframe has 8 %.
+    /// Bytes of each picture. A keyframe has 8 % of its group.
     private let sizes: (keyframe: Int, other: Int)
 
     /// - Parameter bitrate: Bits per second.
@@ -33,7 +33,7 @@ struct Feed {
         sizes = (bytes * 8 / 100, bytes * 92 / 100 / (Self.group - 1))
     }
 
-    /// Sends pictures for that long, and blocks meanwhile.
+    /// Sends pictures for that long. Blocks its thread.
     ///
     /// - Returns: The number of pictures.
     func run(seconds: Int, to target: some FeedTarget) -> Int {
@@ -82,7 +82,7 @@ final class FeedingAgent: FeedTarget {
 
     private static let size = PictureSize(width: 1280, height: 720)
 
-    /// Requests that come later are answered by the next group's keyframe alone.
+    /// The next group's keyframe answers later requests.
     func send(_ picture: Feed.Picture) {
         let unit = AccessUnit(
             pts: picture.pts,

@@ -21,7 +21,7 @@ struct Joins: AsyncParsableCommand {
     @Flag(help: "An on-demand session: it encodes only while it has viewers, and it has none before each join.")
     var asleep = false
 
-    /// When the newest picture is looked at, after the join, ns.
+    /// From the join to the check of the newest picture, ns.
     private static let look: Int64 = 1_000_000_000
 
     private struct Join {
@@ -95,7 +95,7 @@ struct Joins: AsyncParsableCommand {
         print("\(name.padding(toLength: 20, withPad: " ", startingAt: 0)) \(numbers)")
     }
 
-    /// A moving test pattern, or a program whose screenshots are always the same.
+    /// The source: a moving test pattern, or a program whose screenshots are always the same.
     private func configuration(in folder: URL) throws -> URL {
         let file = folder.appendingPathComponent("relay.yaml")
         var text = "fallback: none\nsource: {kind: test-pattern, width: 1280, height: 720, fps: 30}\n"
@@ -126,7 +126,7 @@ struct Joins: AsyncParsableCommand {
         }
     }
 
-    /// The monotonic instant of PTS 0, ns: what a WebSocket is told first.
+    /// The monotonic instant of PTS 0, ns, from the first message of a WebSocket.
     private func sessionEpoch(_ relay: RelayProcess, _ id: Int) throws -> Int64 {
         let descriptor = try Connection(port: relay.httpPort).descriptor
         defer { close(descriptor) }

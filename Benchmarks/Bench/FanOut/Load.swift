@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Wire
 
-/// One session, many viewers: the relay beside a loop that does nothing but write.
+/// Compares the relay with a loop that only writes: one session, many viewers.
 struct Load: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
@@ -130,7 +130,7 @@ struct Load: AsyncParsableCommand {
     }
 }
 
-/// The value in ms below which that part of the delays lies; NaN without any.
+/// Returns a quantile of the delays, in ms; NaN without any.
 func quantile(_ delays: [Int64], _ part: Double) -> Double {
     guard !delays.isEmpty else { return .nan }
     return Double(delays.sorted()[min(delays.count - 1, Int(Double(delays.count) * part))]) / 1e6

@@ -1,4 +1,4 @@
-/// What consecutive access units of an H.264 stream must say.
+/// The rules for consecutive access units of an H.264 stream.
 struct H264Rules: CodecRules {
     private struct Last {
         /// `idr_pic_id`; nil unless it is a keyframe.

@@ -1,6 +1,6 @@
 /// `seq_parameter_set_data( )` of ITU-T H.264 7.3.2.1.1, up to the picture's size.
 struct H264Sequence: Equatable {
-    /// The profiles that tell their chroma format.
+    /// The profiles whose parameter sets contain the chroma format.
     private static let highProfiles: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
     let id: Int
@@ -106,7 +106,7 @@ struct H264Slice: Equatable {
     let pictureOrder: Int
     /// How many pictures of list 0 may be referred to; 0 in I slices.
     let activeReferences: Int
-    /// What is legal and nothing here should use, for people.
+    /// Legal syntax that no encoder here should use, for people.
     let unexpected: String?
 
     var isPredicted: Bool { kind != 2 }
@@ -161,7 +161,7 @@ struct H264Slice: Equatable {
         unexpected = modification ?? marking
     }
 
-    /// What keeps the rest of a header from being read here.
+    /// Why the rest of a header cannot be read here.
     private static func obstacle(
         _ picture: H264Picture,
         _ sequence: H264Sequence,

@@ -1,4 +1,4 @@
-/// What consecutive access units of an H.265 stream must say.
+/// The rules for consecutive access units of an H.265 stream.
 struct H265Rules: CodecRules {
     private var sequences: [Int: [UInt8]] = [:]
     private var pictures: [Int: H265Picture] = [:]
@@ -115,7 +115,7 @@ struct H265Rules: CodecRules {
         defer { held = held.intersection(named.map(\.order)).union([order]) }
         var violations: [Violation] = []
         if !named.contains(where: { $0.order == last }) { violations.append(.previousPictureNotKept) }
-        // What no picture refers to need not be there.
+        // A picture to which no other refers may be missing.
         let isMissing = used.contains { !held.contains($0.order) } || slice.kind == 1 && used.isEmpty
         if isMissing { violations.append(.missingReference) }
         return violations

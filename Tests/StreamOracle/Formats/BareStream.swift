@@ -6,7 +6,7 @@ package enum BareStream {
     package static func recording(of bytes: [UInt8], codec: Codec, isWhole: Bool) -> Recording {
         var recording = Recording()
         var units = ByteStream.accessUnits(in: bytes, codec: codec)
-        // Only the next picture tells where the last one ends.
+        // A picture's end shows only when the next one begins.
         if !isWhole { units = units.dropLast() }
         recording.pictures = units.map { RecordedPicture(bytes: $0) }
         return recording

@@ -43,7 +43,7 @@ package enum TransportPackets {
                 unit?.bytes += payload
             }
         }
-        // Of a stream that the viewer left, the last picture may be cut off.
+        // If the viewer left the stream, its last picture may be cut off.
         if isWhole { finish() }
         return recording
     }

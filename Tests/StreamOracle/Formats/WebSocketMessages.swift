@@ -1,6 +1,6 @@
 package import Media
 
-/// What a viewer on a WebSocket is sent: docs/reference/websocket.md.
+/// The messages to a viewer on a WebSocket: docs/reference/websocket.md.
 package enum WebSocketMessages {
     package enum Message: Sendable {
         case text(String)

@@ -4,7 +4,7 @@ import StreamOracle
 import TestSupport
 import Testing
 
-/// What the oracle reads out of framings and containers, and what it finds in broken ones.
+/// Tests that the oracle reads framings and containers, and finds faults in broken ones.
 @Suite("The stream oracle's formats")
 struct OracleFormatTests {
     /// A source's pictures at 30 a second, µs.
@@ -28,8 +28,7 @@ struct OracleFormatTests {
 
         func faults(_ recording: Recording) -> [String] { recording.faults(codec: codec) }
 
-        /// Expects that a recording has these pictures, whatever it does to start codes and delimiters, and nothing
-        /// wrong.
+        /// Expects that a recording has these pictures, start codes and delimiters aside, and no fault.
         func expect(_ recording: Recording, prefix count: Int = 20) {
             var timeline = Timeline(codec: codec)
             var timed = recording
@@ -95,7 +94,7 @@ struct OracleFormatTests {
         clip.expect(TransportPackets.recording(of: stream, isWhole: true))
         clip.expect(TransportPackets.recording(of: stream.dropLast(188), isWhole: false), prefix: 19)
         #expect(!TransportPackets.recording(of: stream.dropLast(100), isWhole: true).faults.isEmpty)
-        // One within the first picture.
+        // Cut within the first picture.
         let lossy = Array(stream[..<(4 * 188)] + stream[(5 * 188)...])
         #expect(!TransportPackets.recording(of: lossy, isWhole: true).faults.isEmpty)
     }
@@ -149,7 +148,7 @@ struct OracleFormatTests {
         #expect(other.faults.count == clip.pictures.count { $0.isKeyframe == true })
     }
 
-    /// What comes before a picture in its message: docs/reference/websocket.md.
+    /// The header of a picture's message: docs/reference/websocket.md.
     private static func head(of picture: RecordedPicture) -> [UInt8] {
         [2, picture.isKeyframe == true ? 1 : 0, 0, 0]
             + (0..<8).map { UInt8(truncatingIfNeeded: (picture.pts ?? 0) >> (56 - 8 * $0)) }

@@ -46,7 +46,7 @@ struct OracleTests {
                 #expect(faults.first?.picture == begin, "\(faults)")
             }
         }
-        // What follows a keyframe is known by it alone.
+        // A keyframe alone determines what must follow.
         #expect(Self.faults(Array(units[9...]), source.codec).isEmpty)
         let headless = Self.faults(Array(units[10...]), source.codec)
         #expect(headless.first?.picture == 0)
@@ -137,7 +137,7 @@ struct OracleTests {
         )
         let second = HandWritten.H265.picture(order: 2, references: [(-1, true), (-2, true)])
         #expect(Self.faults([keyframe, sound[1], second], .h265).isEmpty)
-        // The second picture lets go of the keyframe, so the third cannot refer to it.
+        // The second picture drops the keyframe, so the third cannot refer to it.
         let third = HandWritten.H265.picture(order: 3, references: [(-1, true), (-3, true)])
         #expect(
             Self.faults([keyframe, sound[1], sound[2], third], .h265) == [StreamFault(picture: 3, .missingReference)]

@@ -5,8 +5,7 @@ import TestSupport
 struct ChromiumPlayer: StreamPlayer {
     var testDescription: String { "Chromium" }
 
-    /// A promise of what became of a stream in a video element: its first picture and a later time, or why it is
-    /// refused.
+    /// A JavaScript promise for a stream in a video element: its first picture and a later time, or why it failed.
     private static func video(_ path: String) -> String {
         """
         new Promise((done) => {
@@ -31,7 +30,7 @@ struct ChromiumPlayer: StreamPlayer {
         """
     }
 
-    /// Runs `body` with a page of the relay's origin, as its streams are not for other sites.
+    /// Runs `body` with a page of the relay's origin, because the relay refuses other sites.
     private static func withPage<Value>(_ relay: WatchedRelay, _ body: (Chromium) throws -> Value) throws -> Value {
         let browser = try Chromium()
         defer { browser.end() }
@@ -49,13 +48,13 @@ struct ChromiumPlayer: StreamPlayer {
             return Showing(
                 firstPicture: .milliseconds(first),
                 firstTime: time,
-                // Every page is asked for its icon.
+                // Chromium requests an icon for every page.
                 messages: browser.complaints.filter { !$0.contains("favicon.ico") }
             )
         }
     }
 
-    /// The streams that the video element refuses for their format, tried all at once since Chromium takes its time.
+    /// Returns the streams whose format the video element refuses. Tries all at once, because Chromium is slow.
     func refused(_ streams: [LiveStream], of relay: WatchedRelay) throws -> [Bool] {
         try Self.withPage(relay) { browser in
             let videos = streams.map { Self.video($0.path) }.joined(separator: ",\n")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Programs with which people play streams, each on every format of sessions that are a minute old.
+    /// Tests players on every format of sessions that are a minute old.
     ///
     /// docs/reference/formats.md has the table of what to pass to each of them.
     @Suite(
@@ -18,7 +18,7 @@ extension SystemTests {
             FFmpegPlayer(), MPVPlayer(), GStreamerPlayer(), VLCPlayer(), OpenCVPlayer(), ChromiumPlayer(),
         ]
 
-        /// What Chromium's video element cannot play, and why. All other players play everything.
+        /// The streams that Chromium's video element cannot play, and why. All other players play everything.
         static let notForChromium: [(stream: LiveStream, reason: String)] = [
             (LiveStream(format: .bare, codec: .h264), "plays containers only"),
             (LiveStream(format: .bare, codec: .h265), "plays containers only"),
@@ -49,7 +49,7 @@ extension SystemTests {
         )
         func live(_ combination: Combination) async throws {
             let (player, stream, relay) = (combination.player, combination.stream, try MinuteOldSessions.relay)
-            // A machine with other work may keep a client waiting, not three times in a row.
+            // A busy machine may keep a client waiting, but not three times in a row.
             var quickest = Duration.seconds(60)
             for _ in 1...3 where quickest > .seconds(2) {
                 let showing = try await inThread { try player.watch(stream, of: relay) }
@@ -66,7 +66,7 @@ extension SystemTests {
         @Test("learns from Chromium's video element if it cannot play a stream")
         func refusals() async throws {
             let relay = try MinuteOldSessions.relay
-            // A port has no address that the element takes.
+            // The element cannot open a TCP port.
             let streams = Self.notForChromium.filter { $0.stream.format != .port }
             let refused = try await inThread { try ChromiumPlayer().refused(streams.map(\.stream), of: relay) }
             try #require(refused.count == streams.count)
@@ -97,10 +97,10 @@ extension SystemTests {
                 for player in Self.players where !(player is ChromiumPlayer) || (stream.format, codec) == (.mp4, .h264)
                 {
                     let told = try await inThread { try player.duration(of: file) }
-                    // VLC tells whole seconds.
+                    // VLC reports whole seconds.
                     let slack = player is VLCPlayer ? 0.6 : 0.15
-                    // GStreamer takes a gap of more than 0.5 s between two program clocks for one of 0.5 s. There is
-                    // one if the encoder has left pictures out, as that of H.265 does on a machine with other work.
+                    // GStreamer shortens a gap of more than 0.5 s between two program clocks to 0.5 s. On a busy
+                    // machine, the H.265 encoder leaves such gaps.
                     let isCut = player is GStreamerPlayer && stream.format == .transport
                     let expected = isCut ? length - Self.excess(of: pictures.map(\.time), over: 0.5) : length
                     #expect(abs(told - expected) < slack, "\(player.testDescription), \(stream.testDescription)")
@@ -120,16 +120,16 @@ extension SystemTests {
                     ["--silent", "--max-time", "5", "--output", file.path, relay.url(stream)]
                 )
             }
-            // That is how curl ends at its time limit.
+            // curl's exit status at its time limit.
             #expect(saving.status == 28)
         }
 
-        /// By how much the gaps between times exceed `limit`, in all.
+        /// Returns by how much the gaps between times exceed `limit`, in all.
         private static func excess(of times: [Double], over limit: Double) -> Double {
             zip(times, times.dropFirst()).reduce(0) { $0 + max(0, $1.1 - $1.0 - limit) }
         }
 
-        /// The pictures of a file as ffprobe tells them. curl may have cut the last one off.
+        /// Returns a file's pictures, by ffprobe. curl may have cut off the last one.
         private static func packets(of file: URL) throws -> [(time: Double, duration: Double)] {
             try Tool.run(
                 "/usr/bin/ffprobe",

@@ -9,7 +9,8 @@ struct FFmpegPlayer: StreamPlayer {
         let program = try TimedProgram(
             "/usr/bin/ffmpeg",
             ["-v", "warning", "-nostdin", "-xerror", "-analyzeduration", "\(analyzeDuration)"]
-                // Else ffmpeg moves the first picture to 0. A transport stream's times are those of its program clock.
+                // Otherwise ffmpeg moves the first picture to 0. A transport stream's times are those of its program
+                // clock.
                 + (stream.format == .mp4 ? ["-copyts"] : [])
                 + ["-i", relay.url(stream), "-frames:v", "\(enoughPictures)", "-fps_mode", "passthrough"]
                 + ["-flush_packets", "1", "-f", "framecrc", "-"]

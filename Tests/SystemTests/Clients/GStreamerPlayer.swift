@@ -9,7 +9,7 @@ struct GStreamerPlayer: StreamPlayer {
     private static func start(_ pipeline: String) throws -> TimedProgram {
         try TimedProgram(
             "/usr/bin/gst-launch-1.0",
-            // With what its sink says of each picture.
+            // With the sink's report of each picture.
             ["--verbose"] + pipeline.split(separator: " ").map(String.init)
         )
     }
@@ -18,7 +18,7 @@ struct GStreamerPlayer: StreamPlayer {
         let source =
             stream.format == .port
             ? "tcpclientsrc host=127.0.0.1 port=\(relay.port(stream))" : "souphttpsrc location=\(relay.url(stream))"
-        // decodebin holds JPEG pictures back for 3 s, since they have no times.
+        // decodebin holds JPEG pictures back for 3 s, because they have no times.
         let elements = stream.format == .motionJPEG ? "multipartdemux ! jpegdec" : "decodebin"
         let program = try Self.start("\(source) ! \(elements) ! fakesink silent=false num-buffers=\(enoughPictures)")
         defer { program.end() }
@@ -53,7 +53,7 @@ struct GStreamerPlayer: StreamPlayer {
         /last-message = chain .* pts: (?<start>[\w:.]+), duration: (?<duration>[\w:.]+),/
     }
 
-    /// Of "0:00:01.466666652"; nil of "none".
+    /// Parses a time such as "0:00:01.466666652". Returns `nil` for "none".
     private static func seconds(_ time: String) -> Double? {
         let parts = time.split(separator: ":").compactMap { Double($0) }
         return parts.count == 3 ? (parts[0] * 60 + parts[1]) * 60 + parts[2] : nil

@@ -8,11 +8,11 @@ struct MPVPlayer: StreamPlayer {
     private static let options = [
         "--no-config", "--vo=null", "--ao=null", "--msg-level=all=warn,cplayer=info,statusline=status",
     ]
-    /// What mpv says of every stream that it plays.
+    /// The messages that mpv prints for every stream.
     private static var talk: [Regex<Substring>] {
         [/.*Video +--vid=1.*/, /VO: \[null\].*/, /Exiting\.\.\. \(End of file\)/]
     }
-    /// What mpv says of every stream whose format has no times.
+    /// The messages that mpv prints for formats without times.
     private static let withoutTimes: Set = [
         "[lavf] This format is marked by FFmpeg as having no timestamps!",
         "[lavf] FFmpeg will likely make up its own broken timestamps. For",

@@ -7,7 +7,7 @@ struct OpenCVPlayer: StreamPlayer {
 
     private static let python = Programs.repository.appendingPathComponent(".build/players/bin/python").path
 
-    /// Whether there is one on this machine.
+    /// Whether this machine has it.
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: python) }
 
     private static let watching = """
@@ -22,7 +22,7 @@ struct OpenCVPlayer: StreamPlayer {
         capture = cv2.VideoCapture(sys.argv[1], cv2.CAP_FFMPEG)
         print(capture.get(cv2.CAP_PROP_FRAME_COUNT) / capture.get(cv2.CAP_PROP_FPS))
         """
-    /// libswscale says so of every JPEG.
+    /// libswscale prints this for every JPEG.
     private static let talk = "[OPENCV:FFMPEG:24] deprecated pixel format used, make sure you did set range correctly"
 
     private static func start(_ program: String, _ arguments: String...) throws -> TimedProgram {
@@ -46,7 +46,7 @@ struct OpenCVPlayer: StreamPlayer {
         let status = try program.waitForEnd()
         let lines = Dictionary(grouping: program.lines(on: .standard)) { $0.hasPrefix("PICTURE ") }
         let shown = lines[true]?.count ?? 0
-        // libavformat's words are on the standard output.
+        // libavformat's messages go to standard output.
         let messages = (lines[false] ?? []) + program.lines(on: .errors)
         return Showing(
             firstPicture: first.after,

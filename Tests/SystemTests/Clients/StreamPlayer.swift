@@ -3,7 +3,7 @@ import Media
 import TestSupport
 import Testing
 
-/// How a session is watched.
+/// A way to watch a session.
 enum StreamFormat: String, CaseIterable, Sendable {
     case bare = "stream.h26x"
     case transport = "stream.ts"
@@ -11,7 +11,7 @@ enum StreamFormat: String, CaseIterable, Sendable {
     case motionJPEG = "stream.mjpeg"
     case port = "TCP port"
 
-    /// Whether pictures have times in it.
+    /// Whether the format has timestamps.
     var hasTimes: Bool { self == .transport || self == .mp4 }
 }
 
@@ -40,22 +40,22 @@ struct LiveStream: Sendable, Equatable, CustomTestStringConvertible {
     }
 }
 
-/// What a client showed of a stream.
+/// The pictures and messages of a client.
 struct Showing: Sendable {
     /// From the client's start to its first picture.
     var firstPicture: Duration
-    /// The time of the first picture as the client tells it, in s; nil if it tells none.
+    /// The first picture's time in s, as the client reports it; `nil` if it reports none.
     var firstTime: Double?
-    /// What the client complained of.
+    /// The client's complaints.
     var messages: [String]
 }
 
-/// A program with which people play streams.
+/// A player for streams.
 protocol StreamPlayer: Sendable, CustomTestStringConvertible {
     /// Plays a stream for half a second or more.
     func watch(_ stream: LiveStream, of relay: WatchedRelay) throws -> Showing
 
-    /// Returns how long a saved file is by what the client says of it, in s.
+    /// Returns the length of a saved file in s, as the client reports it.
     func duration(of file: URL) throws -> Double
 }
 
@@ -73,7 +73,7 @@ struct WatchedRelay: Sendable {
     func port(_ stream: LiveStream) -> Int { sessionPorts[stream.session - 1] }
 }
 
-/// What libavformat is told to look at before it plays, in µs. By default it looks at 5 s of a live stream.
+/// How much of a stream libavformat analyses before it plays, in µs. The default for a live stream is 5 s.
 let analyzeDuration = 500_000
-/// How many pictures a client shows before a test believes it.
+/// How many pictures a client must show.
 let enoughPictures = 15

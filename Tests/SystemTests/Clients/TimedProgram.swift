@@ -14,7 +14,7 @@ final class TimedProgram: @unchecked Sendable {
         let after: Duration
     }
 
-    /// How long a client may take for anything before the test gives it up, in s.
+    /// How long a client may take for any step, in s.
     private static let patience = 20.0
 
     private let name: String
@@ -23,14 +23,14 @@ final class TimedProgram: @unchecked Sendable {
     private let start: ContinuousClock.Instant
     private let changed = NSCondition()
     private var lines: [[Line]] = [[], []]
-    /// How many lines of each output have been looked at.
+    /// How many lines of each output have been read.
     private var taken = [0, 0]
-    /// Outputs that may still bring something.
+    /// Outputs that are still open.
     private var open = Output.allCases.count
 
     /// Starts a program.
     ///
-    /// - Parameter environment: What the program has beside this process's environment.
+    /// - Parameter environment: Variables in addition to this process's environment.
     init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         name = program
         process.executableURL = URL(fileURLWithPath: program)
@@ -47,7 +47,7 @@ final class TimedProgram: @unchecked Sendable {
         }
     }
 
-    /// Takes lines until `parse` makes something of one, and returns that with the time at which the line came.
+    /// Reads lines until `parse` accepts one. Returns the result and the time of that line.
     func next<Value>(
         _ what: String,
         on output: Output = .standard,
@@ -58,7 +58,7 @@ final class TimedProgram: @unchecked Sendable {
         return found
     }
 
-    /// Sends `question` again and again until a line of the standard output is an answer to it.
+    /// Repeats `question` until a line of standard output answers it.
     func answer<Value>(
         to question: String,
         _ parse: (String) -> Value?
@@ -93,8 +93,8 @@ final class TimedProgram: @unchecked Sendable {
 
     private var isOpen: Bool { changed.withLock { open > 0 } }
 
-    /// Waits until `look`, which is called with `changed` locked, gives a value; nil if the time or the program is over
-    /// first.
+    /// Waits until `look`, which runs with `changed` locked, returns a value. Returns `nil` if the time or the program
+    /// ends first.
     private func wait<Value>(until limit: Date, _ look: () -> Value?) -> Value? {
         changed.withLock {
             while true {
@@ -124,7 +124,7 @@ final class TimedProgram: @unchecked Sendable {
         while case let bytes = handle.availableData, !bytes.isEmpty {
             let after = ContinuousClock.now - start
             rest += bytes
-            // A carriage return ends a line that the program is going to write over.
+            // A carriage return ends a line that the program then overwrites.
             let parts = rest.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
             rest = Array(parts.last ?? [])
             let new = parts.dropLast().map { Line(text: String(decoding: $0, as: UTF8.self), after: after) }

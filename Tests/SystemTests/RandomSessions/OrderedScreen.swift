@@ -8,14 +8,14 @@ final class OrderedScreen: Sendable {
 
     /// Starts the node `name` in a desktop.
     ///
-    /// - Parameter sizes: Its first size, and those that it changes to.
+    /// - Parameter sizes: Its first size, and the sizes that it can change to.
     init(_ name: String, sizes: [PictureSize], in desktop: Desktop) throws {
         let path = desktop.directory.appendingPathComponent("run/orders-\(name)").path
-        // The desktop's user may be another one, and umask narrows what mkfifo is told.
+        // The desktop's user may be another one, and umask narrows the mode of mkfifo.
         guard mkfifo(path, 0o666) == 0, chmod(path, 0o666) == 0 else {
             throw NeverCame(description: "a FIFO at \(path): \(String(cString: strerror(errno)))")
         }
-        // For both, so that opening it does not wait for the node.
+        // For reading and writing, so that opening does not wait for the node.
         orders = open(path, O_RDWR | O_CLOEXEC)
         let others = sizes.dropFirst().map(\.description).joined(separator: ",")
         try desktop.startNode(
@@ -27,7 +27,7 @@ final class OrderedScreen: Sendable {
 
     deinit { close(orders) }
 
-    /// Sends so many pictures, each so long after the one before, in place of those that are still to come.
+    /// Sends `count` pictures at this interval, instead of those that are still due.
     func move(_ pictures: Int, microseconds: Int) { order("\(pictures) \(microseconds)") }
 
     /// Takes the next size, with a picture.

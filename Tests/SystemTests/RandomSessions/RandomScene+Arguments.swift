@@ -2,9 +2,9 @@ import Foundation
 import Media
 import TestSupport
 
-/// What sessions are asked to be, by chance.
+/// Random arguments of sessions.
 extension RandomScene {
-    /// What a new session is asked to be.
+    /// Arguments of a new session.
     func randomSession(_ codec: Codec) -> Object {
         var arguments = randomSize(codec)
         arguments["codec"] = codec.rawValue
@@ -20,7 +20,7 @@ extension RandomScene {
         return arguments.filter { !($0.value is NSNull) }
     }
 
-    /// What a running session is asked to become: any of the fields that may change, one at least.
+    /// A change of a running session: at least one of the fields that may change.
     func randomChange(of codec: Codec) -> Object {
         var change: Object = [:]
         while change.isEmpty {
@@ -35,7 +35,7 @@ extension RandomScene {
 
     private var isChosen: Bool { Int.random(in: 0..<3, using: &generator) == 0 }
 
-    /// Software H.265 is slow: small and seldom enough that five sessions leave a machine of two cores some time.
+    /// Small and slow enough for five sessions of software H.265 on two cores.
     private func randomRate(_ codec: Codec) -> Int {
         let rates = codec == .h264 ? [5, 10, 24, 30, 50, 60] : [5, 10, 24, 30]
         return rates.randomElement(using: &generator) ?? 30
@@ -43,7 +43,7 @@ extension RandomScene {
 
     private func randomBitrate() -> Int { Int(exp2(Double.random(in: 15.7...24, using: &generator))) }
 
-    /// Some of width, height and the bound of both; null for the screen's own.
+    /// Some of width, height and `maxPixels`; null for the screen's own.
     private func randomSize(_ codec: Codec) -> Object {
         var size: Object = [:]
         let most = codec == .h264 ? 400 : 256

@@ -2,10 +2,9 @@ import Foundation
 import Media
 import TestSupport
 
-/// A relay with a broadcast and a standby, each of a screen that moves on orders, and whatever happens to their
-/// sessions.
+/// A relay with a broadcast and a standby, each of a screen that moves on orders, and random events of their sessions.
 ///
-/// A seed decides what happens; how long each thing takes is the machine's.
+/// A seed decides what happens, but not the timing.
 final class RandomScene {
     typealias Object = RelayProcess.Object
 
@@ -18,20 +17,20 @@ final class RandomScene {
 
     let desktop: Desktop
     let relay: RelayProcess
-    /// What the broadcast captures, and what its standby does.
+    /// The screens of the broadcast and of its standby.
     let (screen, other): (OrderedScreen, OrderedScreen)
     var generator: SeededGenerator
-    /// Those that run.
+    /// Sessions that run.
     var sessions: [WatchedSession] = []
-    /// All that there ever were.
+    /// All sessions so far.
     private(set) var viewers: [RecordingViewer] = []
-    /// What was done when, for people.
+    /// A journal for people.
     private(set) var journal: [String] = []
     /// Pictures that were dropped for slow viewers, of sessions that have ended.
     var dropped = 0
     private(set) var kills = 0
     private let begin = ContinuousClock.now
-    /// Snapshots under way.
+    /// Snapshots in flight.
     private var snapshots: [Task<Void, Never>] = []
 
     init(seed: UInt64, in desktop: Desktop) async throws {
@@ -61,7 +60,7 @@ final class RandomScene {
         }
     }
 
-    /// Lets things happen for a while, and kills the broadcast's agent in the middle of it.
+    /// Runs random events for a while, and kills the broadcast's agent in the middle.
     func live(for duration: Duration) async throws {
         let (middle, end) = (ContinuousClock.now + duration / 2, ContinuousClock.now + duration)
         let kills = kills
@@ -75,8 +74,8 @@ final class RandomScene {
         }
     }
 
-    /// Sees to it that each witness gets repeats and keyframes that the relay has made, and each viewer pictures of a
-    /// screen that moves.
+    /// Makes sure that each witness gets repeats and keyframes made by the relay, and each viewer pictures of a moving
+    /// screen.
     func settle() async throws {
         try await waitUntilWhole()
         for session in sessions {
@@ -154,7 +153,7 @@ final class RandomScene {
         }
     }
 
-    /// Until the next thing happens, ms: nothing, a picture or two, or long enough to come to rest.
+    /// Returns the time until the next event, in ms: none, a picture or two, or long enough to come to rest.
     private func pause() -> Int {
         switch Int.random(in: 0..<20, using: &generator) {
         case 0..<10: Int.random(in: 0...30, using: &generator)

@@ -7,7 +7,7 @@ extension SystemTests {
     /// Random sessions of a real agent and a real relay. docs/design/testing.md says what is done and what is checked.
     @Suite("Random sessions")
     struct RandomSessionTests {
-        /// One that the environment names, or always the same few.
+        /// The seed that the environment names, or a fixed few.
         private static let wantedSeed = ProcessInfo.processInfo.environment["HELIOGRAPH_SEED"].flatMap(UInt64.init)
         private static let seeds = wantedSeed.map { [$0] } ?? Array(1...Effort.choose(2, whole: 60))
 

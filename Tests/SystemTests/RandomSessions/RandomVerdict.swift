@@ -3,9 +3,9 @@ import Media
 import StreamOracle
 import TestSupport
 
-/// What is wrong with what viewers got.
+/// The faults in the streams of viewers.
 struct RandomVerdict {
-    /// Where streams with faults are kept.
+    /// The folder for streams with faults.
     private let folder: URL
     private(set) var faults: [String] = []
     /// The sums over all streams.
@@ -29,7 +29,7 @@ struct RandomVerdict {
     private mutating func add(_ faults: [String], _ viewer: RecordingViewer) {
         guard !faults.isEmpty else { return }
         faulty.insert(viewer.name)
-        // One fault mostly brings others with it.
+        // One fault usually causes others.
         let more = faults.count > 3 ? " And \(faults.count - 3) more." : ""
         self.faults.append("\(viewer.name): \(faults.prefix(3).joined(separator: " "))\(more) See \(path(of: viewer))")
     }
@@ -47,7 +47,7 @@ struct RandomVerdict {
         add(faults, viewer)
     }
 
-    /// What the decoders say, and how their pictures differ.
+    /// Returns the decoders' complaints, and how their pictures differ.
     private static func decode(_ recording: Recording, _ codec: Codec) -> [String] {
         var (faults, hashes) = ([String](), [[String]]())
         for decoder in PictureDecoder.allCases {

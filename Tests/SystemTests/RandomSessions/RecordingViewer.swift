@@ -4,7 +4,7 @@ import StreamOracle
 import Synchronization
 import TestSupport
 
-/// A viewer that keeps all that it is sent, in any of the ways to watch a session.
+/// A viewer that keeps everything it gets, in any way to watch a session.
 final class RecordingViewer: Sendable {
     enum Way: String, CaseIterable, Sendable {
         case port, bare, transportStream, mp4, webSocket, webSocketMP4
@@ -24,7 +24,7 @@ final class RecordingViewer: Sendable {
     }
 
     private struct State {
-        /// On a WebSocket, those of its messages are in ``messages`` instead.
+        /// On a WebSocket, its messages are in ``messages`` instead.
         var bytes: [UInt8] = []
         var messages: [WebSocketMessages.Message] = []
         var byteCount = 0
@@ -68,7 +68,7 @@ final class RecordingViewer: Sendable {
     var byteCount: Int { state.withLock { $0.byteCount } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var isWatching: Bool { state.withLock { !$0.isClosed && !$0.hasHungUp } }
-    /// Keyframes that were sent again without the encoder. On WebSockets alone.
+    /// Keyframes that were sent again without the encoder. Only on WebSockets.
     var keyframesAgain: Int { state.withLock { $0.keyframesAgain } }
 
     /// Ends the connection from this side.
@@ -86,7 +86,7 @@ final class RecordingViewer: Sendable {
 
     // MARK: - What it was sent
 
-    /// All that it was sent.
+    /// Everything that it got.
     var recording: Recording {
         let state = state.withLock { $0 }
         var recording: Recording
@@ -189,7 +189,7 @@ final class RecordingViewer: Sendable {
     private func take(_ payload: [UInt8], isText: Bool) {
         state.withLock { state in
             state.messages.append(isText ? .text(String(decoding: payload, as: UTF8.self)) : .binary(payload))
-            // A picture that is a keyframe made without the encoder.
+            // A keyframe that was made without the encoder.
             let isAgain = !isText && payload.count > 1 && payload[0] == 2 && payload[1] & 5 == 5
             if isAgain { state.keyframesAgain += 1 }
             state.byteCount += isText ? 0 : payload.count
