@@ -35,21 +35,22 @@ async function* watched(pieces, lost) {
 }
 
 /**
- * Takes server-sent events apart (WHATWG HTML, 9.2.6).
+ * Takes server-sent events apart (WHATWG HTML, 9.2.6). A block without data also counts: it may change the id.
  *
  * @param {AsyncIterable<Uint8Array>} pieces
- * @returns {AsyncGenerator<{ id: string | undefined, event: string | undefined, data: string }>}
+ * @returns {AsyncGenerator<{ id: string | undefined, event: string | undefined, data: string | undefined }>}
  */
 export async function* serverSentEvents(pieces) {
   const decoder = new TextDecoder();
-  let [text, fields] = ["", {}];
+  let [text, fields, id] = ["", {}, undefined];
   for await (const piece of pieces) {
     text += decoder.decode(piece, { stream: true });
     const lines = text.split(/\r\n|\n|\r(?!$)/);
     text = lines.pop();
     for (const line of lines) {
       if (line === "") {
-        if (fields.data !== undefined) yield { id: fields.id, event: fields.event, data: fields.data };
+        id = fields.id ?? id;
+        if (Object.keys(fields).length > 0) yield { id, event: fields.event, data: fields.data };
         fields = {};
       } else if (!line.startsWith(":")) {
         const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line);
@@ -94,7 +95,7 @@ export async function* listen(relay, { types = [], device, session, after, signa
       for await (const { id, data } of serverSentEvents(watched(pieces(body), end))) {
         failures = 0;
         last = id ?? last;
-        yield { id: id ?? null, ...JSON.parse(data) };
+        if (data !== undefined) yield { id: id ?? null, ...JSON.parse(data) };
       }
     } catch (error) {
       if (signal?.aborted) return;

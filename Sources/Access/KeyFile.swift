@@ -135,7 +135,7 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
         case .otherVersion(let path, let version):
             "the key file \(path) has version \(version), not \(KeyRing.currentVersion): use the release that wrote it, or move it away and make new keys"
         case .unwritable(let path, let reason): "the key file \(path) cannot be written: \(reason)"
-        case .badName(let name): "\(name) is not a key's name; allowed: 1 to 64 letters, digits, - and _"
+        case .badName(let name): "\(name) is not a key's name; allowed: \(String.nameRule)"
         case .nameTaken(let name): "there is a key \(name) already: revoke it first, or choose another name"
         case .unknownName(let name): "there is no key \(name)"
         case .tooMany: "there are \(KeyRing.maximumCount) keys already: revoke one first"

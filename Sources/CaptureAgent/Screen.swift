@@ -187,6 +187,7 @@ package final class Screen: FrameSink {
             if update.size != nil, let newest = state.newest { session.offer(newest) }
             return .done
         }
+        if update.size != nil { compareAgain() }
         switch outcome {
         case .done: followSessions()
         case .refused(let problem): return problem
@@ -279,6 +280,12 @@ package final class Screen: FrameSink {
         state.withLock { state in
             state.parameters(of: id).map { (state.newestIsCurrent ? state.newest : nil, $0.size) }
         }
+    }
+
+    /// Has the newest frame compared at a session's new size, because a static screen sends no other.
+    private func compareAgain() {
+        let (frame, watches) = state.withLock { ($0.newestIsCurrent ? $0.newest : nil, $0.watches) }
+        if let frame { watches?.frameArrived(frame) }
     }
 
     /// Returns how long a fresh snapshot of the session waits for a frame, in ns: two of its intervals, within bounds.

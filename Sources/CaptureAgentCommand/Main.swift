@@ -141,7 +141,7 @@ struct CaptureAgentCommand: ParsableCommand {
     private func agentConfiguration() throws -> AgentConfiguration {
         let (host, port) = try Self.hostAndPort(relay)
         guard device.isName else {
-            throw ValidationError("--device takes 1 to 64 letters, digits, - and _.")
+            throw ValidationError("--device takes \(String.nameRule).")
         }
         guard (1...3600).contains(consentTimeout) else {
             throw ValidationError("--consent-timeout takes 1 to 3600 seconds.")

@@ -74,29 +74,26 @@ struct EventsCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         try await CommandError.reporting {
             try await RelayClient.with(relay, silence: Self.silence) { client in
-                guard follow else { return try await client.events(query, after: nil) { try show($0) } }
-                try await followEvents(client)
+                if follow { return try await followEvents(client) }
+                var first: String?
+                try await client.events(query, after: &first) { try show($0) }
             }
         }
     }
 
     /// Prints events from now on. After a lost connection it continues at the last event.
     private func followEvents(_ client: RelayClient) async throws {
-        // Until the first event arrives, an id that no relay uses stands for all events.
-        var last = "0"
+        // The relay names its last event even if it has none to tell.
+        var last: String?
         var kept = EventQuery()
         kept.follow = false
-        try await client.events(kept, after: nil) { event in
-            if !event.id.isEmpty { last = event.id }
-            return true
-        }
+        try await client.events(kept, after: &last) { _ in true }
         var pause = Self.pauses.first
         var reads = true
         while reads {
             do {
-                try await client.events(query, after: last) { event in
+                try await client.events(query, after: &last) { event in
                     pause = Self.pauses.first
-                    if !event.id.isEmpty { last = event.id }
                     reads = try show(event)
                     return reads
                 }

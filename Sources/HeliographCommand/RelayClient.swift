@@ -163,11 +163,11 @@ struct RelayClient: Sendable {
 
     /// Passes events to `consume`, until the relay ends the stream or `consume` returns `false`.
     ///
-    /// - Parameter id: The event after which to begin; `nil` for none.
+    /// - Parameter id: The event after which to begin; `nil` for none. Becomes the last one that the relay has named.
     /// - Throws: ``CommandError``
     func events(
         _ query: EventQuery,
-        after id: String?,
+        after id: inout String?,
         to consume: (ServerSentEvents.Event) throws -> Bool
     ) async throws {
         let headers = id.map { [("last-event-id", $0)] } ?? []
@@ -175,7 +175,9 @@ struct RelayClient: Sendable {
         var events = ServerSentEvents()
         try await unbroken("broke the stream of events off") {
             for try await bytes in response.body {
-                guard try events.read(bytes.readableBytesView).allSatisfy(consume) else { return }
+                let found = events.read(bytes.readableBytesView)
+                if !events.id.isEmpty { id = events.id }
+                guard try found.allSatisfy(consume) else { return }
             }
         }
     }

@@ -50,7 +50,7 @@ struct SessionSelector: ParsableArguments {
             )
         }
         if id == nil, let name = name ?? session, !name.isName || name.utf8.count > 64 {
-            throw ValidationError("'\(name)' is not a session's id or name: use 1 to 64 letters, digits, - and _.")
+            throw ValidationError("'\(name)' is not a session's id or name: use \(String.nameRule).")
         }
     }
 

@@ -18,7 +18,7 @@ struct StartSessionCommand: AsyncParsableCommand {
     @OptionGroup var format: AnswerFormat
 
     @Argument(
-        help: "The session's name: 1 to 64 letters, digits, - and _, not a number.",
+        help: "The session's name: \(String.nameRule), not a number.",
         completion: .custom(Completions.sessionNames)
     )
     var name: String
@@ -74,7 +74,7 @@ struct StartSessionCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard name.isName else {
-            throw ValidationError("'\(name)' is not a session's name: use 1 to 64 letters, digits, - and _.")
+            throw ValidationError("'\(name)' is not a session's name: use \(String.nameRule).")
         }
         // A number as a name would be taken for an id.
         guard UInt32(name) == nil else {

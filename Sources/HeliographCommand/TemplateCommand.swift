@@ -36,7 +36,7 @@ struct PutTemplateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard name?.isName != false else {
-            throw ValidationError("'\(name ?? "")' is not a template's name: use 1 to 64 letters, digits, - and _.")
+            throw ValidationError("'\(name ?? "")' is not a template's name: use \(String.nameRule).")
         }
     }
 

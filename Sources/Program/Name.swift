@@ -1,5 +1,8 @@
 extension String {
-    /// Whether it is a valid name of a device or an encoder: 1 to 64 letters, digits, `-` and `_`, all ASCII.
+    /// What a valid name consists of, for messages.
+    package static let nameRule = "1 to 64 letters, digits, - and _"
+
+    /// Whether it is a valid name of a device, a session or the like: ``nameRule``, all ASCII.
     package var isName: Bool {
         1...64 ~= utf8.count
             && utf8.allSatisfy { byte in

@@ -65,6 +65,43 @@ struct WatchRoundsTests {
         )
     }
 
+    @Test("a frame that is older than the last one is ignored")
+    func olderFrame() {
+        let watch = Watch(id: 1, goal: .changed)
+        let older = Self.frame(captured: 5, [(Self.region(0, 0, 9, 9), 99)])
+        #expect(Self.outcome(watch, [Self.frame(captured: 10), older]) == nil)
+    }
+
+    @Test("a session whose size changes goes on with the frame that the screen still shows")
+    func newSize() {
+        var rounds = WatchRounds()
+        let frame = Self.frame(captured: 10)
+        rounds.add(Watch(id: 1, goal: .static, settled: 1), of: 1, size: RequestedSize(), newest: frame)
+        #expect(rounds.nextTime == 1_000_010)
+        let half = RequestedSize(width: 48, height: 32)
+        rounds.follow(frame) { _ in half }
+        #expect(rounds.nextTime == 1_000_010)
+        #expect(rounds.answers(now: 2_000_000).map(\.report.id) == [1])
+    }
+
+    @Test("a copy of the screen that would take too much memory is refused")
+    func memory() {
+        var rounds = WatchRounds()
+        let frame = Self.frame(captured: 10)
+        // Each size needs its own copy, of 7680 × 4320 pixels or a little less: 133 MB.
+        for number in 0..<4 {
+            let size = RequestedSize(width: 7680, height: 4320 - 2 * number)
+            rounds.add(Watch(id: UInt32(number), goal: .changed), of: 1, size: size, newest: frame)
+        }
+        #expect(rounds.answers(now: 0).map(\.report) == [])
+        let size = RequestedSize(width: 7680, height: 4000)
+        rounds.add(Watch(id: 9, goal: .changed), of: 1, size: size, newest: frame)
+        #expect(rounds.answers(now: 0).map(\.report) == [WatchReport(id: 9, outcome: .refusal(.busy))])
+        rounds.remove(0)
+        rounds.add(Watch(id: 10, goal: .changed), of: 1, size: size, newest: frame)
+        #expect(rounds.answers(now: 0).isEmpty)
+    }
+
     @Test("the byte that is not a colour does not count")
     func padding() {
         let description = FrameDescription(size: Self.size, stride: Self.size.width * 4, format: .rgbx)
@@ -129,7 +166,8 @@ struct WatchRoundsTests {
         var gone = watch
         gone.goal = .gone
         #expect(Self.outcome(gone, [shown, shown]) == nil)
-        #expect(Self.outcome(gone, [shown, blank]) == .happened(captured: 1, box: box))
+        let cleared = Self.frame(captured: 3, format: format)
+        #expect(Self.outcome(gone, [shown, cleared]) == .happened(captured: 3, box: box))
     }
 
     @Test("colours of a template are red, green and blue")

@@ -118,13 +118,16 @@ class Relay:
         headers = {"Last-Event-ID": after} if after else {}
         with self.open("GET", "/v1/events", query=query, headers=headers, timeout=timeout) as answer:
             fields: Dict[str, str] = {}
+            last: Optional[str] = None
             try:
                 for text in answer.lines():
                     if text and not text.startswith(":"):
                         name, _, value = text.partition(": ")
                         fields[name] = value
-                    elif not text and "data" in fields:
-                        yield Event(fields.get("id"), json.loads(fields["data"]))
+                    elif not text:
+                        last = fields.get("id", last)
+                        if "data" in fields:
+                            yield Event(last, json.loads(fields["data"]))
                         fields = {}
             except (socket.timeout, TimeoutError):
                 return

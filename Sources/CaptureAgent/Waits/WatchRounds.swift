@@ -19,8 +19,8 @@ package struct WatchRounds {
         var entries: [Entry] = []
     }
 
-    /// The most bytes that all watches may keep of the screen.
-    private static let maximumMemory = 256 << 20
+    /// The most bytes that all watches and copies of the screen may take. One watch on all of an 8K screen fits.
+    private static let maximumMemory = 512 << 20
 
     private var groups: [RequestedSize: Group] = [:]
     private var refusals: [(session: SessionID, report: WatchReport)] = []
@@ -32,9 +32,8 @@ package struct WatchRounds {
     /// - Parameter newest: The newest frame, if the screen still shows it.
     package mutating func add(_ watch: Watch, of session: SessionID, size: RequestedSize, newest: CapturedFrame?) {
         // The group's copy is updated first, because the new watch would otherwise start with an old picture.
-        if groups[size] == nil { groups[size] = Group() }
+        groups[size, default: Group()].entries.append(Entry(session: session, watch: watch))
         if let newest { follow(newest, size: size) }
-        groups[size]?.entries.append(Entry(session: session, watch: watch))
         begin(size)
     }
 
@@ -87,7 +86,7 @@ package struct WatchRounds {
     private mutating func follow(_ frame: CapturedFrame, size: RequestedSize) {
         // A frame in a DMA-BUF cannot be read; the source is asked for memory meanwhile.
         guard case .memory(let pixels) = frame.contents,
-            groups[size]?.captured != frame.captured || groups[size]?.screen == nil
+            let group = groups[size], group.screen == nil || group.captured < frame.captured
         else { return }
         let source = frame.description.size
         let fit = PictureFit(source: source, output: size.resolved(source: source))
@@ -117,15 +116,21 @@ package struct WatchRounds {
         guard var group = groups[size] else { return }
         // Moved out, so that it is changed in place.
         groups[size] = nil
-        defer { groups[size] = group }
+        defer { groups[size] = group.entries.isEmpty ? nil : group }
         group.captured = captured
         guard let screen = group.screen, screen.size == description.size,
             screen.picture.description.format == description.format
         else {
+            group.screen = nil
+            for index in group.entries.indices { group.entries[index].begun = nil }
+            guard memory + WatchedPicture.byteCount(of: description.size) <= Self.maximumMemory else {
+                for entry in group.entries { refuse(entry.watch, of: entry.session, .busy) }
+                group.entries = []
+                return
+            }
             let screen = WatchedPicture(size: description.size, format: description.format)
             screen.begin(with: pixels)
             group.screen = screen
-            for index in group.entries.indices { group.entries[index].begun = nil }
             return
         }
         let parts = screen.follow(pixels) { part in
@@ -157,7 +162,10 @@ package struct WatchRounds {
     }
 
     private var memory: Int {
-        groups.values.reduce(0) { $0 + $1.entries.reduce(0) { $0 + ($1.begun?.byteCount ?? 0) } }
+        groups.values.reduce(0) { sum, group in
+            let screen = group.screen.map { WatchedPicture.byteCount(of: $0.size) } ?? 0
+            return group.entries.reduce(sum + screen) { $0 + ($1.begun?.byteCount ?? 0) }
+        }
     }
 
     /// When a watch must be checked even without a frame, in monotonic ns; `nil` for never.

@@ -12,6 +12,9 @@ final class WatchedPicture {
 
     init(size: PictureSize, format: PixelFormat) { picture = PackedPicture(size: size, format: format) }
 
+    /// The number of bytes that a copy takes.
+    static func byteCount(of size: PictureSize) -> Int { size.width * size.height * PixelFormat.bytesPerPixel }
+
     var size: PictureSize { picture.description.size }
 
     /// Copies the first picture.

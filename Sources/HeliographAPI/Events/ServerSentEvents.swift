@@ -7,7 +7,7 @@
 package struct ServerSentEvents: Sendable {
     /// One event of the stream.
     package struct Event: Sendable, Equatable {
-        /// The last `id` so far, at which a client that reconnects continues. Empty before the first.
+        /// The last `id` until then. Empty before the first.
         package var id: String
         /// The event's type; empty if it has none.
         package var type: String
@@ -22,7 +22,9 @@ package struct ServerSentEvents: Sendable {
     private var line: [UInt8] = []
     /// Whether the last byte was a carriage return. A line feed after it does not end another line.
     private var isAfterReturn = false
-    private var (id, type) = ("", "")
+    /// The last `id` so far, at which a client that reconnects continues. Also a block without data may change it.
+    package private(set) var id = ""
+    private var type = ""
     private var data: [String] = []
 
     package init() {}

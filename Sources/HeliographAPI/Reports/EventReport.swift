@@ -14,6 +14,16 @@ package struct EventReport: APIModel {
         case waitEnded = "wait.ended"
         case keysChanged = "keys.changed"
         case eventsMissed = "events.missed"
+
+        /// Whether anyone who may watch can cause such events, as often as they like.
+        package var isCausedByViewer: Bool {
+            switch self {
+            case .viewerJoined, .viewerLeft, .waitEnded: true
+            case .broadcastChanged, .agentLinked, .agentLost, .sessionStarted, .sessionChanged, .sessionEnded,
+                .feedChanged, .keysChanged, .eventsMissed:
+                false
+            }
+        }
     }
 
     package var type = ""
@@ -38,8 +48,8 @@ package struct EventReport: APIModel {
                 "state",
                 .text.orNull,
                 """
-                What it is by now: a broadcast's state, a session's `feed`, an agent's role, a wait's outcome, or how many \
-                events were missed; null for others.
+                What it is by now: a broadcast's state, a session's `feed`, an agent's role, a wait's outcome, or at \
+                most how many events were missed; null for others.
                 """
             ),
         ]

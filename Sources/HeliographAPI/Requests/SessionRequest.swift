@@ -203,7 +203,7 @@ extension Schema {
             Pattern(
                 length: 1...64,
                 expression: "^[A-Za-z0-9_-]+$",
-                allowed: "1 to 64 letters, digits, - and _",
+                allowed: String.nameRule,
                 matches: \.isName
             )
         )

@@ -9,7 +9,7 @@ extension Routes {
         "Tells what happens, as it happens.",
         """
         The answer is a stream of server-sent events (WHATWG HTML, section 9.2). Each has an `id`; its `event` is the type, \
-        and its `data` an Event. A request with `Last-Event-ID` first gets what happened after that event, of the last 1000. \
+        and its `data` an Event. A request with `Last-Event-ID` first gets what happened after that event, if it is kept. \
         The stream lasts until the client or the relay ends it.
         """,
         answer: .stream("text/event-stream", "The events.")

@@ -175,7 +175,7 @@ extension SettingType<[WebhookSettings]> {
 
     private static func webhook(_ name: String, _ reader: inout ObjectReader) -> WebhookSettings? {
         if !name.isName {
-            reader.note(.unknown, name, "is not a webhook's name; allowed: 1 to 64 letters, digits, - and _")
+            reader.note(.unknown, name, "is not a webhook's name; allowed: \(String.nameRule)")
         }
         return reader.object(name) { reader in
             reader.require("url", "secretFile")
@@ -227,7 +227,7 @@ extension SettingType<[DeviceSettings]> {
 
     private static func device(_ name: String, _ reader: inout ObjectReader) -> DeviceSettings? {
         if !name.isName {
-            reader.note(.unknown, name, "is not a device's name; allowed: 1 to 64 letters, digits, - and _")
+            reader.note(.unknown, name, "is not a device's name; allowed: \(String.nameRule)")
         }
         return reader.object(name) { DeviceSettings(name: name, settings: Settings(&$0)) }
     }

@@ -30,6 +30,9 @@ package final class EventHub: Sendable {
     /// Whether no more events will come, because the relay ends.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
+    /// The number of the last event; 0 before the first.
+    var last: UInt64 { state.withLock { $0.ring.last } }
+
     /// The number of listeners.
     package var count: Int { state.withLock { $0.listeners.count } }
 

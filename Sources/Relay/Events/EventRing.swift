@@ -2,9 +2,44 @@ package import HeliographAPI
 import NIOCore
 
 /// The last events by number, for listeners and for clients that reconnect.
+///
+/// Events that viewers cause are kept apart from the others, so that many waits or viewers displace no event of a
+/// broadcast or a session.
 package struct EventRing: Sendable {
-    /// How many events are kept.
+    /// How many events of each kind of cause are kept.
     package static let capacity = 1000
+
+    /// Events of one kind of cause.
+    private struct Shelf {
+        /// The events; the oldest one is at `first`.
+        var events: [Event] = []
+        var first = 0
+        /// How many events are no longer kept, and the number of the last of them.
+        var dropped: (count: UInt64, last: UInt64) = (0, 0)
+
+        mutating func add(_ event: Event) {
+            guard events.count == EventRing.capacity else { return events.append(event) }
+            dropped = (dropped.count + 1, events[first].number)
+            events[first] = event
+            first = (first + 1) % EventRing.capacity
+        }
+
+        /// Returns the events after a number that match a filter, in order.
+        func events(after number: UInt64, _ filter: Filter) -> [Event] {
+            var found: [Event] = []
+            for place in stride(from: events.count - 1, through: 0, by: -1) {
+                let event = events[(first + place) % events.count]
+                guard event.number > number else { break }
+                if filter.takes(event) { found.append(event) }
+            }
+            return found.reversed()
+        }
+
+        /// Returns at most how many events after a number are no longer kept.
+        func missed(after number: UInt64) -> UInt64 {
+            number < dropped.last ? min(dropped.count, dropped.last - number) : 0
+        }
+    }
 
     /// One event in the ring.
     package struct Event: Sendable {
@@ -34,6 +69,11 @@ package struct EventRing: Sendable {
             self.subject = subject
         }
 
+        /// Whether it wants events of a kind of cause.
+        fileprivate func takes(causedByViewer: Bool) -> Bool {
+            kinds?.contains { $0.isCausedByViewer == causedByViewer } != false
+        }
+
         func takes(_ event: Event) -> Bool {
             kinds?.contains(event.kind) != false && subject.includes(event)
                 && (session == nil || session == event.session)
@@ -58,8 +98,8 @@ package struct EventRing: Sendable {
 
     /// The number of the last event; 0 before the first.
     package private(set) var last: UInt64 = 0
-    /// The events, by number modulo the capacity.
-    private var events: [Event] = []
+    private var viewers = Shelf()
+    private var others = Shelf()
 
     package init() {}
 
@@ -72,19 +112,19 @@ package struct EventRing: Sendable {
             session: report.session,
             data: report.text
         )
-        if events.count < Self.capacity {
-            events.append(event)
-        } else {
-            events[Int((last - 1) % UInt64(Self.capacity))] = event
-        }
+        if event.kind.isCausedByViewer { viewers.add(event) } else { others.add(event) }
     }
 
-    /// Returns the events after a number that match a filter, in order, and how many later ones are no longer kept.
+    /// Returns the events after a number that match a filter, in order, and at most how many of those that are no
+    /// longer kept did.
     package func events(after number: UInt64, _ filter: Filter) -> (events: [Event], missed: UInt64) {
         guard number < last else { return ([], 0) }
-        let first = max(number + 1, last + 1 - UInt64(events.count))
-        let found = (first...last).map { events[Int(($0 - 1) % UInt64(Self.capacity))] }.filter(filter.takes)
-        return (found, first - number - 1)
+        var (found, missed): ([Event], UInt64) = ([], 0)
+        for (shelf, isViewers) in [(others, false), (viewers, true)] where filter.takes(causedByViewer: isViewers) {
+            found += shelf.events(after: number, filter)
+            missed += shelf.missed(after: number)
+        }
+        return (found.sorted { $0.number < $1.number }, missed)
     }
 }
 

@@ -4,11 +4,12 @@ import HeliographAPI
 import Logging
 package import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// Sends one webhook the events of one device, one at a time.
 ///
 /// It keeps no events: it reads the ring at its own pace, as an HTTP listener does, and reports how many it missed.
-package struct WebhookLane: Sendable {
+package final class WebhookLane: Sendable {
     /// When and how often an undelivered event is sent again.
     package struct Policy: Sendable {
         package var firstPause = TimeAmount.seconds(1)
@@ -50,57 +51,70 @@ package struct WebhookLane: Sendable {
     /// Most bytes of an answer that are read. Reading it lets the connection be reused.
     private static let longestAnswer = 64 << 10
 
-    private let webhook: Webhook
+    let webhook: Webhook
+    let subject: EventRing.Subject
     private let filter: EventRing.Filter
     private let events: EventHub
     private let policy: Policy
     private let logger: Logger
     private let count: @Sendable ((inout Tally) -> Void) -> Void
     private let listener: EventHub.Listener
-    private let first: UInt64
+    /// The number of the last event that needs no further attempt.
+    private let done: Mutex<UInt64>
 
-    /// Creates a lane that sends the events from now on.
+    /// Creates a lane.
+    ///
+    /// - Parameter last: The number of the event after which it begins; `nil` to begin with the next one.
     init(
         _ webhook: Webhook,
         _ subject: EventRing.Subject,
+        after last: UInt64?,
         of events: EventHub,
         policy: Policy,
         logger: Logger,
         count: @escaping @Sendable ((inout Tally) -> Void) -> Void
     ) {
         self.webhook = webhook
+        self.subject = subject
         self.events = events
         self.policy = policy
         self.logger = logger
         self.count = count
         filter = EventRing.Filter(kinds: webhook.kinds, subject: subject)
-        (listener, first) = events.join()
+        let (listener, newest) = events.join()
+        self.listener = listener
+        done = Mutex(last ?? newest)
     }
 
     /// Runs until the task is cancelled or the hub is closed.
     func run(_ client: HTTPClient) async {
         await withTaskCancellationHandler {
-            var number = first
-            while await events.wait(listener, after: number) { number = await tell(client, after: number) }
+            while await events.wait(listener, after: last) { await tell(client) }
             // Sends the events that arrived while the hub was closing.
-            if !Task.isCancelled { _ = await tell(client, after: number) }
+            if !Task.isCancelled { await tell(client) }
         } onCancel: {
             events.leave(listener)
         }
         events.leave(listener)
     }
 
-    /// Sends the events after a number, and returns the last number that it has looked at.
-    private func tell(_ client: HTTPClient, after number: UInt64) async -> UInt64 {
+    /// The number of the last event that needs no further attempt.
+    var last: UInt64 { done.withLock { $0 } }
+
+    /// Sends the events that have come.
+    private func tell(_ client: HTTPClient) async {
+        let number = last
         let found = events.events(after: number, filter)
         if found.missed > 0 {
             count { $0.missed += found.missed }
             await send(EventReport.missed(found.missed).text, id: "\(events.instance)-\(number)-missed", client)
         }
-        for event in found.events where !Task.isCancelled {
+        for event in found.events {
             await send(event.data, id: "\(events.instance)-\(event.number)", client)
+            guard !Task.isCancelled else { return }
+            done.withLock { $0 = event.number }
         }
-        return found.last
+        done.withLock { $0 = found.last }
     }
 
     /// Sends a message until it is delivered, refused or given up.

@@ -9,7 +9,7 @@ import Synchronization
 /// order, and an undelivered one does not delay other devices.
 package final class Webhooks: Sendable {
     private struct Running {
-        let webhook: Webhook
+        let lanes: [WebhookLane]
         let task: Task<Void, Never>
     }
 
@@ -38,18 +38,20 @@ package final class Webhooks: Sendable {
         tallies.withLock { $0.sorted { $0.key < $1.key }.map { (name: $0.key, tally: $0.value) } }
     }
 
-    /// Replaces the webhooks. Unchanged ones continue.
+    /// Replaces the webhooks. Unchanged ones continue. A changed one begins with the events that its former settings
+    /// did not deliver.
     package func change(to webhooks: [Webhook]) {
         running.withLock { running in
-            for (name, former) in running where !webhooks.contains(former.webhook) {
-                former.task.cancel()
+            let former = running
+            for (name, webhook) in former where !webhooks.contains(where: { webhook.lanes.first?.webhook == $0 }) {
+                webhook.task.cancel()
                 running[name] = nil
             }
             for webhook in webhooks where running[webhook.name] == nil {
-                tallies.withLock { $0[webhook.name, default: .init()].retries += 0 }
+                tallies.withLock { if $0[webhook.name] == nil { $0[webhook.name] = .init() } }
                 // Created before the task runs, so that no event is missed.
-                let lanes = lanes(of: webhook)
-                running[webhook.name] = Running(webhook: webhook, task: Task { await run(lanes) })
+                let lanes = lanes(of: webhook, after: former[webhook.name]?.lanes ?? [])
+                running[webhook.name] = Running(lanes: lanes, task: Task { await run(lanes) })
             }
         }
     }
@@ -69,13 +71,16 @@ package final class Webhooks: Sendable {
         limit.cancel()
     }
 
-    private func lanes(of webhook: Webhook) -> [WebhookLane] {
+    /// Returns the lanes of a webhook. They continue where its former ones stopped.
+    private func lanes(of webhook: Webhook, after former: [WebhookLane]) -> [WebhookLane] {
         let subjects =
             webhook.device.map { [EventRing.Subject.device($0)] } ?? devices.map(EventRing.Subject.device) + [.relay]
         var logger = logger
         logger[metadataKey: "webhook"] = "\(webhook.name)"
         return subjects.map { subject in
-            WebhookLane(webhook, subject, of: events, policy: policy, logger: logger) { [self] change in
+            let last = former.first { $0.subject == subject }?.last
+            return WebhookLane(webhook, subject, after: last, of: events, policy: policy, logger: logger) {
+                [self] change in
                 tallies.withLock { change(&$0[webhook.name, default: .init()]) }
             }
         }

@@ -21,10 +21,9 @@ extension API {
                     try await writer.write(ByteBuffer(string: ": events\n\n"))
                     repeat {
                         let found = events.events(after: number, filter)
-                        // Sending a comment reveals whether the client is still there.
-                        let text = found.events.isEmpty && found.missed == 0 ? ":\n\n" : events.text(of: found)
                         number = found.last
-                        try await writer.write(ByteBuffer(string: text))
+                        // Sent even without an event: it reveals whether the client is still there.
+                        try await writer.write(ByteBuffer(string: events.text(of: found)))
                         guard query.follow else { break }
                     } while await events.wait(listener, after: number)
                 } onInboundClosed: {
@@ -43,18 +42,19 @@ extension API {
 }
 
 extension EventHub {
-    /// Returns the number in the id of the last event that a client saw; `nil` without an id, 0 for one of another
-    /// relay.
+    /// Returns the number in the id of the last event that a client saw; `nil` without an id, 0 for one that this relay
+    /// has not made.
     package func number(ofEvent id: String?) -> UInt64? {
         guard let id, !id.isEmpty else { return nil }
         let parts = id.split(separator: "-", maxSplits: 1)
-        guard parts.first == instance[...], let number = parts[at: 1].flatMap({ UInt64($0, radix: 10) }) else {
-            return 0
-        }
+        guard parts.first == instance[...], let number = parts[at: 1].flatMap({ UInt64($0, radix: 10) }),
+            number <= last
+        else { return 0 }
         return number
     }
 
-    /// Returns events in the format of server-sent events (WHATWG HTML, section 9.2.5).
+    /// Returns events in the format of server-sent events (WHATWG HTML, section 9.2.5). The last block has no data but
+    /// the id of the last event, so that a client whose filter leaves that out also continues there.
     fileprivate func text(of found: (events: [EventRing.Event], missed: UInt64, last: UInt64)) -> String {
         var text = ""
         if found.missed > 0 {
@@ -64,6 +64,6 @@ extension EventHub {
         for event in found.events {
             text += "id: \(instance)-\(event.number)\nevent: \(event.kind.rawValue)\ndata: \(event.data)\n\n"
         }
-        return text
+        return text + "id: \(instance)-\(found.last)\n\n"
     }
 }

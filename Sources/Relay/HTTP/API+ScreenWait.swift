@@ -43,6 +43,7 @@ extension API {
                 Task { @MediaLoop in wait.leave() }
             }
             await wait.leave()
+            lost.cancel()
             try await writer.finish(nil)
         }
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store", .connection: "close"]

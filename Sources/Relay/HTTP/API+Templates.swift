@@ -28,7 +28,7 @@ extension API {
         guard name.isName else {
             throw Problem(
                 .unknownValue,
-                "name is \"\(name)\"; allowed: 1 to 64 letters, digits, - and _",
+                "name is \"\(name)\"; allowed: \(String.nameRule)",
                 field: "name"
             )
         }

@@ -228,9 +228,9 @@ package final class Session {
 
     /// Wakes the session for a snapshot if it is asleep.
     ///
-    /// - Returns: Whether an agent will feed it and does not yet.
+    /// - Returns: Whether an agent will feed it and does not yet, because it wakes or has just begun.
     private func wakesForSnapshots() -> Bool {
-        guard request.onDemand, source.isLinked else { return false }
+        guard source.isLinked else { return false }
         lookForDemand()
         return !source.flows
     }

@@ -33,6 +33,32 @@ struct EventRingTests {
         for number in [last, last + 1, .max] { #expect(ring.events(after: number, Self.filter()).events.isEmpty) }
     }
 
+    @Test("that viewers cause displace no others, and nobody misses what they did not want")
+    func viewers() {
+        var ring = EventRing()
+        ring.add(Self.report(1))
+        for number in 2...(EventRing.capacity + 500) { ring.add(Self.report(number, .waitEnded)) }
+        ring.add(Self.report(2000, .sessionEnded))
+        let last = ring.last
+        let sessions = ring.events(after: 0, Self.filter { $0.types = "session" })
+        #expect(sessions.events.map(\.number) == [1, last] && sessions.missed == 0)
+        let all = ring.events(after: 0, Self.filter())
+        #expect(all.events.map(\.number) == [1] + Array((last - 1000)...last) && all.missed == 499)
+        let waits = ring.events(after: 400, Self.filter { $0.types = "wait" })
+        #expect(waits.events.count == EventRing.capacity && waits.missed == 100)
+    }
+
+    @Test("begin anew after an id that this relay has not made")
+    func unknownIDs() {
+        let hub = EventHub()
+        hub.publish(.keysChanged)
+        #expect(hub.number(ofEvent: "\(hub.instance)-1") == 1)
+        for id in ["\(hub.instance)-2", "\(hub.instance)-x", "\(hub.instance)-", "00-1", "0"] {
+            #expect(hub.number(ofEvent: id) == 0, "\(id)")
+        }
+        #expect(hub.number(ofEvent: "") == nil && hub.number(ofEvent: nil) == nil)
+    }
+
     @Test("are selected by type, device and session")
     func filters() {
         var ring = EventRing()

@@ -29,21 +29,26 @@ struct EventTests {
             }
         }
 
-        private func values(_ field: String) -> [String] {
-            text.withLock { text in
-                text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("\(field): ") }.map {
-                    String($0.dropFirst(field.count + 2)).trimmingCharacters(in: ["\r"])
-                }
+        /// The ids and types of the events so far, without blocks that only change the id.
+        private var events: [(id: String, type: String)] {
+            let lines = text.withLock { $0.split(whereSeparator: \.isNewline).map(String.init) }
+            return zip([""] + lines, lines).compactMap { before, line in
+                guard line.hasPrefix("event: ") else { return nil }
+                let id = before.hasPrefix("id: ") ? before.dropFirst(4) : ""
+                return (String(id), String(line.dropFirst(7)))
             }
         }
 
         /// The types of the first events.
         func types(_ count: Int) async throws -> [String] {
             try await read { $0.components(separatedBy: "\ndata: ").count > count && $0.hasSuffix("\n\r\n") }
-            return values("event")
+            return events.map(\.type)
         }
 
-        var ids: [String] { values("id") }
+        var ids: [String] { events.map(\.id) }
+
+        /// Waits until the relay names an event without telling it.
+        func isTold(id: String) async throws { try await read { $0.contains("\nid: \(id)\n\n") } }
 
         func close() async throws { try await client.close() }
     }
@@ -87,8 +92,10 @@ struct EventTests {
             #expect(second.ids.first == ids[2] && Set(second.ids).count == 3)
             let stranger = try await Listener(relay, "?types=session", last: "00-7")
             #expect(try await stranger.types(5).count == 5)
-            try await second.close()
-            try await stranger.close()
+            // One who does not want them also goes on after them.
+            let other = try await Listener(relay, "?types=keys", last: ids[1])
+            try await other.isTold(id: try #require(second.ids.last))
+            for listener in [second, stranger, other] { try await listener.close() }
         }
     }
 

@@ -215,6 +215,22 @@ struct SnapshotTests {
         }
     }
 
+    @Test("of a session that has just begun waits for its first picture")
+    func firstPicture() async throws {
+        try await RunningRelay.run { relay in
+            let link = try await LinkClient(greeting: relay)
+            let session = try await relay.startSession()
+            async let snapshot = relay.get("/screencapture/\(session.id)/snapshot.jpg?fresh=true")
+            // The call is there before the picture.
+            try await Task.sleep(for: .milliseconds(200))
+            try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
+            try await answer(try await nextRequest(link), of: session.id, Self.picture(.jpeg, [1]), on: link)
+            let body = try await snapshot.body
+            #expect(body == [1])
+            try await link.close()
+        }
+    }
+
     @Test("of a session that no agent wakes in time is a problem")
     func neverWakes() async throws {
         try await RunningRelay.run { relay in

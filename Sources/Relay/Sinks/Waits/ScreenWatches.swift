@@ -8,7 +8,7 @@ import Wire
 final class ScreenWatches: Sink {
     /// A caller that waits.
     struct Waiter: Hashable {
-        fileprivate let id: UInt32
+        fileprivate let id: Int
     }
 
     /// How a wait ends.
@@ -20,7 +20,8 @@ final class ScreenWatches: Sink {
     }
 
     private struct Entry {
-        let watch: Watch
+        /// Its id is that of the order that the agent follows now.
+        var watch: Watch
         let waiters = Waiters<Void>()
         var outcome: Outcome?
 
@@ -36,6 +37,7 @@ final class ScreenWatches: Sink {
     private let tell: @MediaLoop (Packet, AgentRole) -> Void
     private let session: SessionID
     private var entries: [Waiter: Entry] = [:]
+    private var lastWaiter = 0
     /// The agent that watches.
     private var role: AgentRole?
     private var ended = false
@@ -62,21 +64,29 @@ final class ScreenWatches: Sink {
     /// Moves all watches to the agent that knows the screen best. They start anew there.
     func follow(_ best: AgentRole?) {
         guard best != role else { return }
-        if let role { for waiter in entries.keys { tell(.unwatch(session, watch: waiter.id), role) } }
+        if let role { for entry in entries.values { tell(.unwatch(session, watch: entry.watch.id), role) } }
         role = best
+        for (waiter, entry) in entries where entry.outcome == nil { order(waiter) }
+    }
+
+    /// Tells the agent what a caller waits for, by an id that no former order has.
+    private func order(_ waiter: Waiter) {
         guard let role else { return }
-        for entry in entries.values where entry.outcome == nil { tell(.watch(session, entry.watch), role) }
+        Self.lastID &+= 1
+        entries[waiter]?.watch.id = Self.lastID
+        if let watch = entries[waiter]?.watch { tell(.watch(session, watch), role) }
     }
 
     /// Records that an agent's link is lost, and its watches with it.
     func agentLost(_ lost: AgentRole) { if role == lost { role = nil } }
 
     func received(_ report: WatchReport, from role: AgentRole) {
-        guard role == self.role else { return }
+        guard role == self.role, let waiter = entries.first(where: { $0.value.watch.id == report.id })?.key else {
+            return
+        }
         switch report.outcome {
-        case .happened(let captured, let box):
-            finish(Waiter(id: report.id), with: .happened(captured: captured, box: box))
-        case .refusal(let refusal): finish(Waiter(id: report.id), with: .refused(refusal))
+        case .happened(let captured, let box): finish(waiter, with: .happened(captured: captured, box: box))
+        case .refusal(let refusal): finish(waiter, with: .refused(refusal))
         }
     }
 
@@ -94,12 +104,10 @@ final class ScreenWatches: Sink {
     func join(_ watch: Watch) throws(ScreenWaitFailure) -> Waiter {
         guard !ended else { throw .ended }
         guard entries.count < maximum else { throw .tooMany(limit: maximum) }
-        Self.lastID &+= 1
-        var watch = watch
-        watch.id = Self.lastID
-        let waiter = Waiter(id: watch.id)
+        lastWaiter += 1
+        let waiter = Waiter(id: lastWaiter)
         entries[waiter] = Entry(watch)
-        if let role { tell(.watch(session, watch), role) }
+        order(waiter)
         return waiter
     }
 
@@ -117,6 +125,6 @@ final class ScreenWatches: Sink {
         guard let entry = entries.removeValue(forKey: waiter) else { return }
         entry.waiters.resume(with: ())
         guard entry.outcome == nil, let role else { return }
-        tell(.unwatch(session, watch: waiter.id), role)
+        tell(.unwatch(session, watch: entry.watch.id), role)
     }
 }
