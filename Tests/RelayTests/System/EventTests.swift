@@ -92,7 +92,7 @@ struct EventTests {
             #expect(second.ids.first == ids[2] && Set(second.ids).count == 3)
             let stranger = try await Listener(relay, "?types=session", last: "00-7")
             #expect(try await stranger.types(5).count == 5)
-            // One who does not want them also goes on after them.
+            // A listener that wants none of them also goes on after them.
             let other = try await Listener(relay, "?types=keys", last: ids[1])
             try await other.isTold(id: try #require(second.ids.last))
             for listener in [second, stranger, other] { try await listener.close() }
