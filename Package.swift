@@ -104,8 +104,13 @@ let package = Package(
         .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(
             name: "CXCB",
-            providers: [.apt(["libxcb1-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev"])]
+            providers: [
+                .apt([
+                    "libxcb1-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev", "libxcb-xtest0-dev",
+                ])
+            ]
         ),
+        .systemLibrary(name: "CXKBCommon", providers: [.apt(["libxkbcommon-dev"])]),
         .target(name: "CPipeWire", dependencies: ["CPipeWireSystem"], cSettings: cSettings),
         .target(name: "CWayland", cSettings: cSettings, linkerSettings: [.linkedLibrary("wayland-client")]),
         .target(name: "CX264", cSettings: cSettings, linkerSettings: [.linkedLibrary("x264")]),
@@ -144,7 +149,7 @@ let package = Package(
             name: "CaptureAgent",
             dependencies: [
                 "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd",
-                "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Media",
+                "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV", "Media",
                 "Pacing", "Program", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -39,6 +39,106 @@ export class Device extends Screen {
     return this.relay.call("GET", `${this.path}/broadcast`);
   }
 
+  // Pointer and keyboard
+
+  /**
+   * Acts on the desktop, and returns when the desktop has taken it.
+   *
+   *     await device.act({ click: { x: 500, y: 320 } });
+   *
+   * The methods below are short forms. They reject with a `RelayError` if the desktop cannot do it (`no_input`), if a
+   * place is outside the picture (`out_of_range`), or if another controller has the device (`controlled`).
+   *
+   * @param {Record<string, any>} action As for POST /v1/devices/{device}/actions.
+   * @param {ActionOptions} [options]
+   * @returns {Promise<ActionAnswer>}
+   */
+  act(action, { session, geometry, take, signal } = {}) {
+    const body = Object.fromEntries(Object.entries({ session, geometry, take }).filter(([, value]) => value != null));
+    return this.relay.call("POST", `${this.path}/actions`, { body: { ...body, ...action }, signal });
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {ActionOptions & { button?: "left" | "middle" | "right" | "back" | "forward", count?: number }} [options]
+   */
+  click(x, y, { button = "left", count = 1, ...options } = {}) {
+    return this.act({ click: { x, y, button, count } }, options);
+  }
+
+  /** @param {ActionOptions} [options] */
+  doubleClick(x, y, options) {
+    return this.act({ doubleClick: { x, y } }, options);
+  }
+
+  /** Taps with a finger. @param {ActionOptions} [options] */
+  tap(x, y, options) {
+    return this.act({ tap: { x, y } }, options);
+  }
+
+  /**
+   * Swipes with a finger.
+   *
+   * @param {[number, number]} from
+   * @param {[number, number]} to
+   * @param {ActionOptions & { duration?: number }} [options] How long it takes, s. Default: 0.3.
+   */
+  swipe(from, to, { duration = 0.3, ...options } = {}) {
+    return this.act({ swipe: { from, to, duration } }, options);
+  }
+
+  /**
+   * Drags with the left mouse button.
+   *
+   * @param {[number, number]} from
+   * @param {[number, number]} to
+   * @param {ActionOptions & { duration?: number }} [options] How long it takes, s. Default: 0.3.
+   */
+  drag(from, to, { duration = 0.3, ...options } = {}) {
+    return this.act({ drag: { from, to, duration } }, options);
+  }
+
+  /**
+   * Turns the wheel by pixels. Right and down are positive. A notch of a wheel is up to 120.
+   *
+   * @param {ActionOptions & { dx?: number, dy?: number }} [options]
+   */
+  scroll(x, y, { dx = 0, dy = 0, ...options } = {}) {
+    return this.act({ scroll: { x, y, dx, dy } }, options);
+  }
+
+  /** Types the text. Line feeds are Return, tabs are Tab. @param {ActionOptions} [options] */
+  type(text, options) {
+    return this.act({ type: text }, options);
+  }
+
+  /** Presses keys, such as `enter` or `ctrl+shift+t`; more chords after spaces. @param {ActionOptions} [options] */
+  press(chords, options) {
+    return this.act({ press: chords }, options);
+  }
+
+  /**
+   * Performs actions of W3C WebDriver (Level 2, section Actions). What they leave held is released after 2 s without
+   * another action, or by `release`.
+   *
+   * @param {object[]} sources
+   * @param {ActionOptions} [options]
+   */
+  actions(sources, options) {
+    return this.act({ actions: sources }, options);
+  }
+
+  /**
+   * Releases all keys, buttons and fingers of the device, and ends this caller's control of it.
+   *
+   * @param {object} [options]
+   * @param {boolean} [options.take] Whether also those that another controller holds.
+   */
+  release({ take } = {}) {
+    return this.relay.call("DELETE", `${this.path}/actions`, { query: { take } });
+  }
+
   // Pictures to wait for
 
   /** Lists the templates. @returns {Promise<object[]>} */
@@ -65,3 +165,23 @@ export class Device extends Screen {
     return `${this.path}/templates/${encodeURIComponent(name)}`;
   }
 }
+
+/**
+ * @typedef {object} ActionOptions
+ * @property {string} [session] The session whose pixels the places are, by its name or id. Default: the
+ *   session `shared`, or the device's only one.
+ * @property {number} [geometry] The header Heliograph-Geometry of the snapshot that the places are from. If the screen
+ *   has another size or orientation by now, nothing is done, and the error is `geometry_changed`.
+ * @property {boolean} [take] Takes the device from another controller at once.
+ * @property {AbortSignal} [signal] Stops waiting for the answer. The desktop may still get the action.
+ */
+
+/**
+ * @typedef {object} ActionAnswer
+ * @property {string} device
+ * @property {number | null} session
+ * @property {string} at Just before the desktop got the last event.
+ * @property {number | null} startPts Just before the desktop got the first event, on the session's clock, µs.
+ * @property {number | null} pts `at` on the session's clock, µs.
+ * @property {number} steps
+ */

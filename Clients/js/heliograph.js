@@ -1,5 +1,6 @@
 // Drives a Heliograph relay, and plays its sessions in a page. Clients/js/README.md, docs/guide/embedding.md
 
+export { Control } from "./control.js";
 export { Device } from "./device.js";
 export { RelayError, WaitError } from "./errors.js";
 export { Player } from "./player.js";

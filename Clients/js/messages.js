@@ -27,6 +27,7 @@
  * @property {number | null} relayed When the relay had it.
  * @property {number} received
  * @property {Uint8Array} data Annex B, or a fragment of MP4.
+ * @property {number} [geometry] What places in it mean; set by `Stream`.
  */
 
 /**

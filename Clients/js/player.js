@@ -1,5 +1,6 @@
 // Plays a session on a canvas.
 
+import { Control } from "./control.js";
 import { Decoder } from "./decoder.js";
 import { FragmentPlayer } from "./fragments.js";
 import { MotionJPEGPlayer } from "./mjpeg.js";
@@ -35,8 +36,10 @@ export class Player extends EventTarget {
    * @param {import("./players.js").PlayerName} [options.player] The only way to play. Default: the first that works.
    * @param {"h264" | "h265"} [options.codec] The session's, if you know it. A wrong one costs a connection.
    * @param {number} [options.fps] The session's, if you know it, for `mjpeg`.
+   * @param {boolean | { label?: boolean }} [options.control] Whether people may act on the screen, see `Control`.
+   *   Default: whether `place` has the attribute `data-control`.
    */
-  constructor(place, screen, { player, codec = "h264", fps } = {}) {
+  constructor(place, screen, { player, codec = "h264", fps, control = place.hasAttribute("data-control") } = {}) {
     super();
     Object.assign(this, { screen, wanted: player, codec, fps, relayFigures: {}, dropped: 0, lastAcknowledgement: 0 });
     /** The feed, docs/reference/api.md; `undefined` until the relay has said it. */
@@ -50,6 +53,8 @@ export class Player extends EventTarget {
       this.canvas.style.maxWidth = "100%";
       place.append(this.canvas);
     }
+    /** What acts on the screen; `undefined` unless it was asked for. @type {Control | undefined} */
+    this.control = control ? new Control(this, control === true ? {} : control) : undefined;
     this.timer = setInterval(() => this.tick(), 1000);
     this.choose();
   }
@@ -59,6 +64,7 @@ export class Player extends EventTarget {
     if (this.isClosed) return;
     this.isClosed = true;
     clearInterval(this.timer);
+    this.control?.close();
     this.release();
     if (this.isOwner) this.canvas.remove();
     this.say("closed", "");
@@ -130,7 +136,7 @@ export class Player extends EventTarget {
     this.decoder = this.makeDecoder();
     this.decoder.addEventListener("presented", ({ detail }) => this.presented(detail));
     this.decoder.addEventListener("trouble", ({ detail }) => this.troubled(detail));
-    if (this.player === "mjpeg") return;
+    if (this.player === "mjpeg") return this.control?.cut("To act on the screen, this browser must play it as video.");
     this.decoder.addEventListener("starved", () => this.keyframe());
     this.connect();
   }
@@ -145,7 +151,10 @@ export class Player extends EventTarget {
 
   connect() {
     this.stream = new Stream(this.screen, this.player === "mse" ? "mp4" : undefined);
-    this.stream.addEventListener("state", ({ detail }) => this.say(detail.state, detail.text));
+    this.stream.addEventListener("state", ({ detail }) => {
+      if (detail.state !== "waiting") this.control?.cut();
+      this.say(detail.state, detail.text);
+    });
     this.stream.addEventListener("closed", ({ detail }) => this.tell("closed", detail));
     this.stream.addEventListener("event", ({ detail }) => this.told(detail));
     this.stream.addEventListener("configuration", ({ detail }) => {
@@ -161,6 +170,7 @@ export class Player extends EventTarget {
   }
 
   release() {
+    this.control?.cut();
     this.stream?.end();
     this.decoder?.close();
     this.stream = undefined;
@@ -178,6 +188,7 @@ export class Player extends EventTarget {
 
   told(event) {
     this.tell("event", event);
+    this.control?.told(event);
     if (event.type === "stats") this.relayFigures = event;
     if (event.type === "resync") this.dropped += event.dropped;
     if (event.type === "hello") this.greeted(event);
@@ -207,8 +218,13 @@ export class Player extends EventTarget {
 
   /** @param {{ picture: import("./messages.js").Picture, at: number }} [detail] Absent with `mjpeg`. */
   presented(detail) {
-    if (detail) this.statistics.presented(detail.picture, detail.at);
-    if (this.state !== "playing") this.say("playing", "");
+    if (detail) {
+      this.statistics.presented(detail.picture, detail.at);
+      /** What is shown. @type {import("./messages.js").Picture | undefined} */
+      this.shown = detail.picture;
+    }
+    // The decoder may still have pictures of a session that has ended.
+    if (this.state !== "playing" && this.state !== "ended") this.say("playing", "");
     // A listener may have closed it.
     if (!detail || this.isClosed) return;
     const { picture, at } = detail;

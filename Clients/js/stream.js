@@ -51,12 +51,19 @@ export class Stream extends EventTarget {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
+  /** Sends a message of `input.js`. */
+  sendInput(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(message);
+  }
+
   tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
   connect() {
     this.timer = undefined;
+    /** What places mean in the pictures that come. */
+    this.geometry = 0;
     this.tell("state", { state: "connecting", text: this.failures === 0 ? "Connecting" : "Connecting again" });
     const socket = new WebSocket(this.address);
     socket.binaryType = "arraybuffer";
@@ -95,13 +102,19 @@ export class Stream extends EventTarget {
   text(event) {
     if (event.type === "clock") this.askClock(this.clock.answered(event.id, event.relay, performance.now()));
     else if (event.type === "end") this.reason = event.reason;
-    else this.tell("event", event);
+    else {
+      if (event.type === "size") this.geometry = event.geometry ?? 0;
+      this.tell("event", event);
+    }
   }
 
   binary(message) {
     const parsed = parseMessage(message, this.clock, performance.now());
     if (parsed === null) return;
-    if (parsed.type === "picture") this.failures = 0;
+    if (parsed.type === "picture") {
+      this.failures = 0;
+      parsed.geometry = this.geometry;
+    }
     this.tell(parsed.type, parsed);
   }
 

@@ -68,10 +68,19 @@ package struct KeyRing: Sendable, Equatable, Codable {
 package enum Role: String, Sendable, Codable, CaseIterable, Comparable {
     /// May look and watch.
     case viewer
+    /// May also act on screens: move the pointer, press keys.
+    case controller
     /// May also make changes.
     case `operator`
 
-    package static func < (left: Role, right: Role) -> Bool {
-        left == .viewer && right == .operator
+    /// Its place among the roles, from the fewest rights.
+    private var rank: Int {
+        switch self {
+        case .viewer: 0
+        case .controller: 1
+        case .operator: 2
+        }
     }
+
+    package static func < (left: Role, right: Role) -> Bool { left.rank < right.rank }
 }

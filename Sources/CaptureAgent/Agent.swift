@@ -77,6 +77,12 @@ package final class Agent: Sendable {
             stopEvent.set()
             slate?.join()
         }
+        let inputs = try InputDesk(InputBackendChoice(configuration.source))
+        let inputThread = try WorkerThread(name: "input") { [screen] in inputs.run(screen.inputSubject(of:)) }
+        defer {
+            inputs.close()
+            inputThread.join()
+        }
         var lastSeen = MonotonicClock.now
         var pause = Self.firstPause
         while true {
@@ -86,7 +92,7 @@ package final class Agent: Sendable {
             do throws(LinkError) {
                 let link = try connect(source: source, decoder: &decoder)
                 logger.info("linked to the relay")
-                reason = serve(link, decoder: &decoder)
+                reason = serve(link, inputs, decoder: &decoder)
                 lastSeen = MonotonicClock.now
                 logger.info("link ended: \(reason)")
             } catch {
@@ -133,14 +139,14 @@ package final class Agent: Sendable {
     }
 
     /// Serves one link until it ends.
-    private func serve(_ link: RelayLink, decoder: inout PacketDecoder) -> LinkError {
-        let snapshots = SnapshotDesk { link.send(.snapshot($0, $1)) }
+    private func serve(_ link: RelayLink, _ inputs: InputDesk, decoder: inout PacketDecoder) -> LinkError {
+        let snapshots = SnapshotDesk { link.send(.snapshot($0, link.takesInputs ? $1 : $1.withoutGeometry)) }
         let watches = WatchDesk {
             link.send(.watched($0, $1))
         } changed: { [screen] in
             screen.followSessions()
         }
-        screen.attach(link, snapshots: snapshots, watches: watches)
+        screen.attach(link, snapshots: snapshots, watches: watches, inputs: inputs)
         defer { screen.detach() }
         do throws(ResourceShortage) {
             let watchThread = try WorkerThread(name: "watches") { [screen] in
@@ -167,7 +173,12 @@ package final class Agent: Sendable {
                 link.close()
                 writer.join()
             }
-            return followOrders(link, snapshots, watches, &decoder)
+            inputs.attach { capabilities in
+                if link.takesInputs { link.send(.inputs(capabilities)) }
+            }
+            // First of all, what is held is released.
+            defer { inputs.detach() }
+            return followOrders(link, snapshots, watches, inputs, &decoder)
         } catch {
             return .shortage(error)
         }
@@ -185,6 +196,7 @@ package final class Agent: Sendable {
         _ link: RelayLink,
         _ snapshots: SnapshotDesk,
         _ watches: WatchDesk,
+        _ inputs: InputDesk,
         _ decoder: inout PacketDecoder
     ) -> LinkError {
         do {
@@ -205,6 +217,8 @@ package final class Agent: Sendable {
                     snapshots.take(request, of: id, patience: screen.snapshotPatience(of: id))
                 case .watch(let id, let watch): watches.take(watch, of: id)
                 case .unwatch(_, let watch): watches.end(watch)
+                case .input(let id, let order):
+                    inputs.take(order, of: id) { link.send(.inputDone(id, $0)) }
                 case .stop(let stop):
                     logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()
@@ -261,6 +275,14 @@ package final class Agent: Sendable {
             consentTimeout: UInt64(configuration.consentTimeout * 1e9),
             logger: logger
         )
+    }
+}
+
+extension Snapshot {
+    fileprivate var withoutGeometry: Snapshot {
+        guard case .picture(var picture) = outcome else { return self }
+        picture.geometry = 0
+        return Snapshot(request: request, outcome: .picture(picture))
     }
 }
 

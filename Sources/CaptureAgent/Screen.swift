@@ -52,8 +52,9 @@ package final class Screen: FrameSink {
     package func sourceChanged(_ status: SourceStatus) {
         let now = MonotonicClock.now
         // Sent under the lock, because an older status could otherwise overtake this one.
-        let watches = state.withLock { state in
+        let (watches, opened) = state.withLock { state in
             if status.state != .streaming { state.newestIsCurrent = false }
+            let isOpened = status.state == .streaming && state.status.state != .streaming
             state.lostSince = status.state == .streaming ? nil : state.lostSince ?? now
             // Known values stay valid: the size during a pause, the timings while the source opens.
             var known = status
@@ -65,9 +66,10 @@ package final class Screen: FrameSink {
             }
             state.status = known
             state.link?.send(.status(known))
-            return state.watches
+            return (state.watches, isOpened ? state.inputs : nil)
         }
         if status.state != .streaming { watches?.interrupted() }
+        opened?.desktopChanged()
     }
 
     /// Takes over the current reports about the encoders.
@@ -82,11 +84,12 @@ package final class Screen: FrameSink {
 
     /// Reports to `link` from now on, starting with the source's state and the encoders. Also tells the desks about
     /// frames.
-    func attach(_ link: RelayLink, snapshots: SnapshotDesk, watches: WatchDesk) {
+    func attach(_ link: RelayLink, snapshots: SnapshotDesk, watches: WatchDesk, inputs: InputDesk) {
         state.withLock { state in
             state.link = link
             state.snapshots = snapshots
             state.watches = watches
+            state.inputs = inputs
             link.send(.status(state.status))
             if !state.encoders.isEmpty { link.send(.encoders(EncoderReports(encoders: state.encoders))) }
         }
@@ -100,6 +103,7 @@ package final class Screen: FrameSink {
             state.link = nil
             state.snapshots = nil
             state.watches = nil
+            state.inputs = nil
             return state.sessions
         }
         for session in sessions { end(session) }
@@ -269,6 +273,24 @@ package final class Screen: FrameSink {
             guard let parameters = state.parameters(of: id) else { return .failure(SnapshotRefusal(.unknownSession)) }
             guard let frame = state.slate ?? state.newest else { return .failure(SnapshotRefusal(.noFrame)) }
             return .success(SnapshotSubject(frame: frame, size: parameters.size))
+        }
+    }
+
+    // MARK: - Input
+
+    /// Returns what a session's coordinates mean for input: those of the newest frame, or else of the source's status.
+    /// Slates do not count.
+    package func inputSubject(of id: SessionID) -> InputHand.Subject {
+        state.withLock { state in
+            guard let size = state.parameters(of: id)?.size else { return .unknownSession }
+            if state.newestIsCurrent, let frame = state.newest {
+                return .session(
+                    InputMapping(source: frame.description.size, orientation: frame.orientation, size: size)
+                )
+            }
+            // A source that no session needs sends no frames.
+            guard state.status.state == .streaming, let source = state.status.size else { return .session(nil) }
+            return .session(InputMapping(source: source, orientation: state.status.orientation ?? 0, size: size))
         }
     }
 

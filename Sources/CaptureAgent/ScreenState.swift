@@ -20,6 +20,7 @@ struct ScreenState {
     var link: RelayLink?
     var snapshots: SnapshotDesk?
     var watches: WatchDesk?
+    var inputs: InputDesk?
     /// Whether the screen still shows the newest frame, according to the source.
     var newestIsCurrent = false
     var framesReceived: UInt64 = 0

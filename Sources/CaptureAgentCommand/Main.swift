@@ -20,7 +20,8 @@ struct CaptureAgentCommand: ParsableCommand {
             71 the system refused a thread or a file descriptor at the start, 75 the relay stayed away, 77 the relay \
             refused the agent.
             """,
-        version: Release.current
+        version: Release.current,
+        subcommands: [GuardInput.self]
     )
 
     @Option(help: "The relay's address for agents, HOST:PORT with a numeric IPv4 host.")

@@ -20,6 +20,11 @@ struct Heliograph: AsyncParsableCommand {
               heliograph snapshot door --output door.png
               heliograph session stop door
 
+            Act on the screen, in pixels of a snapshot:
+              heliograph click 500,320
+              heliograph type "Hello"
+              heliograph press ctrl+s
+
             With several devices: `heliograph devices` lists them, and --device says which one is meant.
 
             When something does not work: heliograph doctor.
@@ -33,8 +38,10 @@ struct Heliograph: AsyncParsableCommand {
         version: Release.current,
         subcommands: [
             StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, WatchCommand.self,
-            SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, KeyframeCommand.self, SetCommand.self,
-            DevicesCommand.self, EventsCommand.self, KeysCommand.self, DrainCommand.self, DoctorCommand.self,
+            SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, ClickCommand.self, TapCommand.self,
+            DragCommand.self, SwipeCommand.self, ScrollCommand.self, TypeCommand.self, PressCommand.self,
+            ActionsCommand.self, ReleaseCommand.self, KeyframeCommand.self, SetCommand.self, DevicesCommand.self,
+            EventsCommand.self, KeysCommand.self, DrainCommand.self, DoctorCommand.self,
         ]
     )
 }

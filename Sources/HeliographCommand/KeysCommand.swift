@@ -2,6 +2,7 @@ import Access
 import ArgumentParser
 import FoundationEssentials
 @preconcurrency import Glibc
+import Program
 import SystemPackage
 
 struct KeysCommand: AsyncParsableCommand {
@@ -27,10 +28,13 @@ struct MakeKeyCommand: AsyncParsableCommand {
 
     @OptionGroup var options: KeyFileOptions
 
-    @Argument(help: "What the key is called in lists and in the relay's log: 1 to 64 letters, digits, - and _.")
+    @Argument(help: "What the key is called in lists and in the relay's log: \(String.nameRule).")
     var name: String
 
-    @Option(help: "What its holder may do: viewer to watch, operator also to make changes.")
+    @Option(
+        help:
+            "What its holder may do: viewer to watch, controller also to act on screens, operator also to make changes."
+    )
     var role = Role.viewer
 
     @Option(

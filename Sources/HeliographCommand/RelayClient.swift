@@ -95,6 +95,7 @@ struct RelayClient: Sendable {
     ///
     /// - Parameters:
     ///   - upload: The image that the call takes instead of arguments.
+    ///   - json: The body that the call gets instead of `arguments`.
     ///   - limit: Most bytes of the answer.
     ///   - timeout: The time limit for the answer.
     func answer<Arguments, Output>(
@@ -102,13 +103,14 @@ struct RelayClient: Sendable {
         _ arguments: Arguments = Arguments(),
         at place: CallPlace = .relay,
         upload: ByteBuffer? = nil,
+        json: JSONValue? = nil,
         limit: Int = Self.maximumAnswer,
         timeout: TimeAmount = Self.answerTime
     ) async throws -> Answer<Output> {
         let route = call.route
         var request = HTTPClientRequest(url: url + place.path(of: route))
         request.method = HTTPMethod(rawValue: route.method.rawValue)
-        let body = try JSONEncoder().encode(arguments)
+        let body = try json.map { Data($0.text.utf8) } ?? JSONEncoder().encode(arguments)
         if let upload {
             request.headers.add(name: "content-type", value: "image/png")
             request.body = .bytes(upload)

@@ -2,7 +2,6 @@ import Access
 import HeliographAPI
 import NIOCore
 import Program
-import SystemPackage
 
 /// A PNG file that waits compare the screen with.
 struct TemplateFile {
@@ -14,27 +13,12 @@ struct TemplateFile {
     /// Reads the file.
     init(path: String) throws(CommandError) {
         self.path = path
-        var bytes = [UInt8](repeating: 0, count: Routes.maximumTemplate + 1)
-        do {
-            let file = try SystemPackage.FileDescriptor.open(FilePath(path), .readOnly)
-            let count = try file.closeAfter {
-                try bytes.withUnsafeMutableBytes { buffer in
-                    var count = 0
-                    while count < buffer.count {
-                        let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-                        if read == 0 { break }
-                        count += read
-                    }
-                    return count
-                }
-            }
-            bytes.removeSubrange(count...)
-        } catch {
-            throw .failed("cannot read the template \(path): \(error)")
-        }
-        guard bytes.count <= Routes.maximumTemplate else {
-            throw .failed("the template \(path) has more than 1 MiB: cut a smaller part out of a snapshot")
-        }
+        let bytes = try ReadFile.bytes(
+            of: path,
+            "the template",
+            limit: Routes.maximumTemplate,
+            advice: "has more than 1 MiB: cut a smaller part out of a snapshot"
+        )
         guard bytes.starts(with: Self.signature) else {
             throw .failed("the template \(path) is not a PNG: `heliograph snapshot --output screen.png` writes one")
         }

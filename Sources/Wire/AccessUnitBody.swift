@@ -7,14 +7,18 @@ package import Media
 ///     16 | encode start, u64: monotonic ns
 ///     24 | encode end, u64: monotonic ns
 ///     32 | keyframe request id, u32: 0 for none
-///     36 | flags, u8: 1 key, 2 repeat, 4 skip
+///     36 | flags, u8: 1 key, 2 repeat, 4 skip, 128 geometry
 ///     37 | orientation, u8: quarter turns clockwise, 0 to 3
 ///     38 | width, u16: 0 unless the track is video
 ///     40 | height, u16: the same
 ///     42 | reserved, u16: 0
-///     44 | the unit to the end of the body: Annex B bytes, or an audio packet
+///     44 | with the flag geometry: geometry, u32, not 0
+///        | the unit to the end of the body: Annex B bytes, or an audio packet
 enum AccessUnitBody {
-    static let fixedByteCount = 44
+    /// Bytes before the unit without a geometry, and with one.
+    static let (fixedByteCount, longestHead) = (44, 48)
+    /// The flag of a body with a geometry. It belongs to the encoding only.
+    private static let geometry: UInt8 = 128
 
     static func append(_ accessUnit: AccessUnit, to bytes: inout [UInt8]) {
         bytes.append(bigEndian: accessUnit.pts)
@@ -22,43 +26,54 @@ enum AccessUnitBody {
         bytes.append(bigEndian: accessUnit.encodeStart)
         bytes.append(bigEndian: accessUnit.encodeEnd)
         bytes.append(bigEndian: accessUnit.keyframeRequest)
-        bytes.append(accessUnit.flags.rawValue)
+        let hasGeometry = accessUnit.geometry != 0
+        bytes.append(accessUnit.flags.rawValue & ~geometry | (hasGeometry ? geometry : 0))
         bytes.append(accessUnit.orientation)
         bytes.append(bigEndian: UInt16(clamping: accessUnit.size.width))
         bytes.append(bigEndian: UInt16(clamping: accessUnit.size.height))
         bytes.append(bigEndian: UInt16(0))
+        if hasGeometry { bytes.append(bigEndian: accessUnit.geometry) }
         bytes.append(contentsOf: accessUnit.bytes)
     }
 
-    /// Reads a body's fixed part.
+    /// Reads the part of a body before the unit.
     ///
     /// - Parameter track: The track in the packet's header.
-    static func parse(_ body: ByteReader, track: MediaTrack.ID) throws(WireError) -> UnitHeader {
+    /// - Returns: The fields, and the number of their bytes.
+    static func parse(_ body: ByteReader, track: MediaTrack.ID) throws(WireError) -> (UnitHeader, byteCount: Int) {
         var rest = body
         guard let pts = rest.u64(), let captured = rest.u64(), let encodeStart = rest.u64(), let encodeEnd = rest.u64(),
             let request = rest.u32(), let flags = rest.u8(), let orientation = rest.u8(), let width = rest.u16(),
-            let height = rest.u16(), rest.u16() != nil, rest.count > 0
+            let height = rest.u16(), rest.u16() != nil,
+            let geometry = flags & Self.geometry == 0 ? 0 : rest.u32(), rest.count > 0
         else {
             throw .malformedBody(type: .accessUnit, reason: "\(body.count) bytes, more than \(fixedByteCount) expected")
         }
-        guard track != MediaTrack.videoID || width > 0 && height > 0, orientation < 4 else {
-            throw .malformedBody(type: .accessUnit, reason: "size \(width)x\(height), orientation \(orientation)")
+        guard track != MediaTrack.videoID || width > 0 && height > 0, orientation < 4,
+            (geometry != 0) == (flags & Self.geometry != 0)
+        else {
+            throw .malformedBody(
+                type: .accessUnit,
+                reason: "size \(width)x\(height), orientation \(orientation), geometry \(geometry)"
+            )
         }
-        return UnitHeader(
+        let header = UnitHeader(
             track: track,
             pts: Int64(bitPattern: pts),
             captured: captured,
             encodeStart: encodeStart,
             encodeEnd: encodeEnd,
-            flags: UnitFlags(rawValue: flags),
+            flags: UnitFlags(rawValue: flags & ~Self.geometry),
             keyframeRequest: request,
             orientation: orientation,
-            size: PictureSize(width: Int(clamping: width), height: Int(clamping: height))
+            size: PictureSize(width: Int(clamping: width), height: Int(clamping: height)),
+            geometry: geometry
         )
+        return (header, geometry == 0 ? fixedByteCount : longestHead)
     }
 }
 
 extension AccessUnit {
     /// The most Annex B bytes that fit into a packet.
-    package static let maximumByteCount = PacketHeader.maximumLength - AccessUnitBody.fixedByteCount
+    package static let maximumByteCount = PacketHeader.maximumLength - AccessUnitBody.longestHead
 }

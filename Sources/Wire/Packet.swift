@@ -20,6 +20,7 @@ package enum Packet: Sendable, Equatable {
     case watch(SessionID, Watch)
     /// Ends a watch by its id.
     case unwatch(SessionID, watch: UInt32)
+    case input(SessionID, InputOrder)
 
     // Agent to relay
     case hello(Hello)
@@ -37,6 +38,9 @@ package enum Packet: Sendable, Equatable {
     /// The device's tracks that its sessions share. Sent at every change.
     case tracks(DeviceTracks)
     case watched(SessionID, WatchReport)
+    case inputDone(SessionID, InputReport)
+    /// What the agent can do on its desktop. Sent at every change.
+    case inputs(InputCapabilities)
 
     package var type: PacketType {
         switch self {
@@ -51,6 +55,7 @@ package enum Packet: Sendable, Equatable {
         case .rested: .rested
         case .watch: .watch
         case .unwatch: .unwatch
+        case .input: .input
         case .hello: .hello
         case .heartbeat, .unreadHeartbeat: .heartbeat
         case .accessUnit: .accessUnit
@@ -62,6 +67,8 @@ package enum Packet: Sendable, Equatable {
         case .wake: .wake
         case .tracks: .tracks
         case .watched: .watched
+        case .inputDone: .inputDone
+        case .inputs: .inputs
         }
     }
 
@@ -75,9 +82,9 @@ package enum Packet: Sendable, Equatable {
         case .sessionAdd(let id, _), .sessionUpdate(let id, _), .sessionRemove(let id), .keyframeRequest(let id, _),
             .snapshotRequest(let id, _), .accessUnit(let id, _), .sessionError(let id, _), .snapshot(let id, _),
             .rested(let id, _), .rest(let id, _), .wake(let id), .watch(let id, _), .unwatch(let id, _),
-            .watched(let id, _):
+            .watched(let id, _), .input(let id, _), .inputDone(let id, _):
             id
-        case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks:
+        case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks, .inputs:
             0
         }
     }
@@ -95,19 +102,23 @@ package struct Welcome: Sendable, Equatable, Codable {
     package var takesUnchanged: Bool?
     /// Whether the relay accepts the device's tracks (TRACKS and their units); absent means no.
     package var takesTracks: Bool?
+    /// Whether the relay accepts INPUTS, and the geometry of snapshots and access units; absent means no.
+    package var takesInputs: Bool?
 
     package init(
         heartbeatInterval: Int,
         maximumQueuedMedia: Int,
         takesRest: Bool? = nil,
         takesUnchanged: Bool? = nil,
-        takesTracks: Bool? = nil
+        takesTracks: Bool? = nil,
+        takesInputs: Bool? = nil
     ) {
         self.heartbeatInterval = heartbeatInterval
         self.maximumQueuedMedia = maximumQueuedMedia
         self.takesRest = takesRest
         self.takesUnchanged = takesUnchanged
         self.takesTracks = takesTracks
+        self.takesInputs = takesInputs
     }
 }
 

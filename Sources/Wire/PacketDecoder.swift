@@ -97,8 +97,10 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
                 try body.read { body throws(WireError) in try parse(type, session: header.session, body: body) }
             )
         }
-        let fields = try body.read { body throws(WireError) in try AccessUnitBody.parse(body, track: header.track) }
-        body.removeLeading(AccessUnitBody.fixedByteCount)
+        let (fields, byteCount) = try body.read { body throws(WireError) in
+            try AccessUnitBody.parse(body, track: header.track)
+        }
+        body.removeLeading(byteCount)
         return .unit(header.session, EncodedUnit(fields, body))
     }
 
@@ -192,6 +194,9 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         case .watch: return .watch(session, try WatchBody.parse(body))
         case .unwatch: return .unwatch(session, watch: try id())
         case .watched: return .watched(session, try WatchReportBody.parse(body))
+        case .input: return .input(session, try InputOrderBody.parse(body))
+        case .inputDone: return .inputDone(session, try InputReportBody.parse(body))
+        case .inputs: return .inputs(try json())
         }
     }
 }

@@ -14,7 +14,7 @@ extension Packet {
         bytes.removeAll(keepingCapacity: true)
         switch self {
         case .accessUnit(_, let accessUnit):
-            bytes.reserveCapacity(PacketHeader.byteCount + AccessUnitBody.fixedByteCount + accessUnit.bytes.count)
+            bytes.reserveCapacity(PacketHeader.byteCount + AccessUnitBody.longestHead + accessUnit.bytes.count)
         case .snapshot(_, let snapshot):
             bytes.reserveCapacity(PacketHeader.byteCount + SnapshotBody.byteCount(of: snapshot))
         default: break
@@ -57,6 +57,9 @@ extension Packet {
         case .watch(_, let watch): WatchBody.append(watch, to: &bytes)
         case .unwatch(_, let id): bytes.append(bigEndian: id)
         case .watched(_, let report): WatchReportBody.append(report, to: &bytes)
+        case .input(_, let order): InputOrderBody.append(order, to: &bytes)
+        case .inputDone(_, let report): InputReportBody.append(report, to: &bytes)
+        case .inputs(let body): bytes.append(json: body)
         }
     }
 }

@@ -57,6 +57,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case rested = 9
     case watch = 10
     case unwatch = 11
+    case input = 12
 
     case hello = 65
     case heartbeat = 66
@@ -69,6 +70,8 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case wake = 73
     case tracks = 74
     case watched = 75
+    case inputDone = 76
+    case inputs = 77
 
     package var direction: Direction { Direction(type: rawValue) }
 

@@ -43,7 +43,7 @@ package struct Snapshot: Sendable, Equatable {
     }
 
     /// The largest file that fits into a packet, in bytes.
-    package static let maximumFile = PacketHeader.maximumLength - SnapshotBody.fixedByteCount
+    package static let maximumFile = PacketHeader.maximumLength - SnapshotBody.maximumFixedByteCount
 
     package struct Picture: Sendable, Equatable {
         package var format: SnapshotFormat
@@ -53,6 +53,9 @@ package struct Snapshot: Sendable, Equatable {
         package var orientation: UInt8
         /// The session's size, including borders.
         package var size: PictureSize
+        /// What coordinates in the picture mean: a number that differs when the size of the screen, the session's size
+        /// or the orientation does. 0 if the agent does not say.
+        package var geometry: UInt32
         /// The file, at least one byte.
         package var bytes: [UInt8]
 
@@ -61,12 +64,14 @@ package struct Snapshot: Sendable, Equatable {
             captured: UInt64,
             orientation: UInt8,
             size: PictureSize,
+            geometry: UInt32 = 0,
             bytes: [UInt8]
         ) {
             self.format = format
             self.captured = captured
             self.orientation = orientation
             self.size = size
+            self.geometry = geometry
             self.bytes = bytes
         }
     }

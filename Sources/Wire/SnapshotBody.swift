@@ -37,17 +37,21 @@ enum SnapshotRequestBody {
 ///      4 | refusal, u8: 0 for none, then the rest is 0
 ///      5 | format, u8: 1 JPEG, 2 PNG
 ///      6 | orientation, u8: quarter turns clockwise, 0 to 3
-///      7 | reserved, u8: 0
+///      7 | flags, u8: 1 geometry
 ///      8 | captured, u64: monotonic ns
 ///     16 | width, u16
 ///     18 | height, u16
-///     20 | the file to the end of the body; empty with a refusal
+///     20 | with the flag geometry: geometry, u32, not 0
+///        | the file to the end of the body; empty with a refusal
 enum SnapshotBody {
     static let fixedByteCount = 20
+    /// The same with a geometry.
+    static let maximumFixedByteCount = fixedByteCount + 4
+    private static let geometry: UInt8 = 1
 
     static func byteCount(of snapshot: Snapshot) -> Int {
         guard case .picture(let picture) = snapshot.outcome else { return fixedByteCount }
-        return fixedByteCount &+ picture.bytes.count
+        return maximumFixedByteCount &+ picture.bytes.count
     }
 
     static func append(_ snapshot: Snapshot, to bytes: inout [UInt8]) {
@@ -57,10 +61,11 @@ enum SnapshotBody {
             bytes.append(refusal.rawValue)
             bytes.append(contentsOf: repeatElement(0, count: max(0, fixedByteCount &- 5)))
         case .picture(let picture):
-            bytes += [0, picture.format.rawValue, picture.orientation, 0]
+            bytes += [0, picture.format.rawValue, picture.orientation, picture.geometry == 0 ? 0 : geometry]
             bytes.append(bigEndian: picture.captured)
             bytes.append(bigEndian: UInt16(clamping: picture.size.width))
             bytes.append(bigEndian: UInt16(clamping: picture.size.height))
+            if picture.geometry != 0 { bytes.append(bigEndian: picture.geometry) }
             bytes.append(contentsOf: picture.bytes)
         }
     }
@@ -68,7 +73,7 @@ enum SnapshotBody {
     static func parse(_ body: ByteReader) throws(WireError) -> Snapshot {
         var rest = body
         guard let request = rest.u32(), let refusal = rest.u8(), let format = rest.u8(), let orientation = rest.u8(),
-            rest.u8() != nil, let captured = rest.u64(), let width = rest.u16(), let height = rest.u16()
+            let flags = rest.u8(), let captured = rest.u64(), let width = rest.u16(), let height = rest.u16()
         else {
             throw .malformedBody(type: .snapshot, reason: "\(body.count) bytes, at least \(fixedByteCount) expected")
         }
@@ -78,7 +83,10 @@ enum SnapshotBody {
             }
             return Snapshot(request: request, outcome: .refusal(known))
         }
-        guard let known = SnapshotFormat(rawValue: format), orientation < 4, width > 0, height > 0, rest.count > 0
+        let hasGeometry = flags & Self.geometry != 0
+        let geometry = hasGeometry ? rest.u32() : 0
+        guard let known = SnapshotFormat(rawValue: format), orientation < 4, width > 0, height > 0, rest.count > 0,
+            let geometry, (geometry != 0) == hasGeometry
         else {
             let size = "size \(width)x\(height), orientation \(orientation), \(body.count) bytes"
             throw .malformedBody(type: .snapshot, reason: "format \(format), \(size)")
@@ -88,6 +96,7 @@ enum SnapshotBody {
             captured: captured,
             orientation: orientation,
             size: PictureSize(width: Int(clamping: width), height: Int(clamping: height)),
+            geometry: geometry,
             bytes: rest.bytes
         )
         return Snapshot(request: request, outcome: .picture(picture))

@@ -152,9 +152,9 @@ struct KeyTests {
         #expect(APIKey(text) == nil)
     }
 
-    @Test("an operator may what a viewer may")
+    @Test("an operator may do what a controller may, and that what a viewer may")
     func roles() {
-        #expect(Role.viewer < .operator)
+        #expect(Role.allCases == Role.allCases.sorted() && Role.viewer < .controller && Role.controller < .operator)
         #expect(!(Role.operator < .viewer) && !(Role.viewer < .viewer))
     }
 

@@ -18,8 +18,8 @@ struct LayerTests {
         "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd", "CTurboJPEG",
-            "CWayland", "CX264", "CX265", "CXCB", "CYUV", "Glibc", "Logging", "Media", "Pacing", "Program",
-            "Wire",
+            "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV", "Glibc", "Logging", "Media", "Pacing",
+            "Program", "Wire",
         ],
         "CaptureAgentCommand": [
             "ArgumentParser", "CaptureAgent", "FoundationEssentials", "Glibc", "Logging", "Media", "Program", "Wire",

@@ -72,7 +72,8 @@ struct LintedCode: Sendable, CustomStringConvertible {
             // Viewers' messages, and their keys on sessions' ports.
             "Relay/Sinks/TCP/KeyLineHandler.swift", "Relay/Sinks/WebSocket/ViewerEvent.swift",
             "Relay/Sinks/WebSocket/PresentationLedger.swift", "Relay/Stream/StreamConfiguration.swift",
-            "Relay/Sinks/WebSocket/ViewerMessage.swift", "Relay/HTTP/WebSocketPath.swift",
+            "Relay/Sinks/WebSocket/ViewerMessage.swift", "Relay/Sinks/WebSocket/ViewerInput.swift",
+            "Relay/HTTP/WebSocketPath.swift",
             // The files of keys and of the relay's state.
             "Access/KeyRing.swift", "Relay/State/RelayState.swift",
         ],

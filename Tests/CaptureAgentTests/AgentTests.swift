@@ -142,6 +142,44 @@ struct AgentTests {
         }
     }
 
+    @Test("says that a test pattern takes no input, and the geometry of snapshots, to a relay that knows both")
+    func input() async throws {
+        for takesInputs in [true, nil] {
+            let welcome = Welcome(heartbeatInterval: 50, maximumQueuedMedia: 1000, takesInputs: takesInputs)
+            try await Self.withAgent(welcome: welcome) { server in
+                if takesInputs == true {
+                    let offers: InputCapabilities = try server.next("what it offers") {
+                        if case .inputs(let offers) = $0 { offers } else { nil }
+                    }
+                    #expect(offers.backend == "none")
+                    #expect(offers.problem != nil)
+                }
+                server.send(.sessionAdd(4, Self.parameters()))
+                let _: AccessUnit = try server.next("a picture") { $0.accessUnit }
+                server.send(.snapshotRequest(4, SnapshotRequest(id: 1, format: .jpeg, quality: 85, isFresh: false)))
+                let snapshot: Snapshot = try server.next("the snapshot") { $0.snapshot(of: 4) }
+                guard case .picture(let picture) = snapshot.outcome else {
+                    Issue.record("\(snapshot.outcome)")
+                    return
+                }
+                #expect((picture.geometry != 0) == (takesInputs == true))
+                let steps: [InputStep] = [.pointer(x: 1, y: 1)]
+                for (geometry, expected) in [(picture.geometry, InputReport.Refusal.noBackend), (1, .geometryChanged)] {
+                    server.send(.input(4, InputOrder(id: geometry, geometry: geometry, steps: steps)))
+                    let report: InputReport = try server.next("the refusal") {
+                        if case .inputDone(4, let report) = $0 { report } else { nil }
+                    }
+                    #expect(report.id == geometry)
+                    if case .refused(let why, 0, _) = report.outcome {
+                        #expect(why == expected)
+                    } else {
+                        Issue.record("\(report.outcome)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("sends only the id of a session with unchanged figures, to a relay that supports it")
     func unchangedFigures() async throws {
         for takesUnchanged in [nil, true] {

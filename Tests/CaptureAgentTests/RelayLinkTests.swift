@@ -90,7 +90,7 @@ struct RelayLinkTests {
     func oversize() throws {
         let server = try LinkServer()
         let link = try Self.link(to: server)
-        let longest = PacketHeader.maximumLength - 44
+        let longest = PacketHeader.maximumLength - 48
         #expect(!link.send(Self.keyframe(byteCount: longest + 1), session: 1))
         let drops = Mutex<[SessionID: UInt64]>([:])
         let writer = try WorkerThread(name: "writer") {

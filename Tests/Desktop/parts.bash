@@ -184,6 +184,7 @@ command_of() {
         [[ $compositor == sway ]] || command+=(--dump "$counter_dump")
         ;;
     pointer) pointer_command ;;
+    input) input_command ;;
     producer-*) producer_command "${part#producer-}" "$@" ;;
     esac
 }
@@ -225,6 +226,7 @@ is_up() {
     portal) portal_has_screencast ;;
     client) [[ -e $counter_state ]] ;;
     pointer) is_running pointer ;;
+    input) grep -q ' ready ' "$run/input.log" ;;
     producer-*) [[ -n $(producer_node "${1#producer-}") ]] ;;
     esac
 }

@@ -33,12 +33,17 @@ compile() {
     work=$(mktemp -d "$2/$1.XXXXXX")
     arguments=(-std=c11 -O2 -Wall -Wextra -Werror "-I$(pattern_headers)" "-I$work" -o "$work/$1" "$tools_source/$1.c")
     case $1 in
-    counter-client)
+    counter-client | input-log-wayland)
         local protocol
         protocol=$(pkg-config --variable=pkgdatadir wayland-protocols)/stable/xdg-shell/xdg-shell.xml
         wayland-scanner client-header "$protocol" "$work/xdg-shell-client-protocol.h"
         wayland-scanner private-code "$protocol" "$work/xdg-shell-protocol.c"
         arguments+=("$work/xdg-shell-protocol.c" -lwayland-client)
+        [[ $1 != input-log-wayland ]] || arguments+=(-lxkbcommon)
+        ;;
+    input-log-x11)
+        read -ra flags < <(pkg-config --cflags --libs xcb xcb-xkb xkbcommon xkbcommon-x11)
+        arguments+=("${flags[@]}")
         ;;
     counter-x11)
         read -ra flags < <(pkg-config --cflags --libs xcb xcb-shm)

@@ -16,8 +16,8 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     }
 
     package static let all: [FuzzTarget] = [
-        .wire, .heartbeats, .feed, .rest, .scrcpy, .webSocket, .json, .query, .credentials, .annexB, .h264, .h265,
-        .packaging, .fragments, .configuration, .environment, .keys, .state, .snapshots,
+        .wire, .heartbeats, .feed, .rest, .scrcpy, .webSocket, .input, .json, .query, .credentials, .annexB, .h264,
+        .h265, .packaging, .fragments, .configuration, .environment, .keys, .state, .snapshots,
     ]
 }
 

@@ -85,6 +85,64 @@ package final class Chromium {
         }
     }
 
+    // MARK: - A person's input
+
+    /// Lets the page believe that it has the focus, which a headless one seldom has.
+    package func focus() throws { _ = try call("Emulation.setFocusEmulationEnabled", ["enabled": true]) }
+
+    /// Sets the size of the page's window, in CSS pixels.
+    package func resize(width: Int, height: Int) throws {
+        let size: [String: Any] = ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false]
+        _ = try call("Emulation.setDeviceMetricsOverride", size)
+    }
+
+    /// Moves the mouse.
+    ///
+    /// - Parameter buttons: What is held, as in `MouseEvent.buttons`.
+    package func moveMouse(x: Double, y: Double, buttons: Int = 0) throws {
+        _ = try call("Input.dispatchMouseEvent", ["type": "mouseMoved", "x": x, "y": y, "buttons": buttons])
+    }
+
+    /// Presses a mouse button, or releases it.
+    ///
+    /// - Parameter button: `left`, `middle` or `right`.
+    package func mouse(_ button: String = "left", isDown: Bool, x: Double, y: Double) throws {
+        let bit = ["left": 1, "right": 2, "middle": 4][button] ?? 0
+        _ = try call(
+            "Input.dispatchMouseEvent",
+            [
+                "type": isDown ? "mousePressed" : "mouseReleased", "x": x, "y": y, "button": button, "clickCount": 1,
+                "buttons": isDown ? bit : 0,
+            ]
+        )
+    }
+
+    package func click(x: Double, y: Double) throws {
+        try moveMouse(x: x, y: y)
+        try mouse(isDown: true, x: x, y: y)
+        try mouse(isDown: false, x: x, y: y)
+    }
+
+    package func turnWheel(x: Double, y: Double, dy: Double) throws {
+        let wheel: [String: Any] = ["type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": dy]
+        _ = try call("Input.dispatchMouseEvent", wheel)
+    }
+
+    /// Presses a key, or releases it.
+    ///
+    /// - Parameters:
+    ///   - key: As in `KeyboardEvent.key`.
+    ///   - code: As in `KeyboardEvent.code`.
+    package func key(_ key: String, code: String, isDown: Bool, repeats: Bool = false) throws {
+        _ = try call(
+            "Input.dispatchKeyEvent",
+            ["type": isDown ? "rawKeyDown" : "keyUp", "key": key, "code": code, "autoRepeat": repeats]
+        )
+    }
+
+    /// Enters a text as an input method does.
+    package func insert(_ text: String) throws { _ = try call("Input.insertText", ["text": text]) }
+
     /// Ends the browser.
     package func end() {
         session = nil

@@ -186,8 +186,23 @@ extension SystemTests {
                     : "heliograph-artifacts/test_the_command_brings_the_picture_to_the_screen.mp4"
             }
 
-            func run(_ command: String, _ relay: RelayProcess, in directory: URL) throws -> Programs.Outcome {
+            /// The time that it waits for the picture. A test needs less of it.
+            private var patience: String { self == .shell ? "--timeout 20" : "timeout=20" }
+
+            /// Copies it to a folder, with less patience.
+            private func copied(to directory: URL) throws -> URL {
                 let file = Programs.repository.appendingPathComponent("Examples/\(rawValue)")
+                let text = try String(contentsOf: file, encoding: .utf8)
+                try #require(text.contains(patience))
+                let copy = directory.appendingPathComponent(rawValue)
+                try text.replacing(patience, with: patience.replacing("20", with: "5"))
+                    .write(to: copy, atomically: true, encoding: .utf8)
+                chmod(copy.path, 0o755)
+                return copy
+            }
+
+            func run(_ command: String, _ relay: RelayProcess, in directory: URL) throws -> Programs.Outcome {
+                let file = try copied(to: directory)
                 let environment = [
                     "HELIOGRAPH_RELAY": "http://127.0.0.1:\(relay.httpPort)",
                     "PATH": "\(Programs.products.path):/usr/bin:/bin",
@@ -264,7 +279,7 @@ extension SystemTests {
                 guard example == .shell else { continue }
                 // Only a complete movie has its length in its head. The Python client writes fragments as they come.
                 let lengths = try Self.lengths(of: movie)
-                #expect(lengths.format > 15 && abs(lengths.format - lengths.packets) < 0.05, "\(lengths)")
+                #expect(lengths.format > 4 && abs(lengths.format - lengths.packets) < 0.05, "\(lengths)")
             }
             let left = try Self.run(relay, in: directory, "session", "list").output
             #expect(left.split(separator: "\n").count == 1, "\(left)")

@@ -49,13 +49,14 @@ extension SystemTests {
             try await SystemTests.withBroadcast(of: desktop, source: Self.source) { _, relay in
                 let session = try await relay.startSession(["fps": 30, "framing": "scrcpy"])
                 let viewer = try SystemTests.viewer(of: session)
-                try await SystemTests.waitForPictures(150, at: viewer)
+                // A second of moving pictures, and two of the last one.
+                try await SystemTests.waitForPictures(90, at: viewer)
                 let source = shape.picture ?? shape.size
                 let decoded = try FFmpeg.decodeLuma(h264: viewer.stream, size: source.even)
                 let fit = PictureFit(source: source, output: source.even)
                 let values = decoded.map { Pictures.counter(luma: $0, size: source.even, content: fit) }
                 guard isBelieved else {
-                    #expect(decoded.count >= 150)
+                    #expect(decoded.count >= 90)
                     return
                 }
                 #expect(!values.contains(nil), "every picture shows a whole counter")
@@ -109,13 +110,13 @@ extension SystemTests {
             // A producer has eight buffers; an agent holds up to three.
             for _ in 0..<8 {
                 try await relay.post("/screencapture/broadcast/start", ["source": Self.source])
-                try await SystemTests.waitForPictures(30, at: viewer)
+                try await SystemTests.waitForPictures(15, at: viewer)
                 try await relay.post("/screencapture/broadcast/stop")
             }
             let size = PictureSize(width: 640, height: 360)
             let values = try SystemTests.counters(viewer, size: size, source: size)
             #expect(!values.contains(-1) && values == values.sorted())
-            #expect(Set(values).count > 100, "all of them moved")
+            #expect(Set(values).count > 50, "all of them moved")
         }
 
         @Test("a node that changes its size again and again goes on in every viewer")

@@ -215,7 +215,7 @@ extension SystemTests {
                 globalThis.badges = [];
                 const badge = document.querySelector('.stage .badge');
                 new MutationObserver(() => {
-                  if (!badge.hidden) badges.push(`${badge.textContent} ${badge.className}: ${badge.parentNode.nextSibling.textContent}`);
+                  if (!badge.hidden) badges.push(`${badge.textContent} ${badge.className}: ${document.querySelector('.why').textContent}`);
                 }).observe(badge, { attributes: true, childList: true });
                 """
             )

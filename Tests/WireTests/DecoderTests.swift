@@ -195,6 +195,68 @@ struct DecoderTests {
         }
     }
 
+    @Test(
+        "refuses a geometry of 0, and a picture that ends in its geometry",
+        arguments: [[0, 0, 0, 0, 1], [1, 2, 3, 4]]
+    )
+    func refusesAnImpossibleGeometry(end: [UInt8]) {
+        let body = SamplePackets.hex("00000001 00 02 00 01 0000000000000001 0002 0002") + end
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(SamplePackets.hex("484C4757 01 46 0000 00000001 000000") + [UInt8(body.count)] + body)
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test(
+        "refuses orders with impossible steps, with too few or too many, and with text that is not UTF-8",
+        arguments: [
+            ("0001", "01 7FF8000000000000 0000000000000000"), ("0001", "02 0000000000000000 7FF0000000000000"),
+            ("0001", "04 40F0000000000001 0000000000000000"), ("0001", "01 0000000000000000"),
+            ("0001", "03 010F 01"), ("0001", "03 0118 01"), ("0001", "03 0110 02"),
+            ("0001", "05 00 00 0000000000000000 0000000000000000"),
+            ("0001", "05 00 05 0000000000000000 0000000000000000"), ("0001", "06 00000000 01"),
+            ("0001", "07 00000002 FFFF"), ("0001", "07 00000003 6161"), ("0001", "08 2711"), ("0001", "00"),
+            ("0001", "0A"), ("0001", ""), ("0000", "09"), ("1001", "09"),
+        ]
+    )
+    func refusesAnImpossibleOrder(count: String, steps: String) {
+        let body = SamplePackets.hex("00000001 00000000 \(count) 0000 \(steps)")
+        var decoder = PacketDecoder(accepting: .relayToAgent)
+        decoder.append(SamplePackets.hex("484C4757 01 0C 0000 00000001 000000") + [UInt8(body.count)] + body)
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test(
+        "refuses reports with an unknown refusal, with bytes after the time, and with a detail that is not UTF-8",
+        arguments: ["09 00 0000 0000000000000000", "00 00 0000 0000000000000001 41", "01 00 0000 0000000000000000 FF"]
+    )
+    func refusesAnImpossibleReport(fields: String) {
+        let body = SamplePackets.hex("00000001 \(fields)")
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(SamplePackets.hex("484C4757 01 4C 0000 00000001 000000") + [UInt8(body.count)] + body)
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test("an order without a problem decodes, and one with a problem does not")
+    func ordersProblem() throws {
+        let fine: [InputStep] = [
+            .text(String(repeating: "a", count: InputOrder.maximumText)), .button(0x117, isDown: true),
+        ]
+        let wrong: [[InputStep]] = [
+            Array(repeating: .releaseAll, count: InputOrder.maximumSteps + 1), [.pointer(x: .nan, y: 0)],
+            [.pointer(x: 0, y: -65_537)], [.button(1, isDown: true)], [.key(keysym: 0, isDown: true)],
+            [.pause(milliseconds: 10_001)], [.text(String(repeating: "a", count: InputOrder.maximumText + 1))],
+            Array(repeating: fine[0], count: 4),
+        ]
+        for steps in [fine] + wrong {
+            let order = InputOrder(id: 1, steps: steps)
+            var decoder = PacketDecoder(accepting: .relayToAgent)
+            decoder.append(Packet.input(1, order).encoded())
+            let decoded = Result { () throws(WireError) in try decoder.next() }
+            #expect((order.problem == nil) == (decoded == .success(.input(1, order))))
+            #expect((order.problem == nil) == (steps == fine))
+        }
+    }
+
     @Test("refuses a body that is not the JSON of its type")
     func refusesAnotherBody() {
         var decoder = PacketDecoder(accepting: .agentToRelay)

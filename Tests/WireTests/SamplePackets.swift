@@ -142,6 +142,41 @@ enum SamplePackets {
             hex: "00000103 03 00 0000 00000000 00000000 0001000200000000 8950"
         ),
         Frozen(.unwatch(7, watch: 258), "484C4757 01 0B 0000 00000007 00000004", hex: "00000102"),
+        Frozen(
+            .input(7, InputOrder(id: 1, geometry: 2, takesNearest: true, steps: [.releaseAll])),
+            "484C4757 01 0C 0000 00000007 0000000D",
+            hex: "00000001 00000002 0001 0001 09"
+        ),
+        Frozen(
+            .input(
+                7,
+                InputOrder(
+                    id: 258,
+                    geometry: 0x0102_0304,
+                    steps: [
+                        .pointer(x: 0.5, y: 360),
+                        .pointerBy(dx: -1, dy: 65_536),
+                        .button(0x110, isDown: true),
+                        .scroll(dx: 0, dy: 120),
+                        .touch(id: 3, phase: .up, x: 1, y: 2),
+                        .key(keysym: 0x0100_20AC, isDown: false),
+                        .text("é\n"),
+                        .pause(milliseconds: 10_000),
+                        .releaseAll,
+                    ]
+                )
+            ),
+            "484C4757 01 0C 0000 00000007 00000068",
+            hex: "00000102 01020304 0009 0000"
+                + " 01 3FE0000000000000 4076800000000000 02 BFF0000000000000 40F0000000000000 03 0110 01"
+                + " 04 0000000000000000 405E000000000000 05 03 03 3FF0000000000000 4000000000000000 06 010020AC 00"
+                + " 07 00000003 C3A90A 08 2710 09"
+        ),
+        Frozen(
+            .welcome(Welcome(heartbeatInterval: 2000, maximumQueuedMedia: 1000, takesInputs: true)),
+            "484C4757 01 01 0000 00000000 00000047",
+            json: #"{"heartbeatInterval":2000,"maximumQueuedMedia":1000,"takesInputs":true}"#
+        ),
         Frozen(.rested(7, Rested()), "484C4757 01 09 0000 00000007 00000018", json: #"{"inserted":0,"slots":0}"#),
     ]
 
@@ -222,6 +257,24 @@ enum SamplePackets {
             "484C4757 01 43 0000 00000007 00000032",
             hex: "0000000000008235 0102030405060708 1112131415161718 2122232425262728 00000009 03 01 0280 0168 0000"
                 + " 000000016588"
+        ),
+        Frozen(
+            .accessUnit(
+                7,
+                AccessUnit(
+                    pts: 1,
+                    captured: 2,
+                    encodeStart: 3,
+                    encodeEnd: 4,
+                    flags: .skip,
+                    size: PictureSize(width: 640, height: 360),
+                    geometry: 0x0102_0304,
+                    bytes: [9]
+                )
+            ),
+            "484C4757 01 43 0000 00000007 00000031",
+            hex: "0000000000000001 0000000000000002 0000000000000003 0000000000000004 00000000 84 00 0280 0168 0000"
+                + " 01020304 09"
         ),
         Frozen(
             .status(
@@ -310,6 +363,45 @@ enum SamplePackets {
             ),
             "484C4757 01 46 0000 00000007 00000016",
             hex: "00000102 00 01 03 00 0102030405060708 0280 0168 FFD8"
+        ),
+        Frozen(
+            .snapshot(
+                7,
+                Snapshot(
+                    request: 260,
+                    outcome: .picture(
+                        Snapshot.Picture(
+                            format: .png,
+                            captured: 1,
+                            orientation: 0,
+                            size: PictureSize(width: 640, height: 360),
+                            geometry: 0x0102_0304,
+                            bytes: [0x89]
+                        )
+                    )
+                )
+            ),
+            "484C4757 01 46 0000 00000007 00000019",
+            hex: "00000104 00 02 00 01 0000000000000001 0280 0168 01020304 89"
+        ),
+        Frozen(
+            .inputDone(
+                7,
+                InputReport(id: 258, outcome: .done(began: 0x0102_0304_0506_0708, at: 0x0102_0304_0506_0709))
+            ),
+            "484C4757 01 4C 0000 00000007 00000018",
+            hex: "00000102 00 00 0000 0102030405060708 0102030405060709"
+        ),
+        Frozen(
+            .inputDone(7, InputReport(id: 259, outcome: .refused(.outside, step: 2, detail: "é"))),
+            "484C4757 01 4C 0000 00000007 0000001A",
+            hex: "00000103 04 00 0002 0000000000000000 0000000000000000 C3A9"
+        ),
+        Frozen(
+            .inputs(InputCapabilities(backend: "x11", pointer: true, keyboard: true, anyCharacter: true)),
+            "484C4757 01 4D 0000 00000000 00000067",
+            json:
+                #"{"anyCharacter":true,"backend":"x11","keyboard":true,"pointer":true,"smoothScroll":false,"touch":false}"#
         ),
         Frozen(
             .snapshot(7, Snapshot(request: 259, outcome: .refusal(.noFrame))),

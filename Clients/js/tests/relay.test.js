@@ -169,6 +169,27 @@ test("events go on after the connection is lost, from the last one seen", async 
   server.closeAllConnections();
 });
 
+test("actions on a device without a desktop are refused", async () => {
+  await withSession("door", {}, async () => {
+    const options = { session: "door" };
+    for (const act of [
+      () => device.click(1, 2, options),
+      () => device.doubleClick(1, 2, options),
+      () => device.tap(1, 2, options),
+      () => device.drag([1, 2], [3, 4], { duration: 0, ...options }),
+      () => device.swipe([1, 2], [3, 4], { duration: 0, ...options }),
+      () => device.scroll(1, 2, { dy: 120, ...options }),
+      () => device.type("text"),
+      () => device.press("ctrl+a"),
+      () => device.actions([{ type: "key", id: "k", actions: [{ type: "keyDown", value: "a" }] }]),
+    ]) {
+      await assert.rejects(act(), { code: "no_input", status: 409 });
+    }
+    await assert.rejects(device.press("ctrl+nokey"), { status: 400 });
+    await device.release();
+  });
+});
+
 test("errors say what is wrong", async () => {
   await assert.rejects(device.session("door").put({ fps: 1000 }), (error) => {
     assert.ok(error instanceof RelayError);

@@ -8,7 +8,8 @@
         session.wait("static", seconds=1)
         session.snapshot("before.png")
         with session.record("test.mp4"):
-            press_the_button()
+            session.click(500, 320)
+            session.type("Hello\n")
             session.wait("changed", region=(100, 80, 300, 40))
 
 Calls raise `RelayError` if the relay refuses them, and `WaitError` if what they wait for does not happen.
@@ -33,12 +34,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, Mapping, Option
 if TYPE_CHECKING:
     import PIL.Image
 
-__all__ = ["Relay", "Device", "Session", "Recording", "Event", "RelayError", "WaitError"]
+__all__ = ["Relay", "Input", "Device", "Session", "Recording", "Event", "RelayError", "WaitError"]
 
 Region = Tuple[int, int, int, int]
 """A part of a snapshot, in its pixels: x, y, width, height."""
 
+Place = Tuple[float, float]
+"""A place on a snapshot, in its pixels: x, y."""
+
 _ANSWER_TIME = 30.0
+# More than the relay gives an agent for its actions.
+_ACTION_TIME = 120.0
 _FIRST_PICTURE_TIME = 10.0
 _KEY_VARIABLE = "HELIOGRAPH_KEY"
 _KEY_FILE_VARIABLE = "HELIOGRAPH_KEY_FILE"
@@ -219,7 +225,7 @@ def _is_loopback(host: str) -> bool:
 
 
 class Answer:
-    """An answer of the relay. Reading it may be ended from another thread by `abort`."""
+    """An answer of the relay. `abort` ends `pieces` from another thread."""
 
     def __init__(
         self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse, sock: socket.socket
@@ -227,6 +233,7 @@ class Answer:
         self._connection = connection
         self._response = response
         self._sock = sock
+        self._aborted = False
 
     def __enter__(self) -> "Answer":
         return self
@@ -241,6 +248,10 @@ class Answer:
         """Returns the whole body."""
         return self._response.read()
 
+    def header(self, name: str) -> Optional[str]:
+        """Returns a header's value."""
+        return self._response.getheader(name)
+
     def pieces(self) -> Iterator[bytes]:
         """Yields the body as it comes."""
         try:
@@ -248,6 +259,10 @@ class Answer:
                 yield piece
         except http.client.IncompleteRead as error:
             yield error.partial
+        except ConnectionError:
+            # The relay resets a connection that ends while it sends.
+            if not self._aborted:
+                raise
 
     def lines(self) -> Iterator[str]:
         """Yields the body's lines as they come."""
@@ -255,7 +270,8 @@ class Answer:
             yield line.decode().rstrip("\r\n")
 
     def abort(self) -> None:
-        """Ends the answer: reading it comes to its end."""
+        """Ends the answer: `pieces` comes to its end."""
+        self._aborted = True
         try:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -286,13 +302,83 @@ class Event:
         return f"Event({self.type}, device={self.device}, session={self.session}, state={self.state})"
 
 
-class Device:
+class Input:
+    """What `Device` and `Session` do with the desktop's pointer and keyboard.
+
+    Places are pixels of a snapshot of the session; a `Device` has those of the session that its viewers share, or of
+    its only one. A whole number is the middle of its pixel. Each method returns when the desktop has taken the action,
+    with the relay's answer. Its `startPts` and `pts` are just before the first and the last event, on the session's
+    clock: give `startPts` to a wait as `after`, and it sees all that the action changes.
+
+    `geometry` is that of the snapshot that the places are from: see `Session.geometry`. If the screen has another size
+    or orientation by now, nothing is done, and `RelayError` has the code `geometry_changed`. `take` takes the device from
+    another controller at once.
+
+    All of them raise `RelayError` if the desktop cannot do it (`no_input`), if a place is outside the picture
+    (`out_of_range`), or if another controller has the device (`controlled`).
+    """
+
+    relay: Relay
+    _actions: str
+    _defaults: Mapping[str, Any] = {}
+
+    def click(self, x: float, y: float, button: str = "left", count: int = 1, **options: Any) -> Mapping[str, Any]:
+        """Clicks there. `button` is `left`, `middle`, `right`, `back` or `forward`."""
+        return self._act("click", {"x": x, "y": y, "button": button, "count": count}, options)
+
+    def double_click(self, x: float, y: float, **options: Any) -> Mapping[str, Any]:
+        """Clicks there twice with the left button."""
+        return self._act("doubleClick", {"x": x, "y": y}, options)
+
+    def tap(self, x: float, y: float, **options: Any) -> Mapping[str, Any]:
+        """Taps there with a finger."""
+        return self._act("tap", {"x": x, "y": y}, options)
+
+    def swipe(self, begin: Place, end: Place, duration: float = 0.3, **options: Any) -> Mapping[str, Any]:
+        """Swipes with a finger, in `duration` seconds."""
+        return self._act("swipe", {"from": list(begin), "to": list(end), "duration": duration}, options)
+
+    def drag(self, begin: Place, end: Place, duration: float = 0.3, **options: Any) -> Mapping[str, Any]:
+        """Drags with the left mouse button, in `duration` seconds."""
+        return self._act("drag", {"from": list(begin), "to": list(end), "duration": duration}, options)
+
+    def scroll(self, x: float, y: float, dx: float = 0, dy: float = 0, **options: Any) -> Mapping[str, Any]:
+        """Turns the wheel there, by pixels: right and down are positive. A notch of a wheel is up to 120."""
+        return self._act("scroll", {"x": x, "y": y, "dx": dx, "dy": dy}, options)
+
+    def type(self, text: str, **options: Any) -> Mapping[str, Any]:
+        """Types the text. Line feeds are Return, tabs are Tab."""
+        return self._act("type", text, options)
+
+    def press(self, *chords: str, **options: Any) -> Mapping[str, Any]:
+        """Presses keys, such as `enter` or `ctrl+shift+t`, one chord after the other."""
+        return self._act("press", " ".join(chords), options)
+
+    def actions(self, sources: Sequence[Mapping[str, Any]], **options: Any) -> Mapping[str, Any]:
+        """Performs actions of W3C WebDriver: https://www.w3.org/TR/webdriver2/#actions. What they leave held is released
+        after 2 s without another action, or by `release`."""
+        return self._act("actions", list(sources), options)
+
+    def release(self, take: bool = False) -> None:
+        """Releases all keys, buttons and fingers of the device, and ends this caller's control of it.
+
+        With `take` also those that another controller holds.
+        """
+        self.relay.call("DELETE", self._actions, query={"take": "true"} if take else {})
+
+    def _act(self, name: str, value: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        body = {**self._defaults, **{key: option for key, option in options.items() if option is not None}, name: value}
+        return dict(self.relay.call("POST", self._actions, body, timeout=_ACTION_TIME))
+
+
+class Device(Input):
     """One of the relay's devices."""
 
     def __init__(self, relay: Relay, name: str) -> None:
         self.relay = relay
         self.name = name
         self._path = "/v1/devices/" + urllib.parse.quote(name, safe="")
+        self._actions = self._path + "/actions"
 
     def start(self, timeout: float = 15.0, **arguments: Any) -> Mapping[str, Any]:
         """Starts the broadcast, unless it runs, and returns when it has a picture source. See the API for arguments."""
@@ -323,14 +409,20 @@ class Device:
             answer.read()
 
 
-class Session:
-    """A device's session, by its name. As a context manager it ends with its block."""
+class Session(Input):
+    """A device's session, by its name. As a context manager it ends with its block.
+
+    `geometry` is that of its last `snapshot` or `image`, or `None`.
+    """
 
     def __init__(self, device: Device, name: str) -> None:
         self.device = device
         self.name = name
         self.path = f"/v1/devices/{urllib.parse.quote(device.name, safe='')}/sessions/{urllib.parse.quote(name, safe='')}"
-        self._relay = device.relay
+        self.relay = device.relay
+        self.geometry: Optional[int] = None
+        self._actions = device._actions
+        self._defaults = {"session": name}
 
     def __enter__(self) -> "Session":
         return self
@@ -342,11 +434,11 @@ class Session:
 
     def status(self) -> Mapping[str, Any]:
         """Returns the session's state and figures."""
-        return dict(self._relay.call("GET", self.path))
+        return dict(self.relay.call("GET", self.path))
 
     def stop(self) -> None:
         """Ends the session, if it is there."""
-        self._relay.call("DELETE", self.path)
+        self.relay.call("DELETE", self.path)
 
     def snapshot(self, path: Union[None, str, "os.PathLike[str]"] = None, fresh: bool = True) -> bytes:
         """Returns a picture of the screen as PNG, and writes it to a file if a path is given.
@@ -354,8 +446,10 @@ class Session:
         With `fresh` the frame is captured after the call, if the screen changes; otherwise it may be up to 1 s old.
         """
         query = {"fresh": "true"} if fresh else {}
-        with self._relay.open("GET", self.path + "/snapshot.png", query=query) as answer:
+        with self.relay.open("GET", self.path + "/snapshot.png", query=query) as answer:
             png = answer.read()
+            geometry = answer.header("Heliograph-Geometry")
+        self.geometry = int(geometry) if geometry else None
         if path is not None:
             with open(path, "wb") as file:
                 file.write(png)
@@ -378,12 +472,14 @@ class Session:
         share: Optional[float] = None,
         template: Optional[str] = None,
         at: Optional[Tuple[int, int]] = None,
+        after: Optional[int] = None,
     ) -> Mapping[str, Any]:
         """Waits until the screen has `changed`, is `static`, or `matches` a template, or the template is `gone`.
 
         `seconds` is how long the screen must be unchanged. `region` is the part that counts, `ignore` are parts that do not.
         `tolerance` is how far a colour may be off, 0 to 255; `share` is the share of pixels that may be further off, 0 to 1.
-        `template` is the name of an uploaded picture, and `at` where its top left corner is.
+        `template` is the name of an uploaded picture, and `at` where its top left corner is. `after` is the `pts` of an earlier
+        wait: only changes after it count. It does not go with arguments that compare pixels.
 
         Returns the relay's answer. Raises `WaitError` if it does not happen within `timeout` seconds.
         """
@@ -397,8 +493,9 @@ class Session:
             "share": share,
             "template": template,
             "at": _numbers(at),
+            "after": after,
         }
-        answer: Mapping[str, Any] = self._relay.call(
+        answer: Mapping[str, Any] = self.relay.call(
             "GET", self.path + "/wait", query=query, timeout=timeout + _ANSWER_TIME
         )
         if answer["outcome"] != "happened":

@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from heliograph import Relay, RelayError, WaitError
+from heliograph import Device, Relay, RelayError, Session, WaitError
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +73,64 @@ def test_a_movie_and_events_go_on_beside_a_test(device, tmp_path: pathlib.Path):
             door.wait("changed", region=(0, 0, 1280, 720))
         movie = (tmp_path / "door.mp4").read_bytes()
         assert movie[4:8] == b"ftyp" and b"moof" in movie
+
+
+def test_actions_on_a_device_without_a_desktop_are_refused(device):
+    with device.session("door") as door:
+        door.snapshot()
+        assert door.geometry is not None
+        for act in [
+            lambda: device.click(1, 2),
+            lambda: door.double_click(1, 2),
+            lambda: door.tap(1, 2),
+            lambda: door.drag((1, 2), (3, 4), duration=0),
+            lambda: door.swipe((1, 2), (3, 4), duration=0),
+            lambda: door.scroll(1, 2, dy=120),
+            lambda: door.type("text"),
+            lambda: door.press("ctrl+a"),
+            lambda: door.actions([{"type": "key", "id": "k", "actions": [{"type": "keyDown", "value": "a"}]}]),
+        ]:
+            with pytest.raises(RelayError) as caught:
+                act()
+            assert caught.value.code == "no_input" and caught.value.status == 409, caught.value
+        with pytest.raises(RelayError) as caught:
+            door.press("ctrl+nokey")
+        assert caught.value.status == 400
+        door.release()
+
+
+class FakeRelay:
+    """Keeps the calls that it gets."""
+
+    def __init__(self):
+        self.calls = []
+
+    def call(self, method, path, body=None, **others):
+        self.calls.append((method, path, body))
+        return {"steps": 1}
+
+
+def test_actions_are_the_calls_that_the_api_has():
+    relay = FakeRelay()
+    device = Device(relay, "left")
+    door = Session(device, "door")
+    device.click(1, 2)
+    door.click(1.5, 2, "right", 2, geometry=7, take=True)
+    door.swipe((1, 2), (3, 4))
+    door.press("ctrl+a", "delete")
+    door.release()
+    path = "/v1/devices/left/actions"
+    assert relay.calls == [
+        ("POST", path, {"click": {"x": 1, "y": 2, "button": "left", "count": 1}}),
+        (
+            "POST",
+            path,
+            {"session": "door", "geometry": 7, "take": True, "click": {"x": 1.5, "y": 2, "button": "right", "count": 2}},
+        ),
+        ("POST", path, {"session": "door", "swipe": {"from": [1, 2], "to": [3, 4], "duration": 0.3}}),
+        ("POST", path, {"session": "door", "press": "ctrl+a delete"}),
+        ("DELETE", path, None),
+    ]
 
 
 def test_errors_say_what_is_wrong(device):

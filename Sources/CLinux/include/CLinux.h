@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -34,5 +35,15 @@ int clinux_pidfd(pid_t process);
 
 /// Sends a signal to the process of a pidfd; -1 and errno on failure. pidfd_send_signal(2).
 int clinux_signal(int pidfd, int number);
+
+/// The answer of `clinux_tcp_socket` if the kernel cannot be asked.
+#define CLINUX_CANNOT_ASK (-2)
+
+/// Finds the open TCP socket from `source` to `destination`, both of the same family, and its user and inode.
+/// sock_diag(7).
+///
+/// Returns 0, -1 if there is none, or CLINUX_CANNOT_ASK.
+int clinux_tcp_socket(const struct sockaddr *source, const struct sockaddr *destination, uint32_t *user,
+                      uint32_t *inode);
 
 #endif

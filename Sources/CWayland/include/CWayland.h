@@ -1,6 +1,6 @@
-// libwayland-client, and zwlr_screencopy_manager_v1, whose description Debian 12 does not ship as a file. The code is
-// what wayland-scanner would generate, written by hand. It is C because requests are variadic and interfaces are tables
-// that must not move. No policy.
+// libwayland-client, and protocols whose descriptions Debian 12 does not ship as files. The code is what
+// wayland-scanner would generate, written by hand. It is C because requests are variadic and interfaces are tables that
+// must not move. No policy.
 #ifndef CWAYLAND_H
 #define CWAYLAND_H
 
@@ -41,5 +41,48 @@ void cwayland_screencopy_frame_add_listener(struct cwayland_screencopy_frame *fr
 /// Copies the next picture of the output into `buffer`, even if the output is static.
 void cwayland_screencopy_copy(struct cwayland_screencopy_frame *frame, struct wl_buffer *buffer);
 void cwayland_screencopy_frame_destroy(struct cwayland_screencopy_frame *frame);
+
+/// zwlr_virtual_pointer_manager_v1 and zwlr_virtual_pointer_v1 of wlr-virtual-pointer-unstable-v1, version 2.
+struct cwayland_virtual_pointer_manager;
+struct cwayland_virtual_pointer;
+/// zwp_virtual_keyboard_manager_v1 and zwp_virtual_keyboard_v1 of virtual-keyboard-unstable-v1, version 1.
+struct cwayland_virtual_keyboard_manager;
+struct cwayland_virtual_keyboard;
+
+extern const char *const cwayland_virtual_pointer_manager_name;
+extern const char *const cwayland_virtual_keyboard_manager_name;
+
+/// Binds version 1, whose only event is `capabilities`.
+struct wl_seat *cwayland_bind_seat(struct wl_registry *registry, uint32_t name);
+struct cwayland_virtual_pointer_manager *cwayland_bind_virtual_pointer_manager(struct wl_registry *registry, uint32_t name);
+struct cwayland_virtual_keyboard_manager *cwayland_bind_virtual_keyboard_manager(struct wl_registry *registry,
+                                                                                uint32_t name);
+
+/// - output: What absolute places are on, in its picture before it is turned.
+struct cwayland_virtual_pointer *cwayland_create_virtual_pointer(struct cwayland_virtual_pointer_manager *manager,
+                                                                struct wl_seat *seat, struct wl_output *output);
+/// Moves the pointer by logical pixels. `time` is in ms here and below.
+void cwayland_virtual_pointer_move(struct cwayland_virtual_pointer *pointer, uint32_t time, wl_fixed_t dx, wl_fixed_t dy);
+/// Moves the pointer to `x` of `width` and `y` of `height`.
+void cwayland_virtual_pointer_place(struct cwayland_virtual_pointer *pointer, uint32_t time, uint32_t x, uint32_t y,
+                                    uint32_t width, uint32_t height);
+/// - button: A Linux code. - state: 1 down, 0 up.
+void cwayland_virtual_pointer_button(struct cwayland_virtual_pointer *pointer, uint32_t time, uint32_t button,
+                                     uint32_t state);
+/// Scrolls by logical pixels, without notches.
+void cwayland_virtual_pointer_scroll(struct cwayland_virtual_pointer *pointer, uint32_t time, wl_fixed_t dx, wl_fixed_t dy);
+void cwayland_virtual_pointer_destroy(struct cwayland_virtual_pointer *pointer);
+
+struct cwayland_virtual_keyboard *cwayland_create_virtual_keyboard(struct cwayland_virtual_keyboard_manager *manager,
+                                                                  struct wl_seat *seat);
+/// Sets the keymap, an XKB text of `size` bytes with a 0 at its end. Required before the first key. The caller keeps
+/// the descriptor.
+void cwayland_virtual_keyboard_keymap(struct cwayland_virtual_keyboard *keyboard, int32_t descriptor, uint32_t size);
+/// - key: A Linux code, which is a keycode of the keymap minus 8.
+/// - state: 1 down, 0 up.
+void cwayland_virtual_keyboard_key(struct cwayland_virtual_keyboard *keyboard, uint32_t time, uint32_t key, uint32_t state);
+/// Sets the modifiers, which keys do not change by themselves.
+void cwayland_virtual_keyboard_modifiers(struct cwayland_virtual_keyboard *keyboard, uint32_t depressed, uint32_t locked);
+void cwayland_virtual_keyboard_destroy(struct cwayland_virtual_keyboard *keyboard);
 
 #endif

@@ -8,6 +8,16 @@ package enum MonotonicClock {
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
+
+    /// Lets the calling thread sleep for a duration in ns.
+    static func sleep(_ duration: UInt64) {
+        let end = now + duration
+        while true {
+            let now = now
+            if now >= end { return }
+            _ = Poll.wait(for: [], timeout: end - now)
+        }
+    }
 }
 
 extension UInt64 {

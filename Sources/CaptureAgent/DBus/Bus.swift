@@ -93,16 +93,28 @@ final class Bus {
 
     /// Reads a property of type `u` (32-bit unsigned).
     func unsignedProperty(_ target: BusTarget, _ name: String, timeout: UInt64) throws(BusError) -> UInt32 {
+        try property(target, name, timeout: timeout).readVariant("u") { message throws(BusError) in
+            try message.readUnsigned()
+        }
+    }
+
+    /// Reads a property of type `s` (string).
+    func stringProperty(_ target: BusTarget, _ name: String, timeout: UInt64) throws(BusError) -> String {
+        try property(target, name, timeout: timeout).readVariant("s") { message throws(BusError) in
+            try message.readString()
+        }
+    }
+
+    private func property(_ target: BusTarget, _ name: String, timeout: UInt64) throws(BusError) -> BusMessage {
         let properties = BusTarget(
             service: target.service,
             path: target.path,
             interface: "org.freedesktop.DBus.Properties"
         )
-        let reply = try call(properties, "Get", timeout: timeout) { message throws(BusError) in
+        return try call(properties, "Get", timeout: timeout) { message throws(BusError) in
             try message.append(target.interface)
             try message.append(name)
         }
-        return try reply.readVariant("u") { message throws(BusError) in try message.readUnsigned() }
     }
 
     /// Calls `handler` for every signal `member` of `target` while ``wait(until:stop:_:)`` runs.

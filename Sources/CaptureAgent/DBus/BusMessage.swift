@@ -3,8 +3,8 @@ import Glibc
 
 /// A D-Bus message: arguments are appended to it, or read from it in order.
 ///
-/// Type strings follow the D-Bus specification ("Type System"): `s` string, `u` 32-bit unsigned, `a{sv}` dictionary of
-/// variants.
+/// Type strings follow the D-Bus specification ("Type System"): `s` string, `u` 32-bit unsigned, `i` 32-bit signed, `d`
+/// double, `a{sv}` dictionary of variants.
 final class BusMessage {
     private let handle: OpaquePointer
 
@@ -33,6 +33,16 @@ final class BusMessage {
     func append(_ value: UInt32) throws(BusError) {
         var value = value
         try check(sd_bus_message_append_basic(handle, CChar(ascii: "u"), &value), "unsigned")
+    }
+
+    func append(signed value: Int32) throws(BusError) {
+        var value = value
+        try check(sd_bus_message_append_basic(handle, CChar(ascii: "i"), &value), "integer")
+    }
+
+    func append(_ value: Double) throws(BusError) {
+        var value = value
+        try check(sd_bus_message_append_basic(handle, CChar(ascii: "d"), &value), "number")
     }
 
     func append(_ value: Bool) throws(BusError) {
@@ -80,6 +90,12 @@ final class BusMessage {
     func readUnsigned() throws(BusError) -> UInt32 {
         var value: UInt32 = 0
         try check(sd_bus_message_read_basic(handle, CChar(ascii: "u"), &value), "unsigned")
+        return value
+    }
+
+    func readSigned() throws(BusError) -> Int32 {
+        var value: Int32 = 0
+        try check(sd_bus_message_read_basic(handle, CChar(ascii: "i"), &value), "integer")
         return value
     }
 

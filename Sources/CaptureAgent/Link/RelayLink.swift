@@ -54,6 +54,7 @@ package final class RelayLink: Sendable {
         self.stop = stop
         takesRest = welcome.takesRest ?? false
         takesUnchanged = welcome.takesUnchanged ?? false
+        takesInputs = welcome.takesInputs ?? false
         heartbeatInterval = .milliseconds(min(max(welcome.heartbeatInterval, 10), 60_000))
         state = Monitor(
             State(
@@ -66,6 +67,8 @@ package final class RelayLink: Sendable {
     private let heartbeatInterval: UInt64
     /// Whether the relay makes the repeats of sessions that rest.
     let takesRest: Bool
+    /// Whether the relay accepts what the desktop offers for input, and the geometry of pictures.
+    let takesInputs: Bool
     /// Whether the relay remembers the figures of sessions.
     private let takesUnchanged: Bool
 
@@ -85,6 +88,8 @@ package final class RelayLink: Sendable {
     ///
     /// - Returns: `false` if the session lost pictures and needs a keyframe.
     package func send(_ accessUnit: AccessUnit, session: SessionID) -> Bool {
+        var accessUnit = accessUnit
+        if !takesInputs { accessUnit.geometry = 0 }
         let memory = state.withLock { state -> [UInt8]? in
             // If the connection accepted no more, the link's thread waits for it.
             guard !state.isWriting, state.queue.lets(accessUnit, of: session) else { return nil }

@@ -49,6 +49,8 @@ struct EncoderLoop: ~Copyable {
         var forceKeyframe: Bool
         /// The session's current parameters, if they have changed.
         var newParameters: SessionParameters?
+        /// The size that the session asks for.
+        var size: RequestedSize
         /// The result of the preceding rest, if there was one.
         var rested: Rested?
     }
@@ -63,6 +65,8 @@ struct EncoderLoop: ~Copyable {
     /// Capture time of the last frame, in ns (monotonic).
     private var captured: UInt64 = 0
     private var orientation: UInt8 = 0
+    /// The size of the last frame; `nil` before the first.
+    private var source: PictureSize?
     private var lastFailure: EncoderError?
 
     init(
@@ -134,6 +138,7 @@ struct EncoderLoop: ~Copyable {
                 slot: slot,
                 forceKeyframe: forceKeyframe,
                 newParameters: newParameters,
+                size: state.parameters.size,
                 rested: state.rested
             )
         }
@@ -152,16 +157,17 @@ struct EncoderLoop: ~Copyable {
                 captured = frame.captured
                 let isTurned = frame.orientation != orientation
                 orientation = frame.orientation
+                source = frame.description.size
                 let picture = upright(
                     try encoder.encode(frame, forceKeyframe: job.forceKeyframe || isTurned)
                 )
-                deliver(picture, slot: job.slot, started: started, flags: [])
+                deliver(picture, slot: job.slot, of: job.size, started: started, flags: [])
                 outcome = .encoded(byteCount: picture.bytes.count, isKeyframe: picture.isKeyframe)
             case .repeat:
                 let (repeated, kind) = try encoder.makeRepeat(isKeyframe: job.forceKeyframe)
                 let picture = upright(repeated)
                 let flags = kind == .skipped ? AccessUnit.Flags.repeat.union(.skip) : .repeat
-                deliver(picture, slot: job.slot, started: started, flags: flags)
+                deliver(picture, slot: job.slot, of: job.size, started: started, flags: flags)
                 outcome = Self.outcome(of: kind, picture)
             }
             lastFailure = nil
@@ -179,14 +185,19 @@ struct EncoderLoop: ~Copyable {
         return picture
     }
 
+    /// Sends a picture.
+    ///
+    /// - Parameter size: The size that the session asks for.
     private func deliver(
         _ picture: EncodedPicture,
         slot: UInt64,
+        of size: RequestedSize,
         started: UInt64,
         flags: AccessUnit.Flags
     ) {
         let ended = MonotonicClock.now
         let request = picture.isKeyframe ? noteKeyframe(picture, slot: slot) : 0
+        let mapping = source.map { InputMapping(source: $0, orientation: orientation, size: size) }
         let accessUnit = AccessUnit(
             pts: pts(of: slot),
             captured: captured,
@@ -196,6 +207,7 @@ struct EncoderLoop: ~Copyable {
             keyframeRequest: request,
             orientation: orientation,
             size: encoder.pictureSize ?? PictureSize(width: 0, height: 0),
+            geometry: mapping?.geometry ?? 0,
             bytes: picture.bytes
         )
         if !output.send(accessUnit, session: id) {

@@ -18,7 +18,15 @@ package struct SnapshotSubject: Sendable {
         let source = frame.description.size
         let fit = PictureFit(source: source, output: size.resolved(source: source))
         let picture = PackedPicture(pixels, pointer: frame.pointer).fitted(fit)
-        return .success(SnapshotDrawing(picture: picture, captured: frame.captured, orientation: frame.orientation))
+        let mapping = InputMapping(source: source, orientation: frame.orientation, size: size)
+        return .success(
+            SnapshotDrawing(
+                picture: picture,
+                captured: frame.captured,
+                orientation: frame.orientation,
+                geometry: mapping.geometry
+            )
+        )
     }
 }
 
@@ -28,6 +36,8 @@ package struct SnapshotDrawing {
     /// Capture time of the frame, in ns (monotonic).
     let captured: UInt64
     let orientation: UInt8
+    /// What coordinates in the picture mean.
+    let geometry: UInt32
 
     /// Encodes the file.
     package func file(format: SnapshotFormat, quality: UInt8) -> Snapshot.Outcome {
@@ -40,6 +50,7 @@ package struct SnapshotDrawing {
                 captured: captured,
                 orientation: orientation,
                 size: picture.description.size,
+                geometry: geometry,
                 bytes: file
             )
         )

@@ -8,6 +8,8 @@ package struct BroadcastReport: APIModel {
     package var ttl: Int?
     package var agent: AgentReport?
     package var source = SourceReport()
+    package var input: InputDevicesReport?
+    package var controller: String?
     package var encoders: [TriedEncoder]?
     package var heartbeat: HeartbeatReport?
     package var link = LinkReport()
@@ -26,6 +28,16 @@ package struct BroadcastReport: APIModel {
             Field("ttl", .anyInteger.orNull, "Seconds without a session after which it ends itself; null for never."),
             Field("agent", AgentReport.schema.orNull, "Null while none is linked."),
             Field("source", SourceReport.schema),
+            Field(
+                "input",
+                InputDevicesReport.schema.orNull,
+                "How the agent can act on the screen; null until it reports that."
+            ),
+            Field(
+                "controller",
+                .text.orNull,
+                "The caller that acts on the screen: a key's name, or `local` without keys; null for none in the last 5 s."
+            ),
             Field(
                 "encoders",
                 .array(of: TriedEncoder.schema).orNull,

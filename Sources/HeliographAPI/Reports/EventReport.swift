@@ -12,13 +12,14 @@ package struct EventReport: APIModel {
         case viewerJoined = "viewer.joined"
         case viewerLeft = "viewer.left"
         case waitEnded = "wait.ended"
+        case controllerChanged = "controller.changed"
         case keysChanged = "keys.changed"
         case eventsMissed = "events.missed"
 
-        /// Whether anyone who may watch can cause such events, as often as they like.
+        /// Whether anyone who may watch or act can cause such events, as often as they like.
         package var isCausedByViewer: Bool {
             switch self {
-            case .viewerJoined, .viewerLeft, .waitEnded: true
+            case .viewerJoined, .viewerLeft, .waitEnded, .controllerChanged: true
             case .broadcastChanged, .agentLinked, .agentLost, .sessionStarted, .sessionChanged, .sessionEnded,
                 .feedChanged, .keysChanged, .eventsMissed:
                 false
@@ -48,8 +49,8 @@ package struct EventReport: APIModel {
                 "state",
                 .text.orNull,
                 """
-                What it is by now: a broadcast's state, a session's `feed`, an agent's role, a wait's outcome, or at \
-                most how many events were missed; null for others.
+                What it is by now: a broadcast's state, a session's `feed`, an agent's role, a wait's outcome, a device's \
+                `controller`, or at most how many events were missed; null for others.
                 """
             ),
         ]

@@ -11,6 +11,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case wrongKey = "wrong_key"
     case forbiddenOrigin = "forbidden_origin"
     case forbiddenRole = "forbidden_role"
+    case forbiddenCaller = "forbidden_caller"
     case tooManyFailures = "too_many_failures"
     case unknownRoute = "unknown_route"
     case unknownDevice = "unknown_device"
@@ -27,6 +28,10 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case unknownTemplate = "unknown_template"
     case tooManyTemplates = "too_many_templates"
     case tooManyWaits = "too_many_waits"
+    case noInput = "no_input"
+    case geometryChanged = "geometry_changed"
+    case controlled
+    case tooManyOrders = "too_many_orders"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
     case headerTooLarge = "header_too_large"
@@ -35,6 +40,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case internalError = "internal_error"
     case agentExited = "agent_exited"
     case agentNotStarted = "agent_not_started"
+    case inputFailed = "input_failed"
     case sourceUnavailable = "source_unavailable"
     case tooManyConnections = "too_many_connections"
     case tooManySessions = "too_many_sessions"
@@ -46,6 +52,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case notReady = "not_ready"
     case agentTimeout = "agent_timeout"
     case snapshotTimeout = "snapshot_timeout"
+    case inputTimeout = "input_timeout"
     case waitTimeout = "wait_timeout"
 
     /// The code in words.
@@ -61,24 +68,23 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
             .httpError, .badTemplate:
             400
         case .missingKey, .wrongKey: 401
-        case .forbiddenOrigin, .forbiddenRole: 403
+        case .forbiddenOrigin, .forbiddenRole, .forbiddenCaller: 403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
-            .tooManyTemplates,
-            .tooManyWaits:
+            .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders:
             409
         case .bodyTooLarge: 413
         case .upgradeRequired: 426
         case .tooManyFailures: 429
         case .headerTooLarge: 431
         case .internalError: 500
-        case .agentExited, .agentNotStarted: 502
+        case .agentExited, .agentNotStarted, .inputFailed: 502
         case .sourceUnavailable, .tooManyConnections, .tooManySessions, .tooManyViewers, .noFreePort, .noPicture,
             .shuttingDown, .draining, .notReady:
             503
-        case .agentTimeout, .snapshotTimeout, .waitTimeout: 504
+        case .agentTimeout, .snapshotTimeout, .inputTimeout, .waitTimeout: 504
         }
     }
 }

@@ -13,7 +13,7 @@ package struct CallerReport: APIModel {
         "Caller",
         [
             Field("access", .bool, "Whether calls need keys."), Field("name", .text.orNull, "The key's name."),
-            Field("role", .words("viewer", "operator").orNull, "`operator` if calls need no key."),
+            Field("role", .words("viewer", "controller", "operator").orNull, "`operator` if calls need no key."),
             Field("host", .text, "The machine's name."), Field("release", .text, "The relay's."),
             Field("tls", CertificateReport.schema.orNull, "Null if nothing is encrypted."),
         ]

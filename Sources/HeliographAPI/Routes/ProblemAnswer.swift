@@ -56,6 +56,14 @@ extension ProblemAnswer {
         "The call comes from another site's page, its Host is not the relay's, or the key is a viewer's.",
         named: "OtherSiteOrRole"
     )
+    static let otherSiteOrController = Self(
+        [.forbiddenOrigin, .forbiddenRole, .forbiddenCaller],
+        """
+        The call comes from another site's page, its Host is not the relay's, the key is a viewer's, or there are no keys \
+        and the caller is not a process of the relay's own user on this machine.
+        """,
+        named: "OtherSiteOrController"
+    )
     static let unknownDevice = Self([.unknownDevice], "There is no such device.", named: "UnknownDevice")
     static let unknownSession = Self([.unknownSession], "There is no such session.", named: "UnknownSession")
     static let unknownDeviceOrSession = Self(
@@ -109,7 +117,8 @@ extension ProblemAnswer {
         return ProblemAnswer(
             codes + added,
             "\(description) \(other.description)",
-            fields + other.fields,
+            // A member that only one of the codes has may be absent.
+            (fields + other.fields).map { Field($0.name, $0.schema, $0.summary) },
             headers: ownHeaders + other.ownHeaders
         )
     }
@@ -126,9 +135,19 @@ extension Route {
     }
 
     private var derivedProblems: [ProblemAnswer] {
-        var problems = [ProblemAnswer.internalError, access == .operator ? .otherSiteOrRole : .otherSite]
+        var problems = [ProblemAnswer.internalError]
+        switch access {
+        case .anyone, .viewer: problems.append(.otherSite)
+        case .controller: problems.append(.otherSiteOrController)
+        case .operator: problems.append(.otherSiteOrRole)
+        }
         if access != .anyone { problems += [.noKey, .tooManyFailures] }
-        if takesBody { problems.append(.bodyTooLarge) }
+        if takesBody {
+            let isUsual = maximumBody == Self.usualBody
+            problems.append(
+                isUsual ? .bodyTooLarge : .init([.bodyTooLarge], "The body has more than \(maximumBody) bytes.")
+            )
+        }
         switch addressKind {
         case .named: problems.append(.unknownDeviceOrSession)
         case .device: problems += [.unknownDeviceOrSession] + ProblemAnswer.startOnDemand
@@ -176,6 +195,7 @@ extension Schema {
             if fields.contains(where: \.isRequired) { issues.insert(.missingField) }
             return issues
         case .variants(let variants): return Set(variants.flatMap { $0.issues(inQuery: inQuery) })
+        case .list(let elements, _): return elements.issues(inQuery: inQuery).union([.wrongType, .outOfRange])
         case .bool: return [.wrongType]
         case .words, .constant: return inQuery ? [.unknownValue] : [.unknownValue, .wrongType]
         case .pattern: return [.wrongType, .outOfRange, .unknownValue]

@@ -24,7 +24,7 @@ package struct Route: Sendable {
 
     /// A group of routes in openapi.json.
     package enum Tag: String, Sendable, CaseIterable {
-        case broadcasts, sessions, viewers, waits, access, monitoring, page
+        case broadcasts, sessions, viewers, waits, actions, access, monitoring, page
     }
 
     /// openapi.json's operationId.
@@ -52,6 +52,8 @@ package struct Route: Sendable {
     package var otherAnswers: [Answer] = []
     /// Whether the call needs a device, if there are several and none is the default.
     package var needsDevice = false
+    /// The longest body that the call reads, in bytes.
+    package var maximumBody = Self.usualBody
     /// Whether a request with a body is refused.
     package var refusesBody = false
     /// Whether pages of other sites may show the answer as an image.
@@ -117,6 +119,9 @@ package struct Route: Sendable {
         }
     }
 
+    /// The longest body of most calls, in bytes.
+    package static let usualBody = 64 << 10
+
     private static let session = "/v1/sessions/{id}"
     private static let device = "/v1/devices/{device}"
     package static let namedSession = device + "/sessions/{name}"
@@ -160,6 +165,8 @@ package enum RouteAccess: String, Sendable {
     case anyone
     /// Holders of any key.
     case viewer
+    /// Holders of a controller's or an operator's key. Without keys, only the relay's own user.
+    case controller
     /// Holders of an operator's key.
     case `operator`
 }

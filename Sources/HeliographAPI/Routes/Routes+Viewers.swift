@@ -105,6 +105,12 @@ extension Routes {
                         "Clockwise quarter turns that make the picture upright.",
                         isRequired: true
                     ),
+                    Field(
+                        "Heliograph-Geometry",
+                        .integer(0...Int(UInt32.max)),
+                        "What the picture's coordinates mean, for the `geometry` of actions; 0 if unknown.",
+                        isRequired: true
+                    ),
                 ]
             )
         ) {

@@ -65,9 +65,16 @@ extension ObjectReader {
         case .string(let length): return string(name, length: length).map(JSONValue.string)
         case .pattern(let pattern): return string(name, matching: pattern).map(JSONValue.string)
         case .words(let words):
+            if let advice = words.objectAdvice, isObject(name) {
+                pass(name)
+                note(.unknownValue, name, advice)
+                return nil
+            }
             return word(name, oneOf: words.allowed, near: words.spellings, parse: words.word).map(JSONValue.string)
         case .constant(.string(let word)): return constant(name, word).map(JSONValue.string)
         case .object, .variants: return object(name) { $0.accepted(by: schema).map(JSONValue.object) }
+        case .list(let elements, let count):
+            return list(name, count: count) { $0.value($1, elements) }.map(JSONValue.array)
         // Requests never contain these.
         case .count, .figure, .text, .date, .constant, .array, .dictionary, .anything, .bytes: return nil
         }

@@ -36,6 +36,10 @@ package struct ObjectReader {
     /// Returns whether the field is present and not taken yet.
     package func has(_ name: String) -> Bool { members.contains { $0.name == name } }
 
+    func isObject(_ name: String) -> Bool {
+        if case .object = members.first(where: { $0.name == name })?.value { true } else { false }
+    }
+
     package func isString(_ name: String) -> Bool {
         if case .string = members.first(where: { $0.name == name })?.value { true } else { false }
     }
@@ -175,6 +179,39 @@ package struct ObjectReader {
             strings.append(string)
         }
         return strings
+    }
+
+    /// Takes a list with a number of elements in `count`, and reads each as the field of its place, from 0 on.
+    ///
+    /// It stops at the first issue, so that a long list of wrong elements costs no more than one.
+    package mutating func list<Value>(
+        _ name: String,
+        count: ClosedRange<Int>,
+        _ read: (inout ObjectReader, _ place: String) -> Value?
+    ) -> [Value]? {
+        let elements: [JSONValue]
+        switch take(name) {
+        case nil: return nil
+        case .array(let array): elements = array
+        case let value?: return wrongType(name, "an array", is: value.kind)
+        }
+        guard count.contains(elements.count) else {
+            let allowed =
+                count.lowerBound == count.upperBound
+                ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
+            note(.outOfRange, name, "has \(elements.count) elements; allowed: \(allowed)")
+            return nil
+        }
+        var values: [Value] = []
+        for (place, element) in elements.enumerated() {
+            let member = JSONValue.Member(name: "\(place)", value: element)
+            var reader = ObjectReader(members: [member], path: path + [name])
+            let value = read(&reader, member.name)
+            issues.append(contentsOf: reader.issues)
+            guard reader.issues.isEmpty, let value else { return nil }
+            values.append(value)
+        }
+        return values
     }
 
     /// Maps a string with `parse`; `words` lists the allowed values for error messages.

@@ -32,6 +32,8 @@ package struct Schema: Sendable {
         case constant(JSONValue)
         /// A list of values: in reports only.
         case array(of: Schema)
+        /// A list of this many values.
+        case list(of: Schema, count: ClosedRange<Int>)
         /// An object with members of any name: in reports only.
         case dictionary(of: Schema)
         case object([Field])
@@ -143,6 +145,9 @@ extension Schema {
     package static func string(_ length: ClosedRange<Int>) -> Schema { Schema(.string(length: length)) }
     package static func constant(_ value: JSONValue) -> Schema { Schema(.constant(value)) }
     package static func array(of elements: Schema) -> Schema { Schema(.array(of: elements)) }
+    package static func list(of elements: Schema, _ count: ClosedRange<Int>) -> Schema {
+        Schema(.list(of: elements, count: count))
+    }
     package static func dictionary(of members: Schema) -> Schema { Schema(.dictionary(of: members)) }
 
     /// Describes the words of an enumeration.
@@ -173,6 +178,8 @@ extension Schema {
         package let ignoresCase: Bool
         /// All words, for error messages.
         package let allowed: String
+        /// The error message for an object in place of a word, without the field's name; `nil` for the usual one.
+        package var objectAdvice: String?
 
         /// The words and their alternative spellings.
         var spellings: [String] { [all, aliases.map(\.alias)].flatMap(\.self) }

@@ -30,6 +30,8 @@ package struct UnitHeader: Sendable, Equatable {
     package var orientation: UInt8
     /// The picture's size; 0x0 in other tracks.
     package var size: PictureSize
+    /// The number that stands for what places in the picture mean on the captured screen; 0 if unknown.
+    package var geometry: UInt32
 
     /// Whether decoding can start here.
     @inlinable
@@ -44,7 +46,8 @@ package struct UnitHeader: Sendable, Equatable {
         flags: UnitFlags,
         keyframeRequest: UInt32 = 0,
         orientation: UInt8 = 0,
-        size: PictureSize
+        size: PictureSize,
+        geometry: UInt32 = 0
     ) {
         self.track = track
         self.pts = pts
@@ -55,6 +58,7 @@ package struct UnitHeader: Sendable, Equatable {
         self.keyframeRequest = keyframeRequest
         self.orientation = orientation
         self.size = size
+        self.geometry = geometry
     }
 }
 
@@ -80,6 +84,7 @@ package struct EncodedUnit<Bytes: MediaBytes>: Sendable, Equatable {
         keyframeRequest: UInt32 = 0,
         orientation: UInt8 = 0,
         size: PictureSize,
+        geometry: UInt32 = 0,
         bytes: Bytes
     ) {
         header = UnitHeader(
@@ -90,7 +95,8 @@ package struct EncodedUnit<Bytes: MediaBytes>: Sendable, Equatable {
             flags: flags,
             keyframeRequest: keyframeRequest,
             orientation: orientation,
-            size: size
+            size: size,
+            geometry: geometry
         )
         self.bytes = bytes
     }
@@ -140,6 +146,11 @@ extension EncodedUnit {
     package var size: PictureSize {
         get { header.size }
         set { header.size = newValue }
+    }
+    @inlinable
+    package var geometry: UInt32 {
+        get { header.geometry }
+        set { header.geometry = newValue }
     }
     @inlinable
     package var isKey: Bool { header.isKey }

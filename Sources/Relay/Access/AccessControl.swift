@@ -70,11 +70,13 @@ package final class AccessControl: Sendable {
             logger.notice("access is on: \(count) keys", metadata: ["keysFile": "\(file?.path ?? "")"])
         } else if let file {
             logger.notice(
-                "access is off: anyone who reaches the relay's ports on this machine may do everything. The first `heliograph keys make` turns it on",
+                "access is off: anyone who reaches the relay's ports on this machine may do everything, except act on screens. The first `heliograph keys make` turns it on",
                 metadata: ["keysFile": "\(file.path)"]
             )
         } else {
-            logger.notice("access is off: anyone who reaches the relay's ports on this machine may do everything")
+            logger.notice(
+                "access is off: anyone who reaches the relay's ports on this machine may do everything, except act on screens"
+            )
         }
     }
 
@@ -224,6 +226,7 @@ extension RouteAccess {
         switch self {
         case .anyone: nil
         case .viewer: .viewer
+        case .controller: .controller
         case .operator: .operator
         }
     }

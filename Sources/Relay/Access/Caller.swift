@@ -7,7 +7,8 @@ struct Caller: Sendable {
     let key: KeyRing.Entry?
     let role: Role?
 
-    /// A caller that needs no key because access control is off. It may do everything.
+    /// A caller that needs no key because access control is off. It may do everything, but act on screens
+    /// only as ``LocalUser`` says.
     static let local = Caller(key: nil, role: .operator)
     /// A caller without a key, on a route for anyone.
     static let stranger = Caller(key: nil, role: nil)

@@ -224,7 +224,8 @@ final class AgentLink {
                         maximumQueuedMedia: Self.maximumQueuedMedia,
                         takesRest: true,
                         takesUnchanged: true,
-                        takesTracks: true
+                        takesTracks: true,
+                        takesInputs: true
                     )
                 )
             )

@@ -167,7 +167,8 @@ package struct LinkStateMachine: Sendable {
     private mutating func admittedReceived(_ packet: Packet) -> Action {
         switch packet {
         // REST and WAKE have limits per session, because hundreds may need them at once.
-        case .accessUnit, .snapshot, .rest, .wake:
+        // Answers to orders come as often as callers act.
+        case .accessUnit, .snapshot, .rest, .wake, .inputDone:
             return .deliver
         case .hello:
             return end(protocolError: "a second HELLO on the same link")

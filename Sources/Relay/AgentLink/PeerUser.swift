@@ -15,6 +15,12 @@ package enum PeerUser {
     /// Longest list, bytes: enough for hundreds of thousands of sockets.
     private static let maximumSize = 64 << 20
 
+    /// An open socket of this machine.
+    package struct Socket: Equatable {
+        package let user: UInt32
+        package let inode: UInt64
+    }
+
     /// Returns the user's id, or `nil` if it is unknown: the peer is gone, or is on another machine.
     ///
     /// - Parameters:
@@ -27,26 +33,37 @@ package enum PeerUser {
         connectedTo local: SocketAddress,
         in folder: String = "/proc/self/net"
     ) throws -> UInt32? {
+        try socket(at: peer, connectedTo: local, in: folder)?.user
+    }
+
+    /// Returns the peer's socket.
+    static func socket(
+        at peer: SocketAddress,
+        connectedTo local: SocketAddress,
+        in folder: String = "/proc/self/net"
+    ) throws -> Socket? {
         for (name, form) in [("tcp", Form.v4), ("tcp6", .v6)] {
             guard let peer = form.text(of: peer), let local = form.text(of: local),
                 let list = try read("\(folder)/\(name)"),
-                let user = id(in: list, at: peer, connectedTo: local)
+                let socket = socket(in: list, at: peer, connectedTo: local)
             else { continue }
-            return user
+            return socket
         }
         return nil
     }
 
-    /// Returns the owner of the open socket with these addresses from a list in the kernel's format.
-    package static func id(in list: some Collection<UInt8>, at peer: String, connectedTo local: String) -> UInt32? {
+    /// Returns the open socket with these addresses from a list in the kernel's format.
+    package static func socket(in list: some Collection<UInt8>, at peer: String, connectedTo local: String) -> Socket? {
         let wanted = Array("\(peer) \(local) \(established) ".utf8)
         for line in list.split(separator: UInt8(ascii: "\n")) {
-            // `sl: local remote st queues timer retransmits uid …`
+            // `sl: local remote st queues timer retransmits uid timeout inode …`
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
             let fields = line[line.index(after: colon)...].drop { $0 == UInt8(ascii: " ") }
             guard fields.starts(with: wanted) else { continue }
-            let words = fields.split(separator: UInt8(ascii: " "), maxSplits: 7)
-            return words.count > 6 ? UInt32(String(decoding: words[6], as: UTF8.self)) : nil
+            let words = fields.split(separator: UInt8(ascii: " "), maxSplits: 9).dropFirst(6)
+                .map { String(decoding: $0, as: UTF8.self) }
+            guard let user = words.first.flatMap({ UInt32($0) }) else { return nil }
+            return Socket(user: user, inode: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 0)
         }
         return nil
     }
@@ -79,7 +96,7 @@ package enum PeerUser {
     }
 
     /// Reads a list. Returns `nil` if it does not exist, such as that of IPv6 on a kernel without it.
-    private static func read(_ path: String) throws -> [UInt8]? {
+    static func read(_ path: String) throws -> [UInt8]? {
         do {
             return try BoundedFile.read(FilePath(path), atMost: maximumSize)
         } catch Errno.noSuchFileOrDirectory {

@@ -26,6 +26,8 @@ final class AgentSupervisor {
     private(set) var heartbeats = HeartbeatHistory()
     /// The results of the agent's encoder probes; `nil` until it reports them.
     private(set) var encoders: [EncoderReport]?
+    /// How the agent can act on its screen; `nil` until it says so.
+    private(set) var inputs: InputCapabilities?
     /// The audio tracks of its device.
     private var sound: [MediaTrack] = []
     /// The number of links admitted since the relay started.
@@ -216,6 +218,8 @@ final class AgentSupervisor {
 
     func received(_ reports: EncoderReports) { encoders = reports.encoders }
 
+    func received(_ capabilities: InputCapabilities) { inputs = capabilities }
+
     func received(_ tracks: DeviceTracks) { sound = tracks.sound }
 
     /// The agent's latest report on its source and tracks.
@@ -259,6 +263,7 @@ final class AgentSupervisor {
         link = nil
         heartbeats = HeartbeatHistory()
         encoders = nil
+        inputs = nil
         sound = []
         logger.log(level: cause == nil ? .info : .warning, "agent link lost: \(loss)")
         perform(machine.linkLost(now: .now()))

@@ -12,6 +12,10 @@ final class Broadcast {
     private(set) var device: DeviceConfiguration
     let agent: AgentSupervisor
     let standby: AgentSupervisor
+    /// The orders of callers that act on its screen.
+    let inputs: InputOrders
+    /// The caller that may act on its screen.
+    let control: DeviceControl
     /// Called after each change of ``state`` and of other properties.
     var changed: @MediaLoop () -> Void = {}
     /// Until when agents that a previous relay started are expected.
@@ -26,10 +30,12 @@ final class Broadcast {
     /// Creates an idle broadcast.
     ///
     /// - Parameter supervisor: Makes the supervisor of the device's agent of a role.
-    init(device: DeviceConfiguration, supervisor: (AgentRole) -> AgentSupervisor) {
+    init(device: DeviceConfiguration, events: EventHub, supervisor: (AgentRole) -> AgentSupervisor) {
         self.device = device
-        agent = supervisor(.primary)
-        standby = supervisor(.standby)
+        let (agent, standby) = (supervisor(.primary), supervisor(.standby))
+        (self.agent, self.standby) = (agent, standby)
+        inputs = InputOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
+        control = DeviceControl(of: device.name, orders: inputs, events: events)
         agent.changed = { [weak self] in
             self?.keepStandby()
             self?.changed()
@@ -146,6 +152,9 @@ final class Broadcast {
 
 extension Broadcast: AgentOrders {
     func send(_ packet: Packet, to role: AgentRole) { agent(role).send(packet) }
+
+    /// Has the agent release what callers hold: the one that takes over begins with nothing held.
+    func feedLeft(_ role: AgentRole) { inputs.withdraw(from: role, because: .feedSwitched) }
 }
 
 /// Reports the state of the capturing agent as the broadcast's.

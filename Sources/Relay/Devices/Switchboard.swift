@@ -83,7 +83,7 @@ final class Switchboard: AgentLinkOwner {
         for device in configuration.devices {
             var logger = logger
             logger[metadataKey: "device"] = "\(device.name)"
-            broadcasts[device.name] = Broadcast(device: device) { role in
+            broadcasts[device.name] = Broadcast(device: device, events: events) { role in
                 var logger = logger
                 if role != .primary { logger[metadataKey: "role"] = "\(role.rawValue)" }
                 return AgentSupervisor(
@@ -251,6 +251,8 @@ final class Switchboard: AgentLinkOwner {
         for broadcast in broadcasts.values {
             let sessions = sessions.sessions(of: broadcast.device.name)
             for role in AgentRole.allCases { broadcast.agent(role).tick(sessions) }
+            broadcast.inputs.tick()
+            broadcast.control.tick()
         }
         if NIODeadline.now() - lastWake >= Self.wakeInterval {
             lastWake = .now()
@@ -409,13 +411,17 @@ final class Switchboard: AgentLinkOwner {
             session(id, of: agent)?.screenWatches.received(report, from: agent.role)
         case .encoders(let reports):
             supervisor(of: agent)?.received(reports)
+        case .inputDone(_, let report):
+            if broadcasts[agent.device]?.inputs.received(report, from: agent.role) != true { link.countReport() }
+        case .inputs(let capabilities):
+            supervisor(of: agent)?.received(capabilities)
         case .tracks(let tracks):
             supervisor(of: agent)?.received(tracks)
             for session in sessions.sessions(of: agent.device) {
                 session.source.soundReported(agent.role, tracks.sound)
             }
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .snapshotRequest,
-            .rested, .watch, .unwatch, .stop, .unreadHeartbeat, .accessUnit:
+            .rested, .watch, .unwatch, .input, .stop, .unreadHeartbeat, .accessUnit:
             // The decoder and the link reject these packets.
             break
         }
@@ -443,6 +449,7 @@ final class Switchboard: AgentLinkOwner {
         let cause = supervisor?.cause(of: loss)
         for session in sessions.sessions(of: agent.device) { session.agentLost(agent.role, because: cause) }
         supervisor?.lost(because: loss)
+        broadcasts[agent.device]?.inputs.agentLost(agent.role)
     }
 
     private func supervisor(of agent: AgentIdentity) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }

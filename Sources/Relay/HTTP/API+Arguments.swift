@@ -4,9 +4,6 @@ import HummingbirdCore
 import NIOCore
 
 extension API {
-    /// Longest request body in bytes.
-    private static let maximumBody = 64 << 10
-
     /// Reads the arguments of a call strictly, from the place that its route defines.
     ///
     /// - Parameter device: The device in the call's path, if it has one.
@@ -24,11 +21,11 @@ extension API {
         case .query: return try read(query, device)
         case .queryOrBody:
             var members = query
-            members.append(contentsOf: try await self.members(of: request))
+            members.append(contentsOf: try await self.members(of: request, upTo: route.maximumBody))
             return try read(members, device)
         case .body:
             let _: NoArguments = try read(query, nil)
-            return try read(try await members(of: request), device)
+            return try read(try await members(of: request, upTo: route.maximumBody), device)
         }
     }
 
@@ -43,8 +40,8 @@ extension API {
     }
 
     /// Returns the members of a request's body. Empty bytes stand for `{}`, and the content type is ignored.
-    private static func members(of request: Request) async throws -> [JSONValue.Member] {
-        let body = try await body(of: request, upTo: maximumBody)
+    private static func members(of request: Request, upTo maximum: Int) async throws -> [JSONValue.Member] {
+        let body = try await body(of: request, upTo: maximum)
         guard body.readableBytes > 0 else { return [] }
         let value: JSONValue
         do {

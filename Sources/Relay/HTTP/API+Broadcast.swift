@@ -31,24 +31,27 @@ extension API {
     }
 
     private func status(device: String?) async throws(Problem) -> BroadcastReport {
-        let (name, broadcast, standby, sessions) = try await readings(device: device)
-        return BroadcastReport(
+        let (name, broadcast, standby, controller, sessions) = try await readings(device: device)
+        var report = BroadcastReport(
             device: name,
             broadcast,
             standby: standby,
             sessions: await reports(of: sessions),
             tls: tls
         )
+        report.controller = controller
+        return report
     }
 
     @MediaLoop
     private func readings(device: String?) throws(Problem) -> (
-        name: String, AgentReading, standby: AgentReading, sessions: [SessionID]
+        name: String, AgentReading, standby: AgentReading, controller: String?, sessions: [SessionID]
     ) {
         let broadcast = try broadcast(device)
         let sessions = switchboard.sessions.sessions(of: broadcast.device.name)
         return (
-            broadcast.device.name, .init(broadcast.agent), .init(broadcast.standby), sessions.map(\.id)
+            broadcast.device.name, .init(broadcast.agent), .init(broadcast.standby),
+            broadcast.control.holder?.description, sessions.map(\.id)
         )
     }
 

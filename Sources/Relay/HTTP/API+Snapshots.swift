@@ -79,6 +79,7 @@ extension KeptSnapshot {
         return [
             ("Heliograph-Captured", captured.wallClockText),
             ("Heliograph-PTS", "\(pts(epoch: epoch))"),
+            ("Heliograph-Geometry", "\(geometry)"),
             ("Heliograph-Orientation", "\(orientation)"),
         ]
     }

@@ -19,6 +19,7 @@ struct API: Sendable {
         addSnapshotRoutes(to: &routes)
         addWaitRoutes(to: &routes)
         addTemplateRoutes(to: &routes)
+        addActionRoutes(to: &routes)
         addWebSocketRoute(to: &routes)
         addEventRoute(to: &routes)
         addPageRoutes(to: &routes)

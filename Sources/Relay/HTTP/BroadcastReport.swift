@@ -12,6 +12,7 @@ struct AgentReading: Sendable {
     fileprivate let machine: AgentLifecycle
     fileprivate let heartbeats: HeartbeatHistory
     fileprivate let encoders: [EncoderReport]?
+    fileprivate let inputs: InputCapabilities?
     fileprivate let linksAdmitted: Int
     /// The bytes received and the time of the last byte; `nil` without a link.
     fileprivate let received: (bytes: Int, last: NIODeadline)?
@@ -21,6 +22,7 @@ struct AgentReading: Sendable {
         machine = agent.machine
         heartbeats = agent.heartbeats
         encoders = agent.encoders
+        inputs = agent.inputs
         linksAdmitted = agent.linksAdmitted
         received = agent.link.map { ($0.bytesReceived, $0.lastByte) }
     }
@@ -42,6 +44,7 @@ extension BroadcastReport {
         ttl = machine.ttl
         agent = AgentReport(machine)
         source = SourceReport(machine)
+        input = broadcast.inputs.map(InputDevicesReport.init)
         encoders = broadcast.encoders?.map(TriedEncoder.init)
         heartbeat = HeartbeatReport(broadcast.heartbeats)
         link = LinkReport(broadcast)

@@ -95,6 +95,14 @@ struct RouteTable {
                 context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
                 throw error
             }
+            if entry.route.access == .controller, caller.key == nil {
+                do {
+                    try await LocalUser.require(request, context)
+                } catch let error as Problem {
+                    context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
+                    throw error
+                }
+            }
             // A caller without a role is on a route for anyone, which no change of the keys affects.
             if entry.route.access != .anyone { access.hold(context.channel, by: caller) }
             var context = context

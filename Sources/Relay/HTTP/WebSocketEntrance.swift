@@ -2,6 +2,7 @@ import Access
 import HTTPTypes
 import HeliographAPI
 import HummingbirdCore
+import Logging
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
@@ -16,9 +17,17 @@ struct WebSocketEntrance: Sendable {
     private let access: AccessControl
     private let isSecure: Bool
     private let policy: WebSocketMachine.Policy
+    private let logger: Logger
 
-    init(switchboard: Switchboard, access: AccessControl, isSecure: Bool, policy: WebSocketMachine.Policy) {
+    init(
+        switchboard: Switchboard,
+        access: AccessControl,
+        isSecure: Bool,
+        policy: WebSocketMachine.Policy,
+        logger: Logger
+    ) {
         self.isSecure = isSecure
+        self.logger = logger
         self.switchboard = switchboard
         self.access = access
         self.policy = policy
@@ -41,7 +50,9 @@ struct WebSocketEntrance: Sendable {
                         .socketOption(.so_sndbuf),
                         value: ChannelOptions.Types.SocketOption.Value(Self.socketBuffer)
                     ).flatMap {
-                        makeViewer(of: session, as: WebSocketPath(head.uri), on: channel)
+                        channel.eventLoop.makeFutureWithTask { await right(of: head.headers, on: channel) }
+                    }.flatMap { right in
+                        makeViewer(of: session, as: WebSocketPath(head.uri), with: right, on: channel)
                     }
                 }.flatMapThrowing { viewer in
                     let operations = channel.pipeline.syncOperations
@@ -81,16 +92,20 @@ struct WebSocketEntrance: Sendable {
     private func makeViewer(
         of session: Session,
         as path: WebSocketPath?,
+        with right: ControlRight,
         on channel: any Channel
     ) -> EventLoopFuture<WebSocketViewer> {
         MediaLoop.eventLoop.submit {
             MediaLoop.assumeIsolated {
                 WebSocketViewer(
                     session: session,
+                    of: switchboard.broadcast(of: session.device.name),
                     channel: channel,
                     container: path?.container,
                     join: path?.join,
-                    limits: session.viewerLimits
+                    limits: session.viewerLimits,
+                    right: right,
+                    logger: logger
                 )
             }
         }.hop(to: channel.eventLoop)
@@ -107,13 +122,35 @@ struct WebSocketEntrance: Sendable {
             && !headers.contains(name: "transfer-encoding") && headers["content-length"].allSatisfy { $0 == "0" }
     }
 
-    /// Returns the caller, if the API would admit it; see ``RouteTable``.
-    private func caller(_ headers: HTTPHeaders) -> Caller? {
-        let credential = Credential(
+    /// Returns whether the caller may act on the screen: by the same rules as a call that does, see ``RouteTable``.
+    private func right(of headers: HTTPHeaders, on channel: any Channel) async -> ControlRight {
+        guard let caller = caller(headers) else { return .mayNot("the key was revoked") }
+        if case .login = Self.credential(headers), !headers.contains(name: "origin") {
+            return .mayNot("a connection with a cookie needs the Origin of the relay's own page")
+        }
+        guard headers["sec-fetch-site"].allSatisfy(Origin.own.contains) else {
+            return .mayNot("pages of other sites may not act on the screen")
+        }
+        if let key = caller.key {
+            return key.role >= .controller
+                ? .may(.key(key.name))
+                : .mayNot("the key has the role \(key.role.rawValue); to act it needs controller")
+        }
+        let objection = await LocalUser.objection(to: channel) { headers.contains(name: $0) }
+        return objection.map(ControlRight.mayNot) ?? .may(.local)
+    }
+
+    private static func credential(_ headers: HTTPHeaders) -> Credential {
+        Credential(
             authorization: headers["authorization"],
             cookies: headers["cookie"],
             authority: headers.first(name: "host")
         )
+    }
+
+    /// Returns the caller, if the API would admit it; see ``RouteTable``.
+    private func caller(_ headers: HTTPHeaders) -> Caller? {
+        let credential = Self.credential(headers)
         return access.caller(showing: credential).flatMap { $0.role.map { $0 >= .viewer } == true ? $0 : nil }
     }
 

@@ -133,7 +133,8 @@ package struct RelayApplication: Service {
                         switchboard: switchboard,
                         access: access,
                         isSecure: tls != nil,
-                        policy: configuration.webSocket
+                        policy: configuration.webSocket,
+                        logger: logger
                     ),
                     tls: tls,
                     connections: switchboard.connections

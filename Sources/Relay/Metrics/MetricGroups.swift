@@ -3,7 +3,8 @@ extension RelayMetrics {
     package static var families: [MetricFamily] {
         let groups = [
             RelayGroup().families, ConnectionGroup().families, WebhookGroup().families, ReadinessGroup().families,
-            BroadcastGroup().families, StandbyGroup().families, FeedGroup().families, session([]), agent([]),
+            BroadcastGroup().families, StandbyGroup().families, InputGroup().families, FeedGroup().families,
+            session([]), agent([]),
         ]
         return groups.flatMap { $0 }
     }
@@ -159,6 +160,18 @@ extension RelayMetrics {
         )
 
         var families: [MetricFamily] { [up, restarts, losses] }
+    }
+
+    /// The families of callers' actions on screens.
+    struct InputGroup {
+        var orders = MetricFamily(
+            "heliograph_input_orders_total",
+            .counter,
+            by: ["device", "outcome"],
+            "Orders to act on the screen that agents were given, by outcome."
+        )
+
+        var families: [MetricFamily] { [orders] }
     }
 
     /// The families of sessions' switches between agents.

@@ -25,6 +25,7 @@ package struct RelayMetrics: Sendable {
             Self.relay(switchboard, access) + Self.webhooks(switchboard.webhooks)
             + Self.connections(switchboard.connections, tls)
             + Self.readiness(Readiness(of: switchboard)) + Self.broadcast(broadcasts) + Self.standby(broadcasts)
+            + Self.input(broadcasts)
         heartbeats = broadcasts.flatMap { broadcast in
             AgentRole.allCases.compactMap { role in
                 broadcast.agent(role).heartbeats.latest.map {
@@ -106,6 +107,17 @@ package struct RelayMetrics: Sendable {
                 group.links.add(Double(agent.linksAdmitted), labels)
                 group.malformed.add(Double(agent.malformedUnits), labels)
                 if let link = agent.link { group.bytes.add(Double(link.bytesReceived), labels) }
+            }
+        }
+        return group.families
+    }
+
+    @MediaLoop
+    private static func input(_ broadcasts: [Broadcast]) -> [MetricFamily] {
+        var group = InputGroup()
+        for broadcast in broadcasts {
+            for (outcome, count) in broadcast.inputs.ended.sorted(by: { $0.key < $1.key }) {
+                group.orders.add(Double(count), [broadcast.device.name, outcome])
             }
         }
         return group.families

@@ -13,12 +13,12 @@ package struct TokenBucket: Sendable {
         tokens = Double(capacity)
     }
 
-    /// Takes a token. Returns whether there was one.
-    package mutating func take(now: NIODeadline) -> Bool {
+    /// Takes tokens. Returns whether there were so many; if not, it takes none.
+    package mutating func take(_ count: Int = 1, now: NIODeadline) -> Bool {
         if let last { tokens = min(capacity, tokens + (now - last).seconds * perSecond) }
         last = now
-        guard tokens >= 1 else { return false }
-        tokens -= 1
+        guard tokens >= Double(count) else { return false }
+        tokens -= Double(count)
         return true
     }
 }

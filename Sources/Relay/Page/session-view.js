@@ -1,6 +1,7 @@
 // The view of one session: picture, figures, charts.
 
 import { Chart } from "./chart.js";
+import { ControlBar } from "./control-bar.js";
 import { element, isTyping, setText } from "./dom.js";
 import { Player, playerNames } from "./heliograph.js";
 import { fileName, Recorder, save } from "./recorder.js";
@@ -27,6 +28,9 @@ export class SessionView {
     this.badge = element("span", { class: "badge", hidden: true });
     this.overlay = element("dl", { class: "overlay", hidden: true });
     this.stage = element("div", { class: "stage" }, this.canvas, this.badge, this.overlay, this.message);
+    this.control = new ControlBar(this.stage);
+    /** What full screen shows. */
+    this.theatre = element("div", { class: "theatre" }, this.stage, this.control.bar);
     this.buttons = {
       fullscreen: button("Full screen", "F", () => this.fullscreen()),
       snapshot: button("Save a picture", "S", () => this.snapshot()),
@@ -36,7 +40,7 @@ export class SessionView {
     };
     this.buttons.figures.setAttribute("aria-pressed", "false");
     this.buttons.record.setAttribute("aria-pressed", "false");
-    this.why = element("p", { class: "quiet", role: "status", hidden: true });
+    this.why = element("p", { class: "quiet why", role: "status", hidden: true });
     this.wrong = element("p", { class: "wrong", role: "alert" });
     this.closure = element("p", { class: "quiet", role: "status", hidden: true });
     this.addresses = element("dl", { class: "addresses" });
@@ -61,10 +65,11 @@ export class SessionView {
         element("div", {}, element("a", { href: "#/", text: "← All sessions" }), this.title, this.facts),
         element("button", { type: "button", class: "changes", text: "Stop session", on: { click: () => this.stopSession() } }),
       ),
-      this.stage,
+      this.theatre,
+      this.control.problem,
       this.why,
       this.closure,
-      element("div", { class: "actions" }, ...Object.values(this.buttons)),
+      element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons)),
       this.wrong,
       this.chartGrid,
       element("details", {}, element("summary", { text: "Watch elsewhere" }), this.addresses),
@@ -131,7 +136,8 @@ export class SessionView {
   /** Plays the session. `?player=` in the page's address selects the only player to try. */
   watch({ codec, fps }) {
     const player = new URLSearchParams(location.search).get("player") ?? undefined;
-    this.player = new Player(this.canvas, relay.session(this.id), { player, codec, fps });
+    this.player = new Player(this.canvas, relay.session(this.id), { player, codec, fps, control: { label: false } });
+    this.control.attach(this.player.control);
     const on = (type, listener) => this.player.addEventListener(type, ({ detail }) => listener(detail));
     on("player", ({ player }) => this.playsBy(player));
     on("state", ({ state, text }) => this.isNow(state, text));
@@ -226,7 +232,11 @@ export class SessionView {
   async fullscreen() {
     try {
       if (document.fullscreenElement) await document.exitFullscreen();
-      else await this.stage.requestFullscreen();
+      else {
+        await this.theatre.requestFullscreen();
+        // The keys that the browser keeps go to the screen, too, where the browser allows it.
+        await navigator.keyboard?.lock?.().catch(() => {});
+      }
     } catch {
       setText(this.wrong, "This browser does not allow full screen here.");
     }
@@ -264,7 +274,8 @@ export class SessionView {
   }
 
   pressed(event) {
-    if (isTyping(event)) return;
+    // A key that is still held from controlling the screen is not for the page.
+    if (isTyping(event) || event.repeat) return;
     const actions = { f: "fullscreen", s: "snapshot", r: "record", k: "keyframe", i: "figures" };
     const action = actions[event.key.toLowerCase()];
     if (action) {

@@ -102,6 +102,9 @@ package final class Session {
         source.demand(encoding.isThere(now: now))
     }
 
+    /// Returns a monotonic time, in ns, as a PTS.
+    func pts(at time: UInt64) -> Int64 { (Int64(clamping: time) - Int64(clamping: epoch)) / 1000 }
+
     /// The parameters that an agent gets when it learns of the session.
     private var parameters: SessionParameters {
         SessionParameters(

@@ -38,6 +38,8 @@ final class SessionSource {
     /// Why each agent cannot serve the session; cleared when it can.
     private var failures = EachRole<String?>(nil)
     private var tracks = EachRole<[MediaTrack]>([])
+    /// The agent that feeds the session, or fed it last.
+    private var lastFeed: AgentRole?
     private(set) var captureLatency: CaptureLatency
 
     init(
@@ -273,6 +275,10 @@ final class SessionSource {
 
     /// Sends the feed switch's orders to the agents, and its changes to the stream. Call it before the next event.
     private func perform(_ orders: [FeedSwitch.Order]) {
+        if let current, current != lastFeed {
+            if let lastFeed { self.orders?.feedLeft(lastFeed) }
+            lastFeed = current
+        }
         for order in orders {
             switch order {
             case .requestKeyframe(let role, let request): send(.keyframeRequest(id, request: request), to: role)
@@ -298,4 +304,6 @@ final class SessionSource {
 protocol AgentOrders: AnyObject {
     /// Sends a packet to the agent of a role, if one is linked.
     func send(_ packet: Packet, to role: AgentRole)
+    /// Called when another agent has begun to feed a session.
+    func feedLeft(_ role: AgentRole)
 }

@@ -73,6 +73,9 @@ extension FuzzTarget {
             case .message(let text):
                 try require(text.utf8.count <= policy.maximumMessage, "a message of \(text.utf8.count) bytes")
                 _ = try refusable { try ViewerMessage(parsing: text) }
+            case .input(let bytes):
+                try require(bytes.count <= policy.maximumMessage, "input of \(bytes.count) bytes")
+                _ = try refusable { try ViewerInput(parsing: bytes) }
             case .close(let close):
                 try require(close.reason.utf8.count <= 123, "a reason of \(close.reason.utf8.count) bytes")
                 try require(whole[(place + 1)...].allSatisfy { $0 == .finish }, "\(whole) goes on behind Close")

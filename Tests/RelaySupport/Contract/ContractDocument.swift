@@ -288,6 +288,7 @@ package struct ContractDocument {
         case .sessions: "A session is one encoded stream of a device."
         case .viewers: "Viewers watch a session or take its picture."
         case .waits: "Callers wait for what a screen shows."
+        case .actions: "Callers act on a screen: pointer, touch, keys."
         case .access: "Whose key it is, and the web page's login."
         case .monitoring: "For monitors and service managers."
         case .page: "The web page, and this document."

@@ -72,6 +72,10 @@ package struct JSONSchema {
             return (value.elements ?? []).enumerated().flatMap {
                 part(argument).faults(of: $0.element, at: "\(place)[\($0.offset)]")
             }
+        case ("minItems", .integer(let limit)), ("maxItems", .integer(let limit)):
+            guard let count = value.elements?.count else { return [] }
+            let holds = keyword == "minItems" ? count >= limit : count <= limit
+            return fault(unless: holds, "\(count) elements are beyond the \(keyword) \(limit)")
         case ("required", .array(let names)):
             guard value.members != nil else { return [] }
             return names.compactMap(\.string).flatMap { fault(unless: value[$0] != nil, "\($0) is missing") }

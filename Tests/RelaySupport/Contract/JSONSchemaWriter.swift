@@ -50,6 +50,11 @@ package struct JSONSchemaWriter {
                 ["type": "string", "enum": .array((words.all + words.aliases.map(\.alias)).map(JSONValue.string))]
             case .constant(let value): ["const": value]
             case .array(let elements): ["type": "array", "items": json(elements)]
+            case .list(let elements, let count):
+                [
+                    "type": "array", "minItems": .integer(count.lowerBound), "maxItems": .integer(count.upperBound),
+                    "items": json(elements),
+                ]
             case .dictionary(let members): ["type": "object", "additionalProperties": json(members)]
             case .object(let fields): object(fields, isOpen: schema.isOpen)
             case .variants(let variants): ["oneOf": .array(variants.map { json($0) })]

@@ -22,7 +22,7 @@ struct PeerUserTests {
     )
 
     private func user(_ port: String) -> UInt32? {
-        PeerUser.id(in: Self.list, at: "0100007F:\(port)", connectedTo: "0100007F:2454")
+        PeerUser.socket(in: Self.list, at: "0100007F:\(port)", connectedTo: "0100007F:2454")?.user
     }
 
     @Test("is the owner of the socket at the other end, as long as that is open")
@@ -32,7 +32,7 @@ struct PeerUserTests {
         #expect(user("B0F4") == nil, "nobody's any more, and not root's")
         #expect(user("B0F8") == nil)
         #expect(user("B0F") == nil)
-        #expect(PeerUser.id(in: Self.list.prefix(300), at: "0100007F:B0F2", connectedTo: "0100007F:2454") == nil)
+        #expect(PeerUser.socket(in: Self.list.prefix(300), at: "0100007F:B0F2", connectedTo: "0100007F:2454") == nil)
     }
 
     @Test("addresses are written as the kernel does")

@@ -13,6 +13,7 @@ struct RouteAccessTests {
     func enforced() async throws {
         let keys = try Keys()
         let (viewer, op) = (try keys.make("wall", .viewer), try keys.make("ci", .operator))
+        let controller = try keys.make("robot", .controller)
         let routes = Routes.all.flatMap(\.addresses)
         let calls = routes.flatMap { route in
             (route.method == .get ? [HTTPMethod.GET, .HEAD] : [HTTPMethod(rawValue: route.method.rawValue)])
@@ -45,11 +46,14 @@ struct RouteAccessTests {
                 let name = "\(method) \(path)"
                 let (none, wrong) = (try await code(nil), try await code(APIKey.random()))
                 let (watches, drives) = (try await code(viewer), try await code(op))
+                let acts = try await code(controller)
                 #expect(!unserved.contains(drives ?? ""), "\(name)")
                 switch route.access {
                 case .anyone:
-                    for answer in [none, wrong, watches, drives] { #expect(!denials.contains(answer ?? ""), "\(name)") }
-                case .viewer, .operator:
+                    for answer in [none, wrong, watches, acts, drives] {
+                        #expect(!denials.contains(answer ?? ""), "\(name)")
+                    }
+                case .viewer, .controller, .operator:
                     #expect(none == "missing_key", "\(name)")
                     #expect(
                         ["wrong_key", "too_many_failures", "missing_key"].contains(wrong),
@@ -59,6 +63,11 @@ struct RouteAccessTests {
                         #expect(!denials.contains(watches ?? ""), "\(name): \(watches ?? "")")
                     } else {
                         #expect(watches == "forbidden_role", "\(name)")
+                    }
+                    if route.access == .operator {
+                        #expect(acts == "forbidden_role", "\(name)")
+                    } else {
+                        #expect(!denials.contains(acts ?? ""), "\(name): \(acts ?? "")")
                     }
                     #expect(!denials.contains(drives ?? ""), "\(name): \(drives ?? "")")
                 }

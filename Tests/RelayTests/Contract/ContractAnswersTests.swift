@@ -107,6 +107,9 @@ struct ContractAnswersTests {
             }
             group.addTask {
                 while let packet = try await link.next() {
+                    if case .input(let id, let order) = packet {
+                        try await link.send(.inputDone(id, InputReport(id: order.id, outcome: .done(began: 1, at: 1))))
+                    }
                     guard case .snapshotRequest(_, let request) = packet else { continue }
                     let picture = Snapshot.Picture(
                         format: request.format,
@@ -147,6 +150,7 @@ struct ContractAnswersTests {
             try await link.send(
                 .encoders(EncoderReports(encoders: [EncoderReport(name: "x264", codec: .h264, available: true)]))
             )
+            try await link.send(.inputs(InputCapabilities(backend: "wlroots", pointer: true, keyboard: true)))
             let agent = Task { try await Self.serve(link, session: id) }
             defer { agent.cancel() }
             // An answer in which every field is present.
@@ -154,8 +158,9 @@ struct ContractAnswersTests {
                 let session = try await call(.GET, "/screencapture/\(id)")
                 return session["rates"] != .null && session["latency"]?["link"] != .null ? true : nil
             }
+            try await call(.POST, "/v1/devices/left/actions", ["click": ["x": 1, "y": 1]])
             let broadcast = try await call(.GET, "/screencapture/broadcast")
-            for member in ["agent", "encoders", "heartbeat", "standby", "tls"] {
+            for member in ["agent", "input", "controller", "encoders", "heartbeat", "standby", "tls"] {
                 #expect(broadcast[member] != .null, "\(member)")
             }
             try await call.readAll(session: id)
@@ -187,6 +192,7 @@ struct ContractAnswersTests {
             try await call(.PUT, template: PNG.make(width: 2, height: 2), "/v1/devices/left/templates/dialog")
             try await call(.GET, "/v1/devices/left/templates")
             try await call(.DELETE, "/v1/devices/left/templates/dialog")
+            try await call(.DELETE, "/v1/devices/left/actions")
             try await call(.POST, "/v1/sessions/stop", ["all": true])
             try await call(.POST, "/screencapture/stop")
             // Last, because it ends the relay.

@@ -39,6 +39,7 @@ struct ContractArgumentsTests {
                     right += [true, false]
                     wrong += ["true", 1]
                 case "string": addStrings(schema, example)
+                case "array": addLists(schema)
                 default: addNumbers(schema)
                 }
             }
@@ -64,6 +65,15 @@ struct ContractArgumentsTests {
             right += [.string(text(least)), .string(text(most))]
             wrong += [.string(text(most + 1)), .string("a\0"), 1, true]
             if least > 0 { wrong.append(.string(text(least - 1))) }
+        }
+
+        private mutating func addLists(_ schema: JSONValue) {
+            wrong += ["[1,2]", 1, true]
+            guard let least = schema["minItems"]?.number, let most = schema["maxItems"]?.number else { return }
+            let element = Probes(schema["items"] ?? .null)
+            guard schema["items"]?["type"] == "number", let value = element.right.first else { return }
+            right.append(.array(Array(repeating: value, count: Int(least))))
+            wrong.append(.array(Array(repeating: value, count: Int(most) + 1)))
         }
 
         private mutating func addNumbers(_ schema: JSONValue) {
@@ -115,7 +125,7 @@ struct ContractArgumentsTests {
             let bodies = Self.contract.operations.filter {
                 $0.value["requestBody"]?["content"]?["application/json"] != nil
             }
-            #expect(bodies.count == 24)
+            #expect(bodies.count == 25)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in
@@ -163,6 +173,13 @@ struct ContractArgumentsTests {
             let kinds = contract.document.dereferenced(property.value)["oneOf"]?.elements ?? []
             guard kinds.first?["properties"] == nil else {
                 try await checkKinds(kinds, of: name, at: "\(place)\(property.name).") { value in
+                    try await send([property.name: value])
+                }
+                continue
+            }
+            let type = contract.document.dereferenced(property.value)
+            if type["type"] == "object" {
+                try await Self.check(type, of: "\(name) \(property.name)", at: "\(place)\(property.name).") { value in
                     try await send([property.name: value])
                 }
                 continue

@@ -34,6 +34,7 @@ struct ContractDocumentTests {
         StreamQuery(), TriedEncoder(), WaitQuery(), WebSocketQuery(), BriefSession(), BriefSessionList(),
         DeletedTemplate(), ScreenWait(), ScreenWaitReport(), ScreenWaitReport.Box(), SessionListQuery(),
         SessionsStop(), TemplateList(), TemplateReport(), EventQuery(), EventReport(),
+        ActionsRequest(), ReleaseQuery(), ActionsReport(), ReleaseReport(), InputDevicesReport(),
     ]
 
     /// Returns the fields of an object, or of all its variants.

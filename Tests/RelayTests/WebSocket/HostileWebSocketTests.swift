@@ -30,7 +30,12 @@ struct HostileWebSocketTests {
             bytes: WebSocketClient.frame(first: 0x89, [UInt8](repeating: 1, count: 126)),
             code: 1002
         ),
-        Breach(what: "binary", bytes: WebSocketClient.frame(first: 0x82, [1]), code: 1003),
+        Breach(what: "input that is cut off", bytes: WebSocketClient.frame(first: 0x82, [1]), code: 1008),
+        Breach(
+            what: "input of 4097 bytes",
+            bytes: WebSocketClient.frame(first: 0x82, [UInt8](repeating: 9, count: 4097)),
+            code: 1009
+        ),
         Breach(what: "no UTF-8", bytes: WebSocketClient.frame(first: 0x81, [0xFF]), code: 1007),
         Breach(
             what: "a message of 4097 bytes",
@@ -136,7 +141,7 @@ struct HostileWebSocketTests {
                 let units = (0..<100).map { SampleStream.accessUnit(round * 100 + $0, key: $0 == 0, size: 2000) }
                 try await hostile.send(bytes: WebSocketClient.frame(first: 0x82, [1]))
                 try await agent.send(units, session: session.id)
-                #expect(try await hostile.closeCode() == 1003)
+                #expect(try await hostile.closeCode() == 1008)
                 try await relay.waitForViewers(0, of: session.id)
             }
         }

@@ -44,7 +44,6 @@ struct WebSocketMachineTests {
             frames: [frame(.text, [65], fin: false), frame(.text, [66])],
             code: 1002
         ),
-        Breach(what: "binary", frames: [frame(.binary, [1])], code: 1003),
         Breach(what: "no UTF-8", frames: [frame(.text, [0xC3, 0x28])], code: 1007),
         Breach(
             what: "too long in fragments",
@@ -97,6 +96,17 @@ struct WebSocketMachineTests {
         ]
         let actions = frames.flatMap { machine.received($0, now: Self.start) }
         #expect(actions == [.pong([7]), .message("ABC"), .message("D")])
+    }
+
+    @Test("passes binary messages on, also in fragments")
+    func binary() {
+        var machine = WebSocketMachine(now: Self.start)
+        let frames = [
+            Self.frame(.binary, [0xFF, 1]), Self.frame(.binary, [2], fin: false), Self.frame(.continuation, [3]),
+            Self.frame(.text, [65]),
+        ]
+        let actions = frames.flatMap { machine.received($0, now: Self.start) }
+        #expect(actions == [.input([0xFF, 1]), .input([2, 3]), .message("A")])
     }
 
     @Test("a message may have 4096 bytes")

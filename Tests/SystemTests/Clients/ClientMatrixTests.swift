@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Tests players on every format of sessions that are a minute old.
+    /// Tests players on every format of sessions that began long before.
     ///
     /// docs/reference/formats.md has the table of what to pass to each of them.
     @Suite(
-        "Clients of a session that is a minute old",
+        "Clients of a session that began long before",
         .serialized,
-        .enabled(if: MinuteOldSessions.haveClients, "clients are installed by Scripts/packages desktop players"),
-        .minuteOldSessions
+        .enabled(if: OldSessions.haveClients, "clients are installed by Scripts/packages desktop players"),
+        .oldSessions
     )
     struct ClientMatrixTests {
         static let players: [any StreamPlayer] = [
@@ -48,7 +48,7 @@ extension SystemTests {
             arguments: combinations
         )
         func live(_ combination: Combination) async throws {
-            let (player, stream, relay) = (combination.player, combination.stream, try MinuteOldSessions.relay)
+            let (player, stream, relay) = (combination.player, combination.stream, try OldSessions.relay)
             // A busy machine may keep a client waiting, but not three times in a row.
             var quickest = Duration.seconds(60)
             for _ in 1...3 where quickest > .seconds(2) {
@@ -65,7 +65,7 @@ extension SystemTests {
 
         @Test("learns from Chromium's video element if it cannot play a stream")
         func refusals() async throws {
-            let relay = try MinuteOldSessions.relay
+            let relay = try OldSessions.relay
             // The element cannot open a TCP port.
             let streams = Self.notForChromium.filter { $0.stream.format != .port }
             let refused = try await inThread { try ChromiumPlayer().refused(streams.map(\.stream), of: relay) }
@@ -77,7 +77,7 @@ extension SystemTests {
 
         @Test("saves a file that is as long as its pictures, and MP4 begins at 0", arguments: Codec.allCases)
         func saved(_ codec: Codec) async throws {
-            let relay = try MinuteOldSessions.relay
+            let relay = try OldSessions.relay
             let scratch = try Scratch()
             let streams = LiveStream.all.filter { $0.codec == codec && $0.format.hasTimes }
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -15,11 +15,6 @@ final class MutterScreenCast {
         path: "/org/gnome/Mutter/ScreenCast",
         interface: service
     )
-    private static let displayConfig = BusTarget(
-        service: "org.gnome.Mutter.DisplayConfig",
-        path: "/org/gnome/Mutter/DisplayConfig",
-        interface: "org.gnome.Mutter.DisplayConfig"
-    )
 
     /// The values of the option `cursor-mode`.
     private enum CursorMode {
@@ -49,10 +44,10 @@ final class MutterScreenCast {
     /// Starts recording and returns the PipeWire node that shows the screen.
     func open(_ screen: MutterSource.Screen, cursor: CursorDrawing) throws(SourceError) -> UInt32 {
         do throws(BusError) {
-            let session = try createSession()
+            let session = try Self.createSession([], bus)
             self.session = session
             closedSubscription = try bus.subscribe(session, "Closed") { [weak self] _ in self?.isClosed = true }
-            let stream = try record(screen, cursor: cursor, session: session)
+            let stream = try Self.record(screen, cursor: cursor, session: session, bus)
             return try start(session, stream: stream)
         } catch {
             throw Self.explain(error)
@@ -73,25 +68,45 @@ final class MutterScreenCast {
 
     // MARK: - Calls
 
-    private func createSession() throws(BusError) -> BusTarget {
+    /// Makes a stream that a remote desktop session starts and ends.
+    ///
+    /// - Parameter remoteDesktop: The session's id.
+    /// - Returns: The stream's object path.
+    static func stream(
+        of screen: MutterSource.Screen,
+        drivenBy remoteDesktop: String,
+        _ bus: Bus
+    ) throws(BusError) -> String {
+        let session = try createSession([("remote-desktop-session-id", .string(remoteDesktop))], bus)
+        var screen = screen
+        // Its source has made the virtual monitor.
+        if case .virtual(let size) = screen { screen = .monitor(try MutterMonitor.virtual(size, bus).connector) }
+        return try record(screen, cursor: .hidden, session: session, bus).path
+    }
+
+    private static func createSession(
+        _ options: [(key: String, value: BusValue)],
+        _ bus: Bus
+    ) throws(BusError) -> BusTarget {
         let reply = try bus.call(Self.screenCast, "CreateSession", timeout: Self.callTimeout) {
             message throws(BusError) in
-            try message.append([])
+            try message.append(options)
         }
         return BusTarget(service: Self.service, path: try reply.readObjectPath(), interface: "\(Self.service).Session")
     }
 
-    private func record(
+    private static func record(
         _ screen: MutterSource.Screen,
         cursor: CursorDrawing,
-        session: BusTarget
+        session: BusTarget,
+        _ bus: Bus
     ) throws(BusError) -> BusTarget {
         let mode = cursor == .embedded ? CursorMode.metadata : CursorMode.hidden
         let options: [(String, BusValue)] = [("cursor-mode", .unsigned(mode))]
         let reply: BusMessage
         switch screen {
         case .monitor(let wanted):
-            let connector = try choose(wanted, among: connectors())
+            let connector = try MutterMonitor.named(wanted, bus).connector
             reply = try bus.call(session, "RecordMonitor", timeout: Self.callTimeout) { message throws(BusError) in
                 try message.append(connector)
                 try message.append(options)
@@ -122,41 +137,11 @@ final class MutterScreenCast {
         return try node.get()
     }
 
-    /// Returns the names of the monitors, such as `DP-1`, from DisplayConfig's current state.
-    private func connectors() throws(BusError) -> [String] {
-        let state = try bus.call(Self.displayConfig, "GetCurrentState", timeout: Self.callTimeout)
-        _ = try state.readUnsigned()
-        var connectors: [String] = []
-        let monitor = "(ssss)a(siiddada{sv})a{sv}"
-        try state.readArray("(\(monitor))") { () throws(BusError) in
-            try state.readStruct(monitor) { () throws(BusError) in
-                try state.readStruct("ssss") { () throws(BusError) in connectors.append(try state.readString()) }
-            }
-        }
-        return connectors
-    }
-
-    private func choose(_ wanted: String?, among connectors: [String]) throws(BusError) -> String {
-        guard let wanted else {
-            guard let first = connectors.first else {
-                throw .refused(name: Self.noMonitor, message: "Mutter has no monitor")
-            }
-            return first
-        }
-        guard connectors.contains(wanted) else {
-            let names = connectors.joined(separator: ", ")
-            throw .refused(name: Self.noMonitor, message: "Mutter has no monitor \(wanted); it has: \(names)")
-        }
-        return wanted
-    }
-
     // MARK: - Errors
-
-    private static let noMonitor = "no-monitor"
 
     private static func explain(_ error: BusError) -> SourceError {
         switch error {
-        case .refused(noMonitor, let message):
+        case .refused(MutterMonitor.missing, let message):
             .unavailable(cause: "output_unknown", detail: "\(message).")
         case .refused(let name, let message) where name.hasSuffix("ServiceUnknown") || name.contains("Spawn"):
             .unavailable(

@@ -9,6 +9,8 @@ package struct KeptSnapshot: Sendable, Equatable {
     package let captured: UInt64
     /// Clockwise quarter turns that make it upright, 0 to 3.
     package let orientation: UInt8
+    /// What its coordinates mean; 0 if the agent does not say. See ``Snapshot/Picture/geometry``.
+    package let geometry: UInt32
     package let bytes: ByteBuffer
     /// When it was requested. It shows the screen at that instant or later.
     package let asked: NIODeadline
@@ -17,6 +19,7 @@ package struct KeptSnapshot: Sendable, Equatable {
         size = picture.size
         captured = picture.captured
         orientation = picture.orientation
+        geometry = picture.geometry
         bytes = ByteBuffer(bytes: picture.bytes)
         self.asked = asked
     }

@@ -8,6 +8,8 @@ import Wire
 enum ViewerEvent {
     /// The version of the protocol in docs/reference/websocket.md.
     private static let version = 1
+    /// The version of the messages that act on the screen.
+    private static let controlVersion = 1
 
     @MediaLoop
     static func hello(_ session: Session) -> JSONValue {
@@ -29,11 +31,39 @@ enum ViewerEvent {
 
     static func feed(_ feed: String) -> JSONValue { ["type": "feed", "feed": .string(feed)] }
 
-    static func size(_ configuration: StreamConfiguration) -> JSONValue {
+    static func size(_ header: UnitHeader) -> JSONValue {
         [
-            "type": "size", "width": .integer(configuration.size.width), "height": .integer(configuration.size.height),
-            "orientation": JSONValue(configuration.orientation),
+            "type": "size", "width": .integer(header.size.width), "height": .integer(header.size.height),
+            "orientation": JSONValue(header.orientation), "geometry": JSONValue(header.geometry),
         ]
+    }
+
+    /// Returns the event about acting on the screen.
+    ///
+    /// - Parameters:
+    ///   - why: Why the viewer may not act; `nil` if it may.
+    ///   - controller: The caller that controls the device; `nil` for none.
+    ///   - wasTaken: Whether another caller has ended the viewer's control.
+    static func control(
+        why: String?,
+        isMine: Bool,
+        controller: String?,
+        input: InputCapabilities?,
+        wasTaken: Bool
+    ) -> JSONValue {
+        [
+            "type": "control", "version": .integer(controlVersion), "may": .bool(why == nil), "why": JSONValue(why),
+            "mine": .bool(isMine), "controller": JSONValue(controller),
+            "input": input.flatMap { try? JSONValue(encoding: InputDevicesReport($0)) } ?? .null,
+            "ended": wasTaken ? "taken" : .null,
+        ]
+    }
+
+    /// Returns the event for input that was not accepted.
+    ///
+    /// - Parameter count: How many messages were refused for this reason since the last such event.
+    static func refused(_ reason: String, _ detail: String, count: Int) -> JSONValue {
+        ["type": "refused", "reason": .string(reason), "detail": .string(detail), "count": .integer(count)]
     }
 
     /// Returns the event for a gap.

@@ -85,6 +85,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
             // A peer that does not read gets none: only the latest Ping needs an answer (section 5.5.3).
             case .pong(let payload): if context.channel.isWritable { send(.pong, payload, context: context) }
             case .message(let text): received(text, context: context)
+            case .input(let bytes): received(bytes, context: context)
             case .close(let close):
                 var data = ByteBuffer(integer: close.code)
                 data.writeString(close.reason)
@@ -118,6 +119,16 @@ final class WebSocketHandler: ChannelDuplexHandler {
                 MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.presented(pts, at: instant) } }
             case .unknown: break
             }
+        } catch {
+            perform(machine.close(.init(.policyViolation, "\(error)"), now: .now()), context: context)
+        }
+    }
+
+    private func received(_ bytes: [UInt8], context: ChannelHandlerContext) {
+        let viewer = viewer
+        do {
+            let input = try ViewerInput(parsing: bytes)
+            MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.control?.received(input) } }
         } catch {
             perform(machine.close(.init(.policyViolation, "\(error)"), now: .now()), context: context)
         }

@@ -44,6 +44,8 @@ package struct WebSocketMachine: Sendable {
         case pong([UInt8])
         /// A complete text message has arrived.
         case message(String)
+        /// A complete binary message has arrived.
+        case input([UInt8])
         /// Send Close, and nothing after it.
         case close(WebSocketClose)
         /// Close the connection once all output is written.
@@ -62,8 +64,8 @@ package struct WebSocketMachine: Sendable {
     private let policy: Policy
     private var state = State.open
     private var frames: TokenBucket
-    /// The text message received so far; `nil` between messages.
-    private var fragments: [UInt8]?
+    /// The message received so far; `nil` between messages.
+    private var fragments: (opcode: WebSocketOpcode, bytes: [UInt8])?
 
     /// Payloads of the pings that have no answer yet.
     private var pings: [[UInt8]] = []
@@ -97,13 +99,12 @@ package struct WebSocketMachine: Sendable {
         case .ping: return [.pong(payload)]
         case .pong: return pong(payload, now: now)
         case .connectionClose: return peerCloses(payload, now: now)
-        case .text:
+        case .text, .binary:
             guard fragments == nil else { return violation("a message inside another", now: now) }
-            return part(payload, isLast: frame.fin, now: now)
+            return part(payload, of: (frame.opcode, []), isLast: frame.fin, now: now)
         case .continuation:
-            guard fragments != nil else { return violation("nothing to continue", now: now) }
-            return part(payload, isLast: frame.fin, now: now)
-        case .binary: return close(.init(.unacceptableData, "messages are text"), now: now)
+            guard let fragments else { return violation("nothing to continue", now: now) }
+            return part(payload, of: fragments, isLast: frame.fin, now: now)
         default: return violation("reserved opcode", now: now)
         }
     }
@@ -117,15 +118,18 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    private mutating func part(_ payload: [UInt8], isLast: Bool, now: NIODeadline) -> [Action] {
-        var message = fragments ?? []
-        message.append(contentsOf: payload)
+    /// - Parameter beginning: The parts of the message before this one.
+    private mutating func part(
+        _ payload: [UInt8],
+        of beginning: (opcode: WebSocketOpcode, bytes: [UInt8]),
+        isLast: Bool,
+        now: NIODeadline
+    ) -> [Action] {
+        let message = beginning.bytes + payload
         guard message.count <= policy.maximumMessage else { return tooLong(now: now) }
-        guard isLast else {
-            fragments = message
-            return []
-        }
-        fragments = nil
+        fragments = isLast ? nil : (beginning.opcode, message)
+        guard isLast else { return [] }
+        if beginning.opcode == .binary { return [.input(message)] }
         guard let text = String(validating: message, as: UTF8.self) else {
             return close(.init(.dataInconsistentWithMessage, "not UTF-8"), now: now)
         }

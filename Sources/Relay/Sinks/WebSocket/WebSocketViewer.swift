@@ -1,4 +1,6 @@
 import HeliographAPI
+import Logging
+import Media
 import NIOCore
 import NIOWebSocket
 
@@ -34,9 +36,13 @@ final class WebSocketViewer: RenditionViewer {
     private var presentations: PresentationLedger
     private var statistics: ViewerStatistics
     private var ticks: RepeatedTask?
+    /// The viewer's control of the device.
+    private(set) var control: ViewerControl?
     // The last events that the viewer got.
     private var source: String?
     private var configuration: StreamConfiguration?
+    /// The last picture whose size and geometry the viewer was told.
+    private var measured: UnitHeader?
     private var lastPTS: Int64?
     /// The PTS of the last picture that it claims to have presented.
     private var presentedPTS: Int64?
@@ -46,7 +52,17 @@ final class WebSocketViewer: RenditionViewer {
     /// - Parameters:
     ///   - container: `nil` for Annex B.
     ///   - join: `nil` for the session's setting.
-    init(session: Session, channel: any Channel, container: Container?, join: Join?, limits: ViewerQueue.Limits) {
+    ///   - right: Whether it may act on the screen.
+    init(
+        session: Session,
+        of broadcast: Broadcast?,
+        channel: any Channel,
+        container: Container?,
+        join: Join?,
+        limits: ViewerQueue.Limits,
+        right: ControlRight,
+        logger: Logger
+    ) {
         self.session = session
         self.channel = channel
         format = container.map(StreamFormat.container) ?? .bare(.annexB)
@@ -56,13 +72,15 @@ final class WebSocketViewer: RenditionViewer {
         stopwatch = HandoverLatency.Stopwatch(session.handoverLatency)
         presentations = PresentationLedger(now: now)
         statistics = ViewerStatistics(session.stream, now: now)
+        control = ViewerControl(of: self, session: session, on: broadcast, right: right, logger: logger)
     }
 
     // MARK: The connection's side
 
     /// Begins once the connection is a WebSocket.
     func begin() {
-        send([text(ViewerEvent.hello(session))] + sourceChange())
+        let events = [control?.change()].compactMap(\.self)
+        send([Self.text(ViewerEvent.hello(session))] + sourceChange() + events.map(Self.text))
         guard session.admit(self, join: join) else {
             // There was room when the upgrade was accepted.
             return close(.init(WebSocketClose.tryAgainLater, "the session has ended or is full"))
@@ -75,6 +93,7 @@ final class WebSocketViewer: RenditionViewer {
 
     /// Ends the viewer after its connection has closed.
     func leave() {
+        control?.end()
         ended = true
         ticks?.cancel()
         session.remove(self)
@@ -102,13 +121,15 @@ final class WebSocketViewer: RenditionViewer {
     func miss() { queue.miss() }
 
     func finish() {
+        control?.end()
         ticks?.cancel()
         close(.init(.goingAway, "the session has ended"))
     }
 
     func close(because reason: ViewerClosure) {
+        control?.end()
         ticks?.cancel()
-        send([text(ViewerEvent.end(reason))])
+        send([Self.text(ViewerEvent.end(reason))])
         let code = reason == .memory ? WebSocketClose.tryAgainLater : WebSocketClose.fellBehind
         close(.init(code, reason.rawValue))
     }
@@ -123,8 +144,8 @@ final class WebSocketViewer: RenditionViewer {
         let now = NIODeadline.now()
         while bytes < Self.window, let entry = queue.next() {
             let (unit, before) = (entry.unit, messages.count)
-            if entry.lost > 0 { messages.append(text(ViewerEvent.resync(dropped: entry.lost))) }
-            messages += configurationChange(of: entry.rendered)
+            if entry.lost > 0 { messages.append(Self.text(ViewerEvent.resync(dropped: entry.lost))) }
+            messages += sizeChange(of: unit.header) + configurationChange(of: entry.rendered)
             messages.append(
                 Message(
                     opcode: .binary,
@@ -146,10 +167,11 @@ final class WebSocketViewer: RenditionViewer {
         var messages = sourceChange()
         let behind = presentedPTS.flatMap { presented in lastPTS.map { max(0, $0 - presented) } }
         if let event = statistics.due(session, delivered: queue.counters, behind: behind, now: now) {
-            messages.append(text(event))
+            messages.append(Self.text(event))
         }
         // Events describe the present, so a full connection skips them and gets later ones.
         if hasRoom { send(messages) }
+        control?.tick()
     }
 
     // MARK: Messages
@@ -159,7 +181,7 @@ final class WebSocketViewer: RenditionViewer {
         let current = session.stream.feed.rawValue
         guard current != source else { return [] }
         source = current
-        return [text(ViewerEvent.feed(current))]
+        return [Self.text(ViewerEvent.feed(current))]
     }
 
     /// Returns the message for another configuration, if it has changed.
@@ -167,17 +189,27 @@ final class WebSocketViewer: RenditionViewer {
         guard var next = rendered.unit.configuration else { return [] }
         if let beginning = rendered.beginning { next.preamble = Array(beginning.readableBytesView) }
         guard next != configuration else { return [] }
-        defer { configuration = next }
-        let message = Message(opcode: .binary, payload: next.message)
-        let isSame = configuration?.size == next.size && configuration?.orientation == next.orientation
-        return isSame ? [message] : [text(ViewerEvent.size(next)), message]
+        configuration = next
+        return [Message(opcode: .binary, payload: next.message)]
     }
 
-    private func text(_ event: JSONValue) -> Message {
+    /// Returns the event for another size, orientation or geometry of the pictures, if it has changed.
+    private func sizeChange(of header: UnitHeader) -> [Message] {
+        defer { measured = header }
+        let isSame =
+            measured.map {
+                ($0.size, $0.orientation, $0.geometry) == (header.size, header.orientation, header.geometry)
+            } ?? false
+        return isSame ? [] : [Self.text(ViewerEvent.size(header))]
+    }
+
+    private static func text(_ event: JSONValue) -> Message {
         Message(opcode: .text, payload: ByteBuffer(string: event.text))
     }
 
-    private func close(_ close: WebSocketClose) {
+    func tell(_ events: [JSONValue]) { send(events.map(Self.text)) }
+
+    func close(_ close: WebSocketClose) {
         ended = true
         let channel = channel
         channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }

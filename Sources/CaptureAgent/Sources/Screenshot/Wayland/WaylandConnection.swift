@@ -13,18 +13,31 @@ struct WaylandOutput {
     var size: PictureSize?
     /// Clockwise quarter turns, 0 to 3, that make the monitor's picture upright.
     var orientation: UInt8 = 0
+    /// Whether the monitor's picture is mirrored, left to right, before it is turned.
+    var isMirrored = false
+    /// How many pixels of the monitor are one logical pixel, rounded up.
+    var scale = 1
 }
 
-/// A connection to a Wayland compositor with the objects that screenshots need. Used in one thread.
+/// An object that the compositor offers.
+struct WaylandGlobal {
+    /// Its number in the registry.
+    let name: UInt32
+    let interface: String
+    let version: UInt32
+}
+
+/// A connection to a Wayland compositor with its outputs and the objects that screenshots need. Used in one thread.
 final class WaylandConnection {
     /// How long the compositor may take to answer, in ns.
     private static let answerTimeout: UInt64 = .milliseconds(3_000)
 
     private let display: OpaquePointer
-    private let registry: OpaquePointer
+    let registry: OpaquePointer
     private(set) var sharedMemory: OpaquePointer?
     private(set) var screencopyManager: OpaquePointer?
     private(set) var outputs: [WaylandOutput] = []
+    private(set) var globals: [WaylandGlobal] = []
 
     /// Connects to the compositor of WAYLAND_DISPLAY and asks for its objects.
     init() throws(SourceError) {
@@ -49,6 +62,11 @@ final class WaylandConnection {
     func close() {
         wl_display_disconnect(display)
     }
+
+    /// Returns the object with an interface, if the compositor offers it.
+    func global(_ interface: String) -> WaylandGlobal? { globals.first { $0.interface == interface } }
+
+    func global(_ interface: UnsafePointer<CChar>) -> WaylandGlobal? { global(String(cString: interface)) }
 
     /// A descriptor that is readable when ``processEvents()`` has work.
     var descriptor: Int32 { wl_display_get_fd(display) }
@@ -87,7 +105,8 @@ final class WaylandConnection {
         }
     }
 
-    private func roundTrip() throws(SourceError) {
+    /// Waits until the compositor has handled all requests.
+    func roundTrip() throws(SourceError) {
         var isAnswered = false
         guard let callback = wl_display_sync(display) else { throw Self.unavailable("no memory") }
         try withUnsafeMutablePointer(to: &isAnswered) { answered throws(SourceError) in
@@ -118,6 +137,7 @@ final class WaylandConnection {
     // MARK: - Events
 
     fileprivate func globalAdded(_ global: UInt32, interface: String, version: UInt32) {
+        globals.append(WaylandGlobal(name: global, interface: interface, version: version))
         switch interface {
         case "wl_shm":
             sharedMemory = cwayland_bind_shm(registry, global)
@@ -133,6 +153,7 @@ final class WaylandConnection {
     }
 
     fileprivate func globalRemoved(_ global: UInt32) {
+        globals.removeAll { $0.name == global }
         guard let index = outputs.firstIndex(where: { $0.global == global }) else { return }
         wl_output_destroy(outputs.remove(at: index).proxy)
     }
@@ -170,14 +191,19 @@ nonisolated(unsafe) private let outputEvents = permanent(
     wl_output_listener(
         geometry: { data, output, _, _, _, _, _, _, _, transform in
             // Transforms four to seven are mirrored before they are turned; the turn is the same.
-            data.map(connection)?.updateOutput(output) { $0.orientation = UInt8(truncatingIfNeeded: transform & 3) }
+            data.map(connection)?.updateOutput(output) {
+                $0.orientation = UInt8(truncatingIfNeeded: transform & 3)
+                $0.isMirrored = transform & 4 != 0
+            }
         },
         mode: { data, output, flags, width, height, _ in
             guard flags & UInt32(WL_OUTPUT_MODE_CURRENT.rawValue) != 0 else { return }
             data.map(connection)?.updateOutput(output) { $0.size = PictureSize(width: Int(width), height: Int(height)) }
         },
         done: { _, _ in },
-        scale: { _, _, _ in },
+        scale: { data, output, scale in
+            data.map(connection)?.updateOutput(output) { $0.scale = max(1, Int(scale)) }
+        },
         name: { data, output, name in
             data.map(connection)?.updateOutput(output) { $0.name = name.map { String(cString: $0) } }
         },

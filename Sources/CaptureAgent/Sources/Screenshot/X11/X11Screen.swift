@@ -43,11 +43,11 @@ struct X11Screen {
     }
 
     /// Returns its current area, or `nil` if the server does not report it or `stop` is set first.
-    func area(stop: Event) throws(SourceError) -> X11Area? {
+    func area(stop: Event?) throws(SourceError) -> X11Area? {
         let area: X11Area
         if let monitor {
             guard let found = try Self.monitors(of: connection, stop: stop).first(where: { $0.name == monitor }) else {
-                if stop.isSet { return nil }
+                if stop?.isSet == true { return nil }
                 throw .lost(cause: "output_gone", detail: "The monitor that is captured was removed.")
             }
             let size = PictureSize(width: Int(found.width), height: Int(found.height))

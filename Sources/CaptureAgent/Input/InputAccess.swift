@@ -1,0 +1,19 @@
+package import Wire
+
+/// The way to a desktop's input: what it offers, and virtual devices on demand.
+package protocol InputAccess: Sendable {
+    /// Finds out what the desktop offers, without making devices. Takes seconds if a service does not answer.
+    func capabilities() -> InputCapabilities
+    /// Makes the devices, and waits until programs can use them.
+    func open() throws(InputFailure) -> any InputBackend
+    /// Starts the guard of a backend, which releases what is held if this process dies or hangs.
+    func startGuard() throws(InputFailure) -> (any InputGuarding)?
+}
+
+/// A guard that releases what is held if this process dies or hangs.
+package protocol InputGuarding: AnyObject {
+    /// Says what is held from now on.
+    func held(_ held: [HeldInput.Item])
+    /// Ends the guard. It releases what it knows to be held. Must be called once.
+    func close()
+}

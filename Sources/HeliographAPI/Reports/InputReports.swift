@@ -1,0 +1,92 @@
+package import Wire
+
+/// How an agent can act on its screen.
+package struct InputDevicesReport: APIModel, Equatable {
+    package var backend = ""
+    package var pointer = false
+    package var keyboard = false
+    package var touch = false
+    package var smoothScroll = false
+    package var anyCharacter = false
+    package var problem: String?
+
+    package init() {}
+
+    package init(_ capabilities: InputCapabilities) {
+        backend = capabilities.backend
+        pointer = capabilities.pointer
+        keyboard = capabilities.keyboard
+        touch = capabilities.touch
+        smoothScroll = capabilities.smoothScroll
+        anyCharacter = capabilities.anyCharacter
+        problem = capabilities.problem
+    }
+
+    package static let schema = Schema.report(
+        "InputDevices",
+        [
+            Field("backend", .text, "`wlroots`, `mutter`, `x11`, or `none`."),
+            Field("pointer", .bool, "Whether there is a pointer with buttons and a wheel."),
+            Field("keyboard", .bool), Field("touch", .bool),
+            Field("smoothScroll", .bool, "Whether it scrolls by less than a notch of a wheel."),
+            Field("anyCharacter", .bool, "Whether it types characters that the keyboard's layout lacks."),
+            Field(
+                "problem",
+                .text.orNull,
+                "Why there is no backend, and what to do, for people; null if there is one."
+            ),
+        ]
+    )
+}
+
+/// The answer to actions.
+package struct ActionsReport: APIModel {
+    package var device = ""
+    package var session: UInt32?
+    package var at = ""
+    package var startPts: Int64?
+    package var pts: Int64?
+    package var steps = 0
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "ActionsDone",
+        [
+            Field("device", .text),
+            Field("session", .anyInteger.orNull, "The session's id; null if the actions have no places and none runs."),
+            Field("at", .date, "Just before the desktop got the last event."),
+            Field(
+                "startPts",
+                .anyInteger.orNull,
+                "Just before the desktop got the first event, on the session's clock, µs; null without a session."
+            ),
+            Field(
+                "pts",
+                .anyInteger.orNull,
+                "`at` on the session's clock, µs, for the `after` of a wait; null without a session."
+            ),
+            Field("steps", .count, "How many events and pauses the actions were."),
+        ]
+    )
+}
+
+/// The answer to a release.
+package struct ReleaseReport: APIModel {
+    package var device = ""
+    package var released = false
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Released",
+        [
+            Field("device", .text),
+            Field(
+                "released",
+                .bool,
+                "Whether an agent has released everything; false if none is linked that acts on the screen, and nothing is held."
+            ),
+        ]
+    )
+}
