@@ -106,7 +106,8 @@ let package = Package(
             name: "CXCB",
             providers: [
                 .apt([
-                    "libxcb1-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev", "libxcb-xtest0-dev",
+                    "libxcb1-dev", "libxcb-randr0-dev", "libxcb-res0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
+                    "libxcb-xtest0-dev",
                 ])
             ]
         ),
@@ -120,6 +121,7 @@ let package = Package(
         .target(name: "CColour", cSettings: cSettings),
         .target(name: "CPixels", cSettings: cSettings),
         .target(name: "CLinux", cSettings: cSettings),
+        .target(name: "CInput", cSettings: cSettings),
         .target(name: "CCrypto", cSettings: cSettings, linkerSettings: [.linkedLibrary("crypto")]),
         .target(name: "CCounterPattern", cSettings: cSettings),
 
@@ -127,13 +129,14 @@ let package = Package(
         .target(name: "Media", swiftSettings: swiftSettings),
         .target(name: "Packaging", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Pacing", dependencies: ["Media"], swiftSettings: swiftSettings),
-        .target(name: "Program", swiftSettings: swiftSettings),
+        .target(name: "Program", dependencies: ["CLinux"], swiftSettings: swiftSettings),
         .target(
             name: "Files",
             dependencies: [.product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: swiftSettings
         ),
-        .target(name: "Wire", dependencies: ["Media"], swiftSettings: swiftSettings),
+        .target(name: "Wire", dependencies: ["Media", "Program"], swiftSettings: swiftSettings),
+        .target(name: "Gamepads", dependencies: ["CInput", "Wire"], swiftSettings: swiftSettings),
         .target(name: "HeliographAPI", dependencies: ["Media", "Program", "Wire"], swiftSettings: swiftSettings),
         .target(
             name: "Access",
@@ -148,8 +151,8 @@ let package = Package(
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd",
-                "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV", "Media",
+                "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd",
+                "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV", "Gamepads", "Media",
                 "Pacing", "Program", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -205,12 +208,14 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "HeliographAPI", "Media", "Packaging", "Program", "Wire",
+                "Access", "CInput", "Gamepads", "HeliographAPI", "Media", "Packaging", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -318,12 +323,17 @@ let package = Package(
         .testTarget(
             name: "CaptureAgentTests",
             dependencies: [
-                "CaptureAgent", "CColour", "CLibAV", "CPipeWire", "Media", "Program", "TestSupport", "Wire",
+                "CaptureAgent", "CColour", "CInput", "CLibAV", "CPipeWire", "Gamepads", "Media", "Program",
+                "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),
-        .testTarget(name: "WireTests", dependencies: ["Media", "TestSupport", "Wire"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "WireTests",
+            dependencies: ["Media", "Program", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings
+        ),
         .target(
             name: "RelayTestSupport",
             dependencies: [

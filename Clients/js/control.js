@@ -1,5 +1,6 @@
 // Acts on the screen that a player shows: pointer, touches, keyboard, text.
 
+import { GamepadLink } from "./gamepad.js";
 import { encodedDistance, encodedPoint, input } from "./input.js";
 import { keysym } from "./keysyms.js";
 
@@ -59,13 +60,16 @@ export class Control extends EventTarget {
     this.keys = new Map();
     this.contacts = new Map();
     this.buttons = 0;
+    /** The gamepad of this machine that the device has. */
+    this.gamepad = new GamepadLink(this);
     this.makeField();
     this.listeners = this.listen();
   }
 
   /** Whether asking for control makes sense. */
   get isPossible() {
-    return this.relay.may && this.relay.input !== null && this.relay.input.backend !== "none";
+    const { may, input } = this.relay;
+    return may && input !== null && (input.backend !== "none" || input.gamepads?.length > 0);
   }
 
   /** Asks for control. Call it in a handler of a click or a key. @param {boolean} [takes] Also from another caller. */
@@ -168,6 +172,8 @@ export class Control extends EventTarget {
       this.ended(this.state === "off" ? this.reason : "The connection was lost.");
     } else if (event.type === "refused") {
       this.refused(event);
+    } else if (event.type === "gamepad") {
+      this.gamepad.told(event);
     } else if (event.type === "control") {
       this.relay = event;
       if (event.mine && this.state === "asking") this.begin();
@@ -188,6 +194,7 @@ export class Control extends EventTarget {
   }
 
   refused({ reason, detail }) {
+    this.gamepad.refused({ reason });
     if (this.state === "asking") {
       return this.ended(reason === "controlled" ? `${this.controllerName} controls this device.` : detail);
     }
@@ -199,6 +206,7 @@ export class Control extends EventTarget {
     this.state = "on";
     this.began = performance.now();
     this.beat = setInterval(() => this.send(input.beat()), beatInterval);
+    this.gamepad.start();
     this.field.value = filler;
     this.mark();
     // The focus may have gone while the relay was asked.
@@ -212,6 +220,7 @@ export class Control extends EventTarget {
     clearTimeout(this.escapeTimer);
     clearTimeout(this.moveTimer);
     clearInterval(this.beat);
+    this.gamepad.stop();
     this.moveTimer = this.nextMove = undefined;
     this.keys.clear();
     this.contacts.clear();

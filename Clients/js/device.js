@@ -139,6 +139,89 @@ export class Device extends Screen {
     return this.relay.call("DELETE", `${this.path}/actions`, { query: { take } });
   }
 
+  // The clipboard
+
+  /**
+   * Returns the text in the desktop's clipboard. Rejects with `empty_clipboard` if it has none.
+   *
+   * @param {object} [options]
+   * @param {boolean} [options.take] Takes the device from another controller at once.
+   * @param {AbortSignal} [options.signal]
+   * @returns {Promise<string>}
+   */
+  async clipboard(options) {
+    return (await this.#clipboard("text", options)).text();
+  }
+
+  /**
+   * Returns the PNG image in the desktop's clipboard. Rejects with `empty_clipboard` if it has none.
+   *
+   * @param {{ take?: boolean, signal?: AbortSignal }} [options]
+   * @returns {Promise<Blob>}
+   */
+  async clipboardImage(options) {
+    return (await this.#clipboard("png", options)).blob();
+  }
+
+  #clipboard(type, { take, signal } = {}) {
+    return this.relay.request("GET", `${this.path}/clipboard`, { query: { type, take }, signal });
+  }
+
+  /**
+   * Puts a text or a PNG image into the desktop's clipboard. Programs can paste it until another one sets the
+   * clipboard, or the capture agent ends.
+   *
+   * @param {string | Blob | ArrayBuffer | Uint8Array} content
+   * @param {{ take?: boolean, signal?: AbortSignal }} [options]
+   * @returns {Promise<object>}
+   */
+  setClipboard(content, { take, signal } = {}) {
+    const headers = { "Content-Type": typeof content === "string" ? "text/plain; charset=utf-8" : "image/png" };
+    return this.relay.call("PUT", `${this.path}/clipboard`, { query: { take }, body: content, headers, signal });
+  }
+
+  // Applications
+
+  /**
+   * Launches an application of the relay's configuration. If it fails, nothing of it keeps running.
+   *
+   *     const terminal = await device.launch("terminal", { wait: true });
+   *     await device.terminate(terminal.id);
+   *
+   * @param {string | null} name `null` with a desktop file.
+   * @param {object} [options]
+   * @param {string} [options.desktopFile] The id of a desktop file, in place of the name.
+   * @param {string[]} [options.arguments] For the application, if the configuration allows them.
+   * @param {boolean} [options.wait] Whether to wait until it has a window, which sway and X11 tell.
+   * @param {number} [options.timeout] How long to wait for the window, s. Default: 10.
+   * @param {boolean} [options.take] Takes the device from another controller at once.
+   * @param {AbortSignal} [options.signal] Stops waiting for the answer.
+   * @returns {Promise<{ id: string, name: string, running: boolean, pid: number | null }>}
+   */
+  launch(name, { signal, ...options } = {}) {
+    const body = Object.fromEntries(Object.entries({ name, ...options }).filter(([, value]) => value != null));
+    return this.relay.call("POST", `${this.path}/applications`, { body, signal });
+  }
+
+  /** Returns what was launched (`applications`), and what may be (`launchable`, `desktopFiles`). */
+  applications() {
+    return this.relay.call("GET", `${this.path}/applications`);
+  }
+
+  /** Gives the keyboard to the newest window of a launched application. @param {string} id */
+  focusApplication(id, { take = false } = {}) {
+    return this.relay.call("POST", `${this.#application(id)}/focus`, { body: { take } });
+  }
+
+  /** Ends all processes of a launched application, and returns how it ended. @param {string} id */
+  terminate(id, { take } = {}) {
+    return this.relay.call("DELETE", this.#application(id), { query: { take } });
+  }
+
+  #application(id) {
+    return `${this.path}/applications/${encodeURIComponent(id)}`;
+  }
+
   // Pictures to wait for
 
   /** Lists the templates. @returns {Promise<object[]>} */

@@ -108,10 +108,16 @@ void cwayland_virtual_pointer_button(struct cwayland_virtual_pointer *pointer, u
     SEND(pointer, POINTER_FRAME, 0);
 }
 
-void cwayland_virtual_pointer_scroll(struct cwayland_virtual_pointer *pointer, uint32_t time, wl_fixed_t dx, wl_fixed_t dy) {
+static void scroll_axis(struct cwayland_virtual_pointer *pointer, uint32_t time, uint32_t axis, wl_fixed_t distance) {
+    if (!distance) return;
+    SEND(pointer, POINTER_AXIS, 0, time, axis, distance);
+    // wlroots takes a source for that of the axis before it. If two axes of a frame have different ones, it aborts.
     SEND(pointer, POINTER_AXIS_SOURCE, 0, WL_POINTER_AXIS_SOURCE_CONTINUOUS);
-    if (dx) SEND(pointer, POINTER_AXIS, 0, time, WL_POINTER_AXIS_HORIZONTAL_SCROLL, dx);
-    if (dy) SEND(pointer, POINTER_AXIS, 0, time, WL_POINTER_AXIS_VERTICAL_SCROLL, dy);
+}
+
+void cwayland_virtual_pointer_scroll(struct cwayland_virtual_pointer *pointer, uint32_t time, wl_fixed_t dx, wl_fixed_t dy) {
+    scroll_axis(pointer, time, WL_POINTER_AXIS_HORIZONTAL_SCROLL, dx);
+    scroll_axis(pointer, time, WL_POINTER_AXIS_VERTICAL_SCROLL, dy);
     SEND(pointer, POINTER_FRAME, 0);
 }
 

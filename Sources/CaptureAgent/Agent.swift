@@ -31,9 +31,13 @@ package final class Agent: Sendable {
     private let stopEvent: Event
     private let screen: Screen
     private let catalogue: EncoderCatalogue
+    private let launches = Launches()
+    /// Of the gamepad of whichever link there is, so that a link needs no descriptor but its own.
+    private let gamepadChanged: Event
 
     package init(configuration: AgentConfiguration, logger: Logger) throws(ResourceShortage) {
         stopEvent = try Event()
+        gamepadChanged = try Event()
         self.configuration = configuration
         self.logger = logger
         let screen = Screen()
@@ -77,7 +81,26 @@ package final class Agent: Sendable {
             stopEvent.set()
             slate?.join()
         }
-        let inputs = try InputDesk(InputBackendChoice(configuration.source))
+        let choice = InputBackendChoice(configuration.source, configuration.input, role: configuration.role)
+        let consent = try choice.isPortal ? PortalConsent(timeout: UInt64(configuration.consentTimeout * 1e9)) : nil
+        let access: any InputAccess = if let consent { consent } else { choice }
+        let clipboard = try ClipboardDesk(ClipboardBackendChoice(configuration.source), stop: stopEvent) {
+            access.refusal()
+        }
+        let clipboardThread = try WorkerThread(name: "clipboard") { clipboard.run() }
+        defer {
+            stopEvent.set()
+            clipboardThread.join()
+        }
+        let inputs = try InputDesk(access) { capabilities in
+            capabilities.clipboard = clipboard.isAvailable
+            capabilities.gamepads = access.refusal() == nil ? GamepadDiagnosis.possible : []
+        }
+        let asking = try startAsking(consent, inputs)
+        defer {
+            stopEvent.set()
+            asking?.join()
+        }
         let inputThread = try WorkerThread(name: "input") { [screen] in inputs.run(screen.inputSubject(of:)) }
         defer {
             inputs.close()
@@ -92,7 +115,7 @@ package final class Agent: Sendable {
             do throws(LinkError) {
                 let link = try connect(source: source, decoder: &decoder)
                 logger.info("linked to the relay")
-                reason = serve(link, inputs, decoder: &decoder)
+                reason = serve(link, access, inputs, clipboard, decoder: &decoder)
                 lastSeen = MonotonicClock.now
                 logger.info("link ended: \(reason)")
             } catch {
@@ -106,7 +129,10 @@ package final class Agent: Sendable {
             }
             let now = MonotonicClock.now
             let giveUp = lastSeen + UInt64(configuration.relayAbsence * 1e9)
-            if now >= giveUp { return .relayAway(reason.description) }
+            if now >= giveUp {
+                launches.endAll { stopEvent.isSet }
+                return .relayAway(reason.description)
+            }
             if now - attempted > Self.healthyLink { pause = Self.firstPause }
             if stopEvent.wait(until: min(now + pause, giveUp)) { return .stopped }
             pause = min(pause * 2, Self.longestPause)
@@ -116,6 +142,13 @@ package final class Agent: Sendable {
     private func startSlate() throws(ResourceShortage) -> WorkerThread {
         let loop = SlateLoop(screen: screen, delay: UInt64(configuration.slateDelay * 1e9))
         return try WorkerThread(name: "slate") { [stopEvent] in loop.run(until: stopEvent) }
+    }
+
+    private func startAsking(_ consent: PortalConsent?, _ inputs: InputDesk) throws(ResourceShortage) -> WorkerThread? {
+        guard let consent else { return nil }
+        return try WorkerThread(name: "input-consent") { [stopEvent] in
+            consent.run(stop: stopEvent) { inputs.desktopChanged() }
+        }
     }
 
     // MARK: - Link
@@ -139,7 +172,13 @@ package final class Agent: Sendable {
     }
 
     /// Serves one link until it ends.
-    private func serve(_ link: RelayLink, _ inputs: InputDesk, decoder: inout PacketDecoder) -> LinkError {
+    private func serve(
+        _ link: RelayLink,
+        _ access: any InputAccess,
+        _ inputs: InputDesk,
+        _ clipboard: ClipboardDesk,
+        decoder: inout PacketDecoder
+    ) -> LinkError {
         let snapshots = SnapshotDesk { link.send(.snapshot($0, link.takesInputs ? $1 : $1.withoutGeometry)) }
         let watches = WatchDesk {
             link.send(.watched($0, $1))
@@ -149,6 +188,21 @@ package final class Agent: Sendable {
         screen.attach(link, snapshots: snapshots, watches: watches, inputs: inputs)
         defer { screen.detach() }
         do throws(ResourceShortage) {
+            let applications = ApplicationDesk(launches, windows: WindowsChoice(configuration.source)) {
+                link.send(.applicationDone($0))
+            }
+            defer { applications.close() }
+            let gamepad = GamepadDesk(changed: gamepadChanged) { type throws(InputFailure) in
+                if let refusal = access.refusal() { throw .unsupported(refusal) }
+                return try type.device()
+            } send: {
+                link.send(.gamepadFeedback($0))
+            }
+            let gamepadThread = try WorkerThread(name: "gamepad") { gamepad.run() }
+            defer {
+                gamepad.close()
+                gamepadThread.join()
+            }
             let watchThread = try WorkerThread(name: "watches") { [screen] in
                 watches.run(screen.watchSubject(of:))
             }
@@ -173,12 +227,10 @@ package final class Agent: Sendable {
                 link.close()
                 writer.join()
             }
-            inputs.attach { capabilities in
-                if link.takesInputs { link.send(.inputs(capabilities)) }
-            }
+            inputs.attach { if link.takesInputs { link.send(.inputs($0)) } }
             // First of all, what is held is released.
             defer { inputs.detach() }
-            return followOrders(link, snapshots, watches, inputs, &decoder)
+            return followOrders(link, snapshots, watches, inputs, clipboard, gamepad, applications, &decoder)
         } catch {
             return .shortage(error)
         }
@@ -197,6 +249,9 @@ package final class Agent: Sendable {
         _ snapshots: SnapshotDesk,
         _ watches: WatchDesk,
         _ inputs: InputDesk,
+        _ clipboard: ClipboardDesk,
+        _ gamepad: GamepadDesk,
+        _ applications: ApplicationDesk,
         _ decoder: inout PacketDecoder
     ) -> LinkError {
         do {
@@ -219,6 +274,10 @@ package final class Agent: Sendable {
                 case .unwatch(_, let watch): watches.end(watch)
                 case .input(let id, let order):
                     inputs.take(order, of: id) { link.send(.inputDone(id, $0)) }
+                case .clipboard(let order):
+                    clipboard.take(order) { link.send(.clipboardDone($0)) }
+                case .gamepad(let order): gamepad.take(order)
+                case .application(let order): applications.take(order)
                 case .stop(let stop):
                     logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()

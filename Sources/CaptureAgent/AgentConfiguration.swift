@@ -21,6 +21,8 @@ package struct AgentConfiguration: Sendable {
     package var device: String
     package var role: AgentRole
     package var source: Source
+    /// How the agent acts on the desktop.
+    package var input = InputChoice.auto
     /// The link token.
     package var token: String
     /// The directory for the portal's restore token.

@@ -21,7 +21,7 @@ struct CaptureAgentCommand: ParsableCommand {
             refused the agent.
             """,
         version: Release.current,
-        subcommands: [GuardInput.self]
+        subcommands: [GuardInput.self, GuardGamepad.self]
     )
 
     @Option(help: "The relay's address for agents, HOST:PORT with a numeric IPv4 host.")
@@ -75,6 +75,14 @@ struct CaptureAgentCommand: ParsableCommand {
 
     @Option(help: "Seconds that the command may take for a picture.")
     var commandTimeout = 5.0
+
+    @Option(
+        help: """
+            How to act on the desktop: auto for what it offers itself, portal for its portal, which asks a person at \
+            every start, uinput for virtual devices of the kernel, or off.
+            """
+    )
+    var input = InputChoice.auto
 
     @Option(help: "Where the portal's restore token is kept. Default: $XDG_STATE_HOME/heliograph.")
     var stateDirectory: String?
@@ -135,7 +143,7 @@ struct CaptureAgentCommand: ParsableCommand {
     private func printFindings() throws {
         signal(SIGPIPE, SIG_IGN)
         let directory = try stateDirectory ?? Self.defaultStateDirectory()
-        let findings = DesktopDiagnosis(stateDirectory: directory, device: device).findings()
+        let findings = DesktopDiagnosis(stateDirectory: directory, device: device, input: input).findings()
         print(String(decoding: try JSONEncoder().encode(findings), as: UTF8.self))
     }
 
@@ -156,7 +164,7 @@ struct CaptureAgentCommand: ParsableCommand {
         guard stateDirectory?.hasPrefix("/") ?? true else {
             throw ValidationError("--state-directory takes an absolute path.")
         }
-        guard let token = Self.environment("HELIOGRAPH_LINK_TOKEN") else {
+        guard let token = EnvironmentVariable.value("HELIOGRAPH_LINK_TOKEN") else {
             throw ValidationError("Set HELIOGRAPH_LINK_TOKEN to the token that the relay is configured with.")
         }
         // Child processes must not inherit the token.
@@ -173,6 +181,7 @@ struct CaptureAgentCommand: ParsableCommand {
             relayAbsence: relayAbsence
         )
         configuration.slateDelay = slateDelay
+        configuration.input = input
         return configuration
     }
 
@@ -232,15 +241,13 @@ struct CaptureAgentCommand: ParsableCommand {
         }
         return folder
     }
-
-    private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
 }
 
 extension AgentRole: ExpressibleByArgument {}
 
 extension CursorDrawing: ExpressibleByArgument {}
+
+extension InputChoice: ExpressibleByArgument {}
 
 extension ScreenContent: ExpressibleByArgument {}
 

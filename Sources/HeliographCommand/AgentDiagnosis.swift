@@ -16,6 +16,8 @@ struct AgentDiagnosis {
     let executable: String?
     /// The device; `nil` for the agent's default.
     let device: String?
+    /// How the agent would act on the desktop; `nil` for its default.
+    let input: InputChoice?
 
     /// Runs the agent and returns its findings, or one finding that says why it failed.
     func findings() async -> [Finding] {
@@ -34,7 +36,10 @@ struct AgentDiagnosis {
         do {
             let result = try await Subprocess.run(
                 program,
-                arguments: Arguments(["--diagnose"] + (device.map { ["--device", $0] } ?? [])),
+                arguments: Arguments(
+                    ["--diagnose"] + (device.map { ["--device", $0] } ?? [])
+                        + (input.map { ["--input", $0.rawValue] } ?? [])
+                ),
                 output: .bytes(limit: Self.longestAnswer),
                 error: .string(limit: Self.longestAnswer)
             )

@@ -16,6 +16,10 @@ struct CallPlace: Sendable {
         CallPlace(parameters: ["device": device, "name": name])
     }
 
+    static func application(_ id: String, of device: String) -> CallPlace {
+        CallPlace(parameters: ["device": device, "application": id])
+    }
+
     /// Returns the call's path for these parameters, chosen from its addresses. A call without parameters goes to the
     /// default device.
     func path(of route: Route) -> String {

@@ -30,11 +30,14 @@ struct DoctorCommand: AsyncParsableCommand {
     )
     var agent: String?
 
+    @Option(help: "The device's input in the relay's configuration: auto, portal, uinput or off. Default: auto.")
+    var input: InputChoice?
+
     @Flag(help: "Prints the findings as JSON.")
     var json = false
 
     func run() async throws {
-        let desktop = AgentDiagnosis(executable: agent, device: options.device)
+        let desktop = AgentDiagnosis(executable: agent, device: options.device, input: input)
         async let desktopFindings = desktop.findings()
         let findings = await RelayDiagnosis(address: options.address).findings() + desktopFindings
         let report = Report(healthy: !findings.contains { $0.verdict == .failure }, findings: findings)
@@ -53,3 +56,5 @@ struct DoctorCommand: AsyncParsableCommand {
         return finding.advice.map { "\(line)\n         -> \($0)" } ?? line
     }
 }
+
+extension InputChoice: ExpressibleByArgument {}

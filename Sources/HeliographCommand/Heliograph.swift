@@ -25,6 +25,10 @@ struct Heliograph: AsyncParsableCommand {
               heliograph type "Hello"
               heliograph press ctrl+s
 
+            Start a test from a known place:
+              heliograph launch terminal --wait
+              heliograph terminate terminal
+
             With several devices: `heliograph devices` lists them, and --device says which one is meant.
 
             When something does not work: heliograph doctor.
@@ -40,8 +44,9 @@ struct Heliograph: AsyncParsableCommand {
             StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, WatchCommand.self,
             SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, ClickCommand.self, TapCommand.self,
             DragCommand.self, SwipeCommand.self, ScrollCommand.self, TypeCommand.self, PressCommand.self,
-            ActionsCommand.self, ReleaseCommand.self, KeyframeCommand.self, SetCommand.self, DevicesCommand.self,
-            EventsCommand.self, KeysCommand.self, DrainCommand.self, DoctorCommand.self,
+            ClipboardCommand.self, ActionsCommand.self, ReleaseCommand.self, GamepadCommand.self, LaunchCommand.self,
+            FocusCommand.self, TerminateCommand.self, ApplicationsCommand.self, KeyframeCommand.self, SetCommand.self,
+            DevicesCommand.self, EventsCommand.self, KeysCommand.self, DrainCommand.self, DoctorCommand.self,
         ]
     )
 }

@@ -94,7 +94,8 @@ struct RelayClient: Sendable {
     /// Makes a call and returns the relay's answer.
     ///
     /// - Parameters:
-    ///   - upload: The image that the call takes instead of arguments.
+    ///   - upload: The content that the call takes as its body, beside arguments in the query.
+    ///   - type: The content's media type.
     ///   - json: The body that the call gets instead of `arguments`.
     ///   - limit: Most bytes of the answer.
     ///   - timeout: The time limit for the answer.
@@ -103,6 +104,7 @@ struct RelayClient: Sendable {
         _ arguments: Arguments = Arguments(),
         at place: CallPlace = .relay,
         upload: ByteBuffer? = nil,
+        type: String = "image/png",
         json: JSONValue? = nil,
         limit: Int = Self.maximumAnswer,
         timeout: TimeAmount = Self.answerTime
@@ -112,8 +114,9 @@ struct RelayClient: Sendable {
         request.method = HTTPMethod(rawValue: route.method.rawValue)
         let body = try json.map { Data($0.text.utf8) } ?? JSONEncoder().encode(arguments)
         if let upload {
-            request.headers.add(name: "content-type", value: "image/png")
+            request.headers.add(name: "content-type", value: type)
             request.body = .bytes(upload)
+            request.url += try Query.text(body)
         } else if route.takesBody {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))

@@ -8,9 +8,16 @@ enum Summary {
         line += ", source \(text(of: status.source))"
         if let frames = status.heartbeat?.rates.framesReceived { line += ", \(decimal(frames)) frames/s in" }
         if status.restarts > 0 { line += ", restarted \(status.restarts) times" }
-        var lines = [line] + status.sessions.map { "  " + text(of: $0) }
+        var lines =
+            [line] + (status.input.map { ["  " + text(of: $0)] } ?? []) + status.sessions.map { "  " + text(of: $0) }
         if let tls = status.tls { lines.append("TLS until \(tls.expires), SHA-256 fingerprint \(tls.fingerprint)") }
         return lines.joined(separator: "\n")
+    }
+
+    static func text(of input: InputDevicesReport) -> String {
+        if let problem = input.problem { return "input: none. \(problem)" }
+        let devices = [(input.pointer, "pointer"), (input.keyboard, "keyboard"), (input.touch, "touch")]
+        return "input: \(input.backend), \(devices.filter { $0.0 }.map { $0.1 }.joined(separator: ", "))"
     }
 
     static func text(of broadcast: BroadcastSummary) -> String {

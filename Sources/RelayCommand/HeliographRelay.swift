@@ -10,7 +10,7 @@ import Wire
 @main
 struct HeliographRelay: AsyncParsableCommand {
     /// How long a clean shutdown may take before the rest is cancelled.
-    private static let shutdownTime = Duration.seconds(7)
+    private static let shutdownTime = Duration.seconds(19)
 
     static let configuration = CommandConfiguration(
         commandName: "heliograph-relay",
@@ -18,8 +18,8 @@ struct HeliographRelay: AsyncParsableCommand {
         discussion: """
             Everything is driven over HTTP (docs/reference/api.md); begin with
               curl -X POST http://127.0.0.1:8420/screencapture/broadcast/start
-            or with `heliograph start`. SIGTERM and SIGINT end viewers' streams \
-            and the agent cleanly, within 8 s. SIGHUP reads the configuration file again and takes over \
+            or with `heliograph start`. SIGTERM and SIGINT end viewers' streams, \
+            launched applications and agents, within 20 s. SIGHUP reads the configuration file again and takes over \
             what can change while the relay runs; without a file, and when the relay's terminal closes, it does what SIGTERM does. \
             Under nohup it does nothing.
 

@@ -103,7 +103,7 @@ package struct InputReport: Sendable, Equatable {
 
 /// What an agent can do on its desktop. Sent after the link is made, and at every change.
 package struct InputCapabilities: Sendable, Equatable, Codable {
-    /// The backend: `wlroots`, `mutter`, `x11`; `none` without one.
+    /// The backend: `wlroots`, `mutter`, `x11`, `portal`, `uinput`; `none` without one.
     package var backend: String
     package var pointer: Bool
     package var keyboard: Bool
@@ -112,8 +112,12 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
     package var smoothScroll: Bool
     /// Whether every Unicode character can be typed; if not, only those of the desktop's keyboard layout.
     package var anyCharacter: Bool
+    /// Whether the agent reads and sets the desktop's clipboard; absent means no.
+    package var clipboard: Bool?
     /// Why there is no backend, and what to do; `nil` if there is one.
     package var problem: String?
+    /// The names of the ``GamepadType``s that the agent can make; absent means none.
+    package var gamepads: [String]?
 
     package init(
         backend: String,
@@ -122,7 +126,9 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
         touch: Bool = false,
         smoothScroll: Bool = false,
         anyCharacter: Bool = false,
-        problem: String? = nil
+        clipboard: Bool? = nil,
+        problem: String? = nil,
+        gamepads: [String]? = nil
     ) {
         self.backend = backend
         self.pointer = pointer
@@ -130,6 +136,8 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
         self.touch = touch
         self.smoothScroll = smoothScroll
         self.anyCharacter = anyCharacter
+        self.clipboard = clipboard
         self.problem = problem
+        self.gamepads = gamepads
     }
 }

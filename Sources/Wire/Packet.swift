@@ -21,6 +21,9 @@ package enum Packet: Sendable, Equatable {
     /// Ends a watch by its id.
     case unwatch(SessionID, watch: UInt32)
     case input(SessionID, InputOrder)
+    case clipboard(ClipboardOrder)
+    case application(ApplicationOrder)
+    case gamepad(GamepadOrder)
 
     // Agent to relay
     case hello(Hello)
@@ -39,8 +42,11 @@ package enum Packet: Sendable, Equatable {
     case tracks(DeviceTracks)
     case watched(SessionID, WatchReport)
     case inputDone(SessionID, InputReport)
+    case clipboardDone(ClipboardReport)
     /// What the agent can do on its desktop. Sent at every change.
     case inputs(InputCapabilities)
+    case applicationDone(ApplicationAnswer)
+    case gamepadFeedback(GamepadReport)
 
     package var type: PacketType {
         switch self {
@@ -56,6 +62,9 @@ package enum Packet: Sendable, Equatable {
         case .watch: .watch
         case .unwatch: .unwatch
         case .input: .input
+        case .clipboard: .clipboard
+        case .application: .application
+        case .gamepad: .gamepad
         case .hello: .hello
         case .heartbeat, .unreadHeartbeat: .heartbeat
         case .accessUnit: .accessUnit
@@ -69,6 +78,9 @@ package enum Packet: Sendable, Equatable {
         case .watched: .watched
         case .inputDone: .inputDone
         case .inputs: .inputs
+        case .clipboardDone: .clipboardDone
+        case .applicationDone: .applicationDone
+        case .gamepadFeedback: .gamepadFeedback
         }
     }
 
@@ -84,7 +96,8 @@ package enum Packet: Sendable, Equatable {
             .rested(let id, _), .rest(let id, _), .wake(let id), .watch(let id, _), .unwatch(let id, _),
             .watched(let id, _), .input(let id, _), .inputDone(let id, _):
             id
-        case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks, .inputs:
+        case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks, .inputs,
+            .clipboard, .clipboardDone, .application, .applicationDone, .gamepad, .gamepadFeedback:
             0
         }
     }

@@ -197,6 +197,12 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         case .input: return .input(session, try InputOrderBody.parse(body))
         case .inputDone: return .inputDone(session, try InputReportBody.parse(body))
         case .inputs: return .inputs(try json())
+        case .clipboard: return .clipboard(try ClipboardOrderBody.parse(body))
+        case .clipboardDone: return .clipboardDone(try ClipboardReportBody.parse(body))
+        case .gamepad: return .gamepad(try GamepadOrderBody.parse(body))
+        case .gamepadFeedback: return .gamepadFeedback(try GamepadReportBody.parse(body))
+        case .application: return .application(try json())
+        case .applicationDone: return .applicationDone(try json())
         }
     }
 }

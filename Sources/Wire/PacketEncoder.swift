@@ -60,6 +60,12 @@ extension Packet {
         case .input(_, let order): InputOrderBody.append(order, to: &bytes)
         case .inputDone(_, let report): InputReportBody.append(report, to: &bytes)
         case .inputs(let body): bytes.append(json: body)
+        case .clipboard(let order): ClipboardOrderBody.append(order, to: &bytes)
+        case .clipboardDone(let report): ClipboardReportBody.append(report, to: &bytes)
+        case .gamepad(let order): GamepadOrderBody.append(order, to: &bytes)
+        case .gamepadFeedback(let report): GamepadReportBody.append(report, to: &bytes)
+        case .application(let body): bytes.append(json: body)
+        case .applicationDone(let body): bytes.append(json: body)
         }
     }
 }

@@ -58,6 +58,9 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case watch = 10
     case unwatch = 11
     case input = 12
+    case clipboard = 13
+    case application = 14
+    case gamepad = 15
 
     case hello = 65
     case heartbeat = 66
@@ -72,16 +75,21 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case watched = 75
     case inputDone = 76
     case inputs = 77
+    case clipboardDone = 78
+    case applicationDone = 79
+    case gamepadFeedback = 80
 
     package var direction: Direction { Direction(type: rawValue) }
 
     /// The longest body, in bytes.
     package var maximumLength: Int {
         switch self {
-        case .accessUnit, .snapshot: PacketHeader.maximumLength
+        case .accessUnit, .snapshot, .clipboard, .clipboardDone: PacketHeader.maximumLength
         // Enough for a thousand sessions.
         case .heartbeat: 2 << 20
         case .watch: WatchBody.maximumByteCount
+        // In JSON, a byte of ``ApplicationOrder/maximumText`` may take six.
+        case .application: 1 << 20
         default: 256 << 10
         }
     }

@@ -42,6 +42,8 @@ struct InputDeskTests {
 
         func capabilities() -> InputCapabilities { state.withLock { $0.offers } }
 
+        func refusal() -> String? { nil }
+
         func open() throws(InputFailure) -> any InputBackend {
             try record("open")
             return FakeBackend(self)

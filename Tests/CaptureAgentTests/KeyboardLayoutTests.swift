@@ -144,9 +144,9 @@ struct X11SpareKeysTests {
     }
 }
 
-@Suite("Mutter's keymap")
-struct MutterKeymapTests {
-    private static func keymap(_ symbols: String) throws -> MutterKeymap {
+@Suite("A desktop's keymap")
+struct DesktopKeymapTests {
+    private static func keymap(_ symbols: String) throws -> DesktopKeymap {
         let text = """
             xkb_keymap {
             xkb_keycodes "x" { <A> = 38; <SH> = 50; <L3> = 92; <X> = 200; };
@@ -168,7 +168,7 @@ struct MutterKeymapTests {
             };
             };
             """
-        return try #require(MutterKeymap(Array(text.utf8)))
+        return try #require(DesktopKeymap(Array(text.utf8)))
     }
 
     @Test("keys are found by character, with their level")
@@ -197,7 +197,7 @@ struct MutterKeymapTests {
     @Test("other text is refused")
     func wrong() {
         for text in ["", "xkb_keymap {", "\u{0}", String(repeating: "{", count: 10_000)] {
-            #expect(MutterKeymap(Array(text.utf8)) == nil)
+            #expect(DesktopKeymap(Array(text.utf8)) == nil)
         }
     }
 }

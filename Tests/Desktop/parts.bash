@@ -47,9 +47,10 @@ configure() {
     ! $3 || parts+=(wireplumber)
     case $compositor in
     sway)
-        parts+=(sway portal-wlr portal)
+        parts+=(sway "$(portal_backend)" portal)
         configure_sway "$1" "$2"
         configure_portal
+        ! $remote || configure_remote
         ;;
     mutter) parts+=(mutter) ;;
     xvfb) parts=(xvfb) ;;
@@ -98,6 +99,8 @@ UseIn=sway
 EOF
     printf '[preferred]\ndefault=wlr\n' >"$run/portals/portals.conf"
 }
+
+portal_backend() { $remote && echo portal-remote || echo portal-wlr; }
 
 # With --ask each screencast needs consent: Tests/Desktop/desktop consent. Without an answer the dialog
 # stays.
@@ -178,6 +181,7 @@ command_of() {
         command=("$(libexec xdg-desktop-portal-wlr)" --loglevel=INFO "--config=$run/portal-wlr.conf")
         if needs_preload; then command=(env "LD_PRELOAD=$directory/bin/xdpw-shm-preload" "${command[@]}"); fi
         ;;
+    portal-remote) remote_command ;;
     portal) command=(env "XDG_DESKTOP_PORTAL_DIR=$run/portals" "$(libexec xdg-desktop-portal)" --verbose) ;;
     client)
         command=("$directory/bin/$(client_program)" --state "$counter_state" "$@")
@@ -223,6 +227,7 @@ is_up() {
     xvfb) [[ -s $run/display && -S /tmp/.X11-unix/X$(<"$run/display") ]] ;;
     permission-store) has_name org.freedesktop.impl.portal.PermissionStore ;;
     portal-wlr) has_name org.freedesktop.impl.portal.desktop.wlr ;;
+    portal-remote) has_name "$remote_name" ;;
     portal) portal_has_screencast ;;
     client) [[ -e $counter_state ]] ;;
     pointer) is_running pointer ;;

@@ -8,7 +8,7 @@
 # MARK: - Supervisor
 
 command_start() {
-    local place="" compositor=sway size=1280x720 hertz=60 client="" session_manager=true asks=false until_stdin_closes=false
+    local place="" compositor=sway size=1280x720 hertz=60 client="" session_manager=true asks=false remote=false until_stdin_closes=false
     parse_start "$@"
     umask 022
     check_requirements "$compositor"
@@ -27,6 +27,7 @@ parse_start() {
         --until-stdin-closes) until_stdin_closes=true ;;
         --no-session-manager) session_manager=false ;;
         --ask) asks=true ;;
+        --remote) remote=true ;;
         --compositor | --size | --refresh | --client)
             (($# >= 2)) || usage_error "$1 needs a value"
             case $1 in
@@ -45,6 +46,10 @@ parse_start() {
     [[ -n $place ]] || usage_error "start needs DIR"
     $session_manager || [[ $compositor != sway ]] || usage_error "sway's portal does not work without a session manager"
     ! $asks || [[ $compositor == sway ]] || usage_error "only sway's portal asks"
+    ! $remote || [[ $compositor == sway ]] || usage_error "only sway's portal lets programs act"
+    ! $remote || ! $asks || usage_error "--ask and --remote exclude each other"
+    ! $remote || /usr/bin/python3 -c 'import dbusmock' 2>/dev/null ||
+        fail "missing: dbusmock for python3; Scripts/packages desktop installs it"
     [[ $compositor != none || $client != counter ]] || usage_error "the counter client needs a compositor"
     [[ $compositor != none ]] || client=none
     [[ -n $client ]] || client=counter
@@ -86,7 +91,7 @@ start_keeper() {
 # Nothing but waiting, since a trap may come at any moment.
 supervise() {
     local attendant parent="" stdin="" ended="" status=0
-    member setsid "$here/desktop" attend "$directory" "$compositor" "$size" "$hertz" "$client" "$session_manager" "$asks" </dev/null &
+    member setsid "$here/desktop" attend "$directory" "$compositor" "$size" "$hertz" "$client" "$session_manager" "$asks" "$remote" </dev/null &
     attendant=$!
     if ((PPID > 1)); then
         # A poll, since a parent-death signal comes already when the parent's thread ends.
@@ -121,7 +126,7 @@ leave() {
 command_attend() {
     locate "$1"
     choose "$2"
-    asks=$7
+    asks=$7 remote=$8
     become_desktop_user
     prepare
     configure "$3" "$4" "$6"
@@ -162,8 +167,8 @@ bring_up_sway() {
     launch wireplumber
     await sway
     [[ $1 == none ]] || launch client
-    launch portal-wlr
-    await portal-wlr permission-store
+    launch "$(portal_backend)"
+    await "$(portal_backend)" permission-store
     launch portal
     await portal wireplumber
     [[ $1 == none ]] || await client

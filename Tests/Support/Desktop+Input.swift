@@ -36,8 +36,10 @@ extension Desktop {
     }
 
     /// Returns what the logging client got so far.
-    package func inputEvents() throws -> [InputEvent] {
-        let log = try String(contentsOf: directory.appendingPathComponent("run/input.log"), encoding: .utf8)
+    ///
+    /// - Parameter log: The name of its log, without `.log`.
+    package func inputEvents(in log: String = "input") throws -> [InputEvent] {
+        let log = try String(contentsOf: directory.appendingPathComponent("run/\(log).log"), encoding: .utf8)
         // The last line may be half written.
         let lines = log.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         return lines.compactMap(InputEvent.init)

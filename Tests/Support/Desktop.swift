@@ -29,12 +29,14 @@ package final class Desktop: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - asks: Whether its portal asks for each screencast: ``answer(_:)``.
+    ///   - letsProgramsAct: Whether its portal, which shares no screen, lets programs act: ``grant(devices:)``.
     ///   - client: Whether the counter is on its screen.
     package init(
         _ compositor: Compositor = .sway,
         size: String = "1280x720",
         sessionManager: Bool = true,
         asks: Bool = false,
+        letsProgramsAct: Bool = false,
         client: Bool = true
     ) throws {
         directory = URL(fileURLWithPath: "/tmp/heliograph-\(UUID().uuidString.prefix(8))")
@@ -43,7 +45,7 @@ package final class Desktop: @unchecked Sendable {
         process.arguments =
             ["start", directory.path, "--compositor", compositor.rawValue, "--size", size, "--until-stdin-closes"]
             + (sessionManager ? [] : ["--no-session-manager"]) + (asks ? ["--ask"] : [])
-            + (client ? [] : ["--client", "none"])
+            + (letsProgramsAct ? ["--remote"] : []) + (client ? [] : ["--client", "none"])
         process.standardInput = lifeline
         let output = Pipe()
         process.standardOutput = output
@@ -191,12 +193,12 @@ package final class Desktop: @unchecked Sendable {
     }
 
     @discardableResult
-    private func command(_ name: String, _ arguments: String...) throws -> String {
+    func command(_ name: String, _ arguments: String...) throws -> String {
         try command(name, arguments)
     }
 
     @discardableResult
-    private func command(_ name: String, _ arguments: [String]) throws -> String {
+    func command(_ name: String, _ arguments: [String]) throws -> String {
         let outcome = try Programs.run(Programs.desktop, [name, directory.path] + arguments)
         guard outcome.status == 0 else { throw Failure(message: outcome.errors) }
         return outcome.output

@@ -52,7 +52,9 @@ extension SystemTests {
             defer { relay.terminate() }
             let (before, status) = try examine(desktop, relay: relay)
             #expect(status == 0 && before.healthy, "\(before.findings)")
-            for check in ["relay", "broadcast", "agent", "pipewire", "screencast", "screenshots", "encoders", "state"] {
+            for check in [
+                "relay", "broadcast", "agent", "pipewire", "screencast", "screenshots", "encoders", "state", "input",
+            ] {
                 #expect(before.verdicts(check) == [.ok], "\(check): \(before.findings)")
             }
             #expect(before.verdicts("consent") == [.warning])

@@ -72,8 +72,9 @@ struct DecoderTests {
     func refusesALengthAboveTheTypesLimit(type: PacketType) {
         let limit =
             switch type {
-            case .accessUnit, .snapshot: 16 << 20
+            case .accessUnit, .snapshot, .clipboard, .clipboardDone: 16 << 20
             case .heartbeat: 2 << 20
+            case .application: 1 << 20
             // The fixed part, 32 ignored regions, a template of 1 MiB.
             case .watch: 24 + 32 * 8 + (1 << 20)
             default: 256 << 10
@@ -234,6 +235,63 @@ struct DecoderTests {
         var decoder = PacketDecoder(accepting: .agentToRelay)
         decoder.append(SamplePackets.hex("484C4757 01 4C 0000 00000001 000000") + [UInt8(body.count)] + body)
         #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test(
+        "refuses impossible orders about the clipboard",
+        arguments: [
+            "00000001 01 01", "00000001 00 01 0000", "00000001 03 01 0000", "00000001 01 00 0000",
+            "00000001 01 03 0000", "00000001 01 01 0000 61", "00000001 02 01 0000 FF", "00000001 02 02 0000 61",
+            "00000001 02 02 0000",
+        ]
+    )
+    func refusesAnImpossibleClipboardOrder(fields: String) {
+        let body = SamplePackets.hex(fields)
+        var decoder = PacketDecoder(accepting: .relayToAgent)
+        decoder.append(SamplePackets.hex("484C4757 01 0D 0000 00000000 000000") + [UInt8(body.count)] + body)
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test(
+        "refuses impossible answers about the clipboard",
+        arguments: [
+            "00000001 00 00", "00000001 00 00 0000 61", "00000001 00 03 0000", "00000001 00 01 0000 FF",
+            "00000001 00 02 0000 61", "00000001 08 00 0000", "00000001 01 01 0000", "00000001 01 00 0000 FF",
+        ]
+    )
+    func refusesAnImpossibleClipboardReport(fields: String) {
+        let body = SamplePackets.hex(fields)
+        var decoder = PacketDecoder(accepting: .agentToRelay)
+        decoder.append(SamplePackets.hex("484C4757 01 4E 0000 00000000 000000") + [UInt8(body.count)] + body)
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test("the largest content fits into a packet, and a larger text is refused")
+    func clipboardLimits() throws {
+        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        let size = ClipboardContent.Kind.png.maximumByteCount
+        let image = ClipboardContent(.png, signature + Array(repeating: 0, count: size - signature.count))
+        let packet = Packet.clipboard(ClipboardOrder(id: 1, request: .set(image)))
+        #expect(packet.encoded().count == PacketHeader.byteCount + PacketHeader.maximumLength)
+        var decoder = PacketDecoder(accepting: .relayToAgent)
+        decoder.append(packet.encoded())
+        #expect(try decoder.next() == packet)
+        let text = ClipboardContent(
+            .text,
+            Array(repeating: 0x61, count: ClipboardContent.Kind.text.maximumByteCount + 1)
+        )
+        decoder.append(Packet.clipboard(ClipboardOrder(id: 1, request: .set(text))).encoded())
+        #expect(throws: WireError.self) { try decoder.next() }
+    }
+
+    @Test("the longest texts of a launch fit into a packet, whatever their characters are")
+    func launchLimits() throws {
+        let launch = ApplicationLaunch(command: [String(repeating: "\u{1}", count: ApplicationOrder.maximumText)])
+        #expect(launch.textLength == ApplicationOrder.maximumText)
+        let packet = Packet.application(ApplicationOrder(order: 1, kind: .launch, applications: [], launch: launch))
+        var decoder = PacketDecoder(accepting: .relayToAgent)
+        decoder.append(packet.encoded())
+        #expect(try decoder.next() == packet)
     }
 
     @Test("an order without a problem decodes, and one with a problem does not")

@@ -1,4 +1,5 @@
 import Media
+import Program
 import Testing
 import Wire
 
@@ -177,7 +178,87 @@ enum SamplePackets {
             "484C4757 01 01 0000 00000000 00000047",
             json: #"{"heartbeatInterval":2000,"maximumQueuedMedia":1000,"takesInputs":true}"#
         ),
+        Frozen(
+            .clipboard(ClipboardOrder(id: 258, request: .get(.png))),
+            "484C4757 01 0D 0000 00000000 00000008",
+            hex: "00000102 01 02 0000"
+        ),
+        Frozen(
+            .clipboard(ClipboardOrder(id: 259, request: .set(ClipboardContent(.text, [0xC3, 0xA9])))),
+            "484C4757 01 0D 0000 00000000 0000000A",
+            hex: "00000103 02 01 0000 C3A9"
+        ),
+        Frozen(
+            .application(
+                ApplicationOrder(
+                    order: 258,
+                    kind: .launch,
+                    applications: [LaunchedProcess(id: "8d1f60c2b7a94e35")],
+                    launch: ApplicationLaunch(
+                        command: ["foot", "-e", "top"],
+                        directory: "/home/test",
+                        environment: ["LANG": "C"],
+                        windowTime: 2500
+                    )
+                )
+            ),
+            "484C4757 01 0E 0000 00000000 000000B7",
+            json:
+                #"{"applications":[{"id":"8d1f60c2b7a94e35"}],"kind":"launch","launch":{"command":["foot","-e","top"],"#
+                + #""directory":"/home/test","environment":{"LANG":"C"},"windowTime":2500},"order":258}"#
+        ),
+        Frozen(
+            .application(
+                ApplicationOrder(
+                    order: 259,
+                    kind: .terminate,
+                    applications: [
+                        LaunchedProcess(id: "8d1f60c2b7a94e35", process: ProcessIdentity(pid: 4711, started: 815))
+                    ]
+                )
+            ),
+            "484C4757 01 0E 0000 00000000 00000070",
+            json: #"{"applications":[{"id":"8d1f60c2b7a94e35","process":{"pid":4711,"started":815}}],"#
+                + #""kind":"terminate","order":259}"#
+        ),
         Frozen(.rested(7, Rested()), "484C4757 01 09 0000 00000007 00000018", json: #"{"inserted":0,"slots":0}"#),
+        Frozen(
+            .gamepad(GamepadOrder(id: 258, .connect(nil))),
+            "484C4757 01 0F 0000 00000000 00000008",
+            hex: "00000102 01 00 0000"
+        ),
+        Frozen(
+            .gamepad(GamepadOrder(id: 258, .connect(.dualsense))),
+            "484C4757 01 0F 0000 00000000 00000008",
+            hex: "00000102 01 02 0000"
+        ),
+        Frozen(
+            .gamepad(
+                GamepadOrder(
+                    id: 258,
+                    .state(
+                        GamepadState(
+                            buttons: [.south, .east, .mute],
+                            leftStick: GamepadState.Stick(x: 1, y: -2),
+                            rightStick: GamepadState.Stick(x: 32767, y: -32768),
+                            leftTrigger: 16,
+                            rightTrigger: 255,
+                            firstTouch: GamepadState.Touch(id: 5, x: 1919, y: 1079),
+                            turn: GamepadState.Vector(x: 1, y: 2, z: -3),
+                            acceleration: GamepadState.Vector(x: 0, y: 8192, z: -8192)
+                        )
+                    )
+                )
+            ),
+            "484C4757 01 0F 0000 00000000 0000002C",
+            hex: "00000102 02 00 0000 00040003 0001 FFFE 7FFF 8000 10 FF 05 077F 0437 00 0000 0000 "
+                + "0001 0002 FFFD 0000 2000 E000"
+        ),
+        Frozen(
+            .gamepad(GamepadOrder(id: 258, .disconnect)),
+            "484C4757 01 0F 0000 00000000 00000008",
+            hex: "00000102 03 00 0000"
+        ),
     ]
 
     private static func heartbeat(_ sessions: [SessionFigures], unchanged: [SessionID]? = nil) -> Packet {
@@ -398,15 +479,125 @@ enum SamplePackets {
             hex: "00000103 04 00 0002 0000000000000000 0000000000000000 C3A9"
         ),
         Frozen(
+            .clipboardDone(ClipboardReport(id: 258, outcome: .done)),
+            "484C4757 01 4E 0000 00000000 00000008",
+            hex: "00000102 00 00 0000"
+        ),
+        Frozen(
+            .clipboardDone(
+                ClipboardReport(
+                    id: 259,
+                    outcome: .content(
+                        ClipboardContent(.png, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+                    )
+                )
+            ),
+            "484C4757 01 4E 0000 00000000 00000010",
+            hex: "00000103 00 02 0000 89504E470D0A1A0A"
+        ),
+        Frozen(
+            .clipboardDone(ClipboardReport(id: 260, outcome: .refused(.empty, detail: "é"))),
+            "484C4757 01 4E 0000 00000000 0000000A",
+            hex: "00000104 03 00 0000 C3A9"
+        ),
+        Frozen(
+            .inputs(InputCapabilities(backend: "none", clipboard: true)),
+            "484C4757 01 4D 0000 00000000 0000007C",
+            json:
+                #"{"anyCharacter":false,"backend":"none","clipboard":true,"keyboard":false,"pointer":false,"smoothScroll":false,"touch":false}"#
+        ),
+        Frozen(
             .inputs(InputCapabilities(backend: "x11", pointer: true, keyboard: true, anyCharacter: true)),
             "484C4757 01 4D 0000 00000000 00000067",
             json:
                 #"{"anyCharacter":true,"backend":"x11","keyboard":true,"pointer":true,"smoothScroll":false,"touch":false}"#
         ),
         Frozen(
+            .applicationDone(
+                ApplicationAnswer(
+                    order: 258,
+                    applications: [
+                        ApplicationState(
+                            id: "8d1f60c2b7a94e35",
+                            process: ProcessIdentity(pid: 4711, started: 815),
+                            isRunning: true
+                        )
+                    ]
+                )
+            ),
+            "484C4757 01 4F 0000 00000000 0000006E",
+            json: #"{"applications":[{"id":"8d1f60c2b7a94e35","isRunning":true,"process":{"pid":4711,"started":815}}],"#
+                + #""order":258}"#
+        ),
+        Frozen(
+            .applicationDone(
+                ApplicationAnswer(
+                    order: 260,
+                    applications: [
+                        ApplicationState(
+                            id: "8d1f60c2b7a94e35",
+                            process: ProcessIdentity(pid: 4711, started: 815),
+                            user: 1000,
+                            isRunning: true
+                        )
+                    ]
+                )
+            ),
+            "484C4757 01 4F 0000 00000000 0000007A",
+            json: #"{"applications":[{"id":"8d1f60c2b7a94e35","isRunning":true,"process":{"pid":4711,"started":815},"#
+                + #""user":1000}],"order":260}"#
+        ),
+        Frozen(
+            .applicationDone(
+                ApplicationAnswer(
+                    order: 259,
+                    refusal: .failed,
+                    detail: "é",
+                    applications: [ApplicationState(id: "8d1f60c2b7a94e35", isRunning: false, signal: 15)]
+                )
+            ),
+            "484C4757 01 4F 0000 00000000 00000077",
+            json: #"{"applications":[{"id":"8d1f60c2b7a94e35","isRunning":false,"signal":15}],"detail":"é","#
+                + #""order":259,"refusal":"failed"}"#
+        ),
+        Frozen(
             .snapshot(7, Snapshot(request: 259, outcome: .refusal(.noFrame))),
             "484C4757 01 46 0000 00000007 00000014",
             hex: "00000103 02 00 00 00 0000000000000000 0000 0000"
+        ),
+        Frozen(
+            .gamepadFeedback(GamepadReport(id: 258, .connected(.xbox))),
+            "484C4757 01 50 0000 00000000 00000008",
+            hex: "00000102 01 01 0000"
+        ),
+        Frozen(
+            .gamepadFeedback(GamepadReport(id: 258, .failed("é"))),
+            "484C4757 01 50 0000 00000000 0000000A",
+            hex: "00000102 02 00 0000 C3A9"
+        ),
+        Frozen(
+            .gamepadFeedback(
+                GamepadReport(
+                    id: 258,
+                    .feedback(
+                        GamepadFeedback(
+                            strong: 0x0102,
+                            weak: 0xFFFF,
+                            lightbar: GamepadFeedback.Colour(red: 1, green: 2, blue: 3),
+                            playerLights: 0x15,
+                            rightTrigger: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+                        )
+                    )
+                )
+            ),
+            "484C4757 01 50 0000 00000000 0000001E",
+            hex: "00000102 03 00 0000 0102 FFFF 01 010203 15 00 0B 0102030405060708090A0B"
+        ),
+        Frozen(
+            .inputs(InputCapabilities(backend: "none", gamepads: ["xbox"])),
+            "484C4757 01 4D 0000 00000000 0000007F",
+            json: #"{"anyCharacter":false,"backend":"none","gamepads":["xbox"],"keyboard":false,"pointer":false,"#
+                + #""smoothScroll":false,"touch":false}"#
         ),
     ]
 

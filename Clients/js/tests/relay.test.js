@@ -185,6 +185,10 @@ test("actions on a device without a desktop are refused", async () => {
     ]) {
       await assert.rejects(act(), { code: "no_input", status: 409 });
     }
+    for (const use of [() => device.clipboard({ take: true }), () => device.clipboardImage(), () => device.setClipboard("é")]) {
+      await assert.rejects(use(), { code: "no_input", status: 409 });
+    }
+    await assert.rejects(device.setClipboard(new Uint8Array([1])), { code: "bad_content", status: 400 });
     await assert.rejects(device.press("ctrl+nokey"), { status: 400 });
     await device.release();
   });

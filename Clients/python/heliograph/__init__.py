@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, Mapping, Option
 if TYPE_CHECKING:
     import PIL.Image
 
-__all__ = ["Relay", "Input", "Device", "Session", "Recording", "Event", "RelayError", "WaitError"]
+__all__ = ["Relay", "Input", "Device", "Application", "Session", "Recording", "Event", "RelayError", "WaitError"]
 
 Region = Tuple[int, int, int, int]
 """A part of a snapshot, in its pixels: x, y, width, height."""
@@ -45,6 +45,8 @@ Place = Tuple[float, float]
 _ANSWER_TIME = 30.0
 # More than the relay gives an agent for its actions.
 _ACTION_TIME = 120.0
+# More than the relay gives an agent for the clipboard.
+_CLIPBOARD_TIME = 40.0
 _FIRST_PICTURE_TIME = 10.0
 _KEY_VARIABLE = "HELIOGRAPH_KEY"
 _KEY_FILE_VARIABLE = "HELIOGRAPH_KEY_FILE"
@@ -379,6 +381,35 @@ class Device(Input):
         self.name = name
         self._path = "/v1/devices/" + urllib.parse.quote(name, safe="")
         self._actions = self._path + "/actions"
+        self._applications = self._path + "/applications"
+
+    def launch(
+        self,
+        name: Optional[str] = None,
+        *arguments: str,
+        desktop_file: Optional[str] = None,
+        wait: bool = False,
+        timeout: float = 10.0,
+        take: bool = False,
+    ) -> "Application":
+        """Launches an application of the relay's configuration, or a desktop file by its id.
+
+        With `wait` it returns when the application has a window, which sway and X11 tell, or raises after `timeout` seconds. If
+        a launch fails, nothing of it keeps running.
+        """
+        body: Dict[str, Any] = {"wait": wait, "timeout": timeout, "take": take}
+        if name is not None:
+            body["name"] = name
+        if desktop_file is not None:
+            body["desktopFile"] = desktop_file
+        if arguments:
+            body["arguments"] = list(arguments)
+        answer = self.relay.call("POST", self._applications, body, timeout=timeout + _ANSWER_TIME)
+        return Application(self, answer["id"], answer["name"])
+
+    def applications(self) -> Mapping[str, Any]:
+        """Returns what was launched (`applications`), and what may be (`launchable`, `desktopFiles`)."""
+        return dict(self.relay.call("GET", self._applications))
 
     def start(self, timeout: float = 15.0, **arguments: Any) -> Mapping[str, Any]:
         """Starts the broadcast, unless it runs, and returns when it has a picture source. See the API for arguments."""
@@ -399,6 +430,29 @@ class Device(Input):
         self.relay.call("PUT", session.path, settings)
         return session
 
+    def clipboard(self, take: bool = False) -> str:
+        """Returns the text in the desktop's clipboard. Fails with `empty_clipboard` if it has none."""
+        return self._clipboard("text", take).decode()
+
+    def clipboard_image(self, take: bool = False) -> bytes:
+        """Returns the PNG image in the desktop's clipboard. Fails with `empty_clipboard` if it has none."""
+        return self._clipboard("png", take)
+
+    def _clipboard(self, kind: str, take: bool) -> bytes:
+        query = {"type": kind, "take": "true" if take else None}
+        with self.relay.open("GET", self._path + "/clipboard", query=query, timeout=_CLIPBOARD_TIME) as answer:
+            return answer.read()
+
+    def set_clipboard(self, content: Union[str, bytes], take: bool = False) -> None:
+        """Puts a text, or the bytes of a PNG image, into the desktop's clipboard. Programs can paste it until another one
+        sets the clipboard, or the capture agent ends."""
+        kind = "text/plain; charset=utf-8" if isinstance(content, str) else "image/png"
+        data = content.encode() if isinstance(content, str) else content
+        query = {"take": "true" if take else None}
+        headers = {"Content-Type": kind}
+        with self.relay.open("PUT", self._path + "/clipboard", data, query, headers, _CLIPBOARD_TIME) as answer:
+            answer.read()
+
     def template(self, name: str, png: Union[bytes, "os.PathLike[str]", str]) -> None:
         """Uploads a PNG picture for `Session.wait`: bytes, or a file's path. Transparent pixels do not count."""
         if not isinstance(png, bytes):
@@ -407,6 +461,35 @@ class Device(Input):
         path = f"{self._path}/templates/{urllib.parse.quote(name, safe='')}"
         with self.relay.open("PUT", path, png) as answer:
             answer.read()
+
+
+class Application:
+    """An application that was launched on a device. As a context manager it ends with its block.
+
+    `id` is the relay's. `name` is that of the configuration, or the id of a desktop file.
+    """
+
+    def __init__(self, device: Device, id: str, name: str) -> None:
+        self.device = device
+        self.id = id
+        self.name = name
+        self._path = f"{device._applications}/{urllib.parse.quote(id, safe='')}"
+
+    def __enter__(self) -> "Application":
+        return self
+
+    def __exit__(
+        self, kind: Optional[type], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.terminate()
+
+    def focus(self, take: bool = False) -> None:
+        """Gives its newest window the keyboard. sway and X11 can do that."""
+        self.device.relay.call("POST", self._path + "/focus", {"take": take})
+
+    def terminate(self, take: bool = False) -> Mapping[str, Any]:
+        """Ends all its processes, and returns how it ended. After 5 s they are killed."""
+        return dict(self.device.relay.call("DELETE", self._path, query={"take": "true"} if take else None))
 
 
 class Session(Input):

@@ -107,7 +107,7 @@ class FakeRelay:
 
     def call(self, method, path, body=None, **others):
         self.calls.append((method, path, body))
-        return {"steps": 1}
+        return {"steps": 1, "id": "8d1f60c2b7a94e35", "name": "terminal"}
 
 
 def test_actions_are_the_calls_that_the_api_has():
@@ -131,6 +131,47 @@ def test_actions_are_the_calls_that_the_api_has():
         ("POST", path, {"session": "door", "press": "ctrl+a delete"}),
         ("DELETE", path, None),
     ]
+
+
+def test_a_clipboard_that_is_not_there_is_refused(device):
+    for use in [
+        device.clipboard,
+        lambda: device.clipboard_image(take=True),
+        lambda: device.set_clipboard("é"),
+        lambda: device.set_clipboard(b"\x89PNG\r\n\x1a\n", take=True),
+    ]:
+        with pytest.raises(RelayError) as caught:
+            use()
+        assert caught.value.code == "no_input" and caught.value.status == 409, caught.value
+    with pytest.raises(RelayError) as caught:
+        device.set_clipboard(b"no image")
+    assert caught.value.code == "bad_content", caught.value
+
+
+def test_applications_are_the_calls_that_the_api_has():
+    relay = FakeRelay()
+    device = Device(relay, "left")
+    with device.launch("terminal", "-e", "top", wait=True) as terminal:
+        terminal.focus()
+    device.launch(desktop_file="org.gnome.Calculator", timeout=5)
+    device.applications()
+    path = "/v1/devices/left/applications"
+    beside = {"take": False}
+    assert relay.calls == [
+        ("POST", path, {"wait": True, "timeout": 10.0, **beside, "name": "terminal", "arguments": ["-e", "top"]}),
+        ("POST", f"{path}/8d1f60c2b7a94e35/focus", beside),
+        ("DELETE", f"{path}/8d1f60c2b7a94e35", None),
+        ("POST", path, {"wait": False, "timeout": 5, **beside, "desktopFile": "org.gnome.Calculator"}),
+        ("GET", path, None),
+    ]
+
+
+def test_an_application_that_the_configuration_lacks_is_refused(device):
+    assert device.applications() == {"applications": [], "launchable": [], "desktopFiles": False}
+    for launch in [lambda: device.launch("terminal"), lambda: device.launch(desktop_file="org.gnome.Calculator")]:
+        with pytest.raises(RelayError) as caught:
+            launch()
+        assert caught.value.code == "unknown_application" and caught.value.status == 404, caught.value
 
 
 def test_errors_say_what_is_wrong(device):

@@ -36,6 +36,23 @@ int clinux_pidfd(pid_t process);
 /// Sends a signal to the process of a pidfd; -1 and errno on failure. pidfd_send_signal(2).
 int clinux_signal(int pidfd, int number);
 
+/// Starts a program in a session of its own, with /dev/null as its standard streams and no other descriptor.
+///
+/// - `arguments`: the program, a path or a name in this process's PATH, then its arguments, then NULL.
+/// - `directory`: its working directory; NULL for this process's.
+/// Returns 0 and sets `process`, or returns the error number. posix_spawn(3).
+int clinux_launch(char *const arguments[], char *const environment[], const char *directory, pid_t *process);
+
+/// Connects to a Unix domain socket, whose reads and writes then take at most `milliseconds` each. Returns its
+/// close-on-exec descriptor; -1 and errno on failure.
+int clinux_connect_local(const char *path, int milliseconds);
+
+/// MSG_NOSIGNAL of send(2). Swift does not import it into a module that imports CInput.
+extern const int clinux_no_signal;
+
+/// Returns the process that listens at the other end of a Unix domain socket; -1 on failure. SO_PEERCRED of unix(7).
+pid_t clinux_peer(int socket);
+
 /// The answer of `clinux_tcp_socket` if the kernel cannot be asked.
 #define CLINUX_CANNOT_ASK (-2)
 

@@ -85,4 +85,58 @@ void cwayland_virtual_keyboard_key(struct cwayland_virtual_keyboard *keyboard, u
 void cwayland_virtual_keyboard_modifiers(struct cwayland_virtual_keyboard *keyboard, uint32_t depressed, uint32_t locked);
 void cwayland_virtual_keyboard_destroy(struct cwayland_virtual_keyboard *keyboard);
 
+/// zwlr_data_control_manager_v1 and its objects of wlr-data-control-unstable-v1, version 1: the clipboard, without a
+/// window.
+struct cwayland_data_control_manager;
+struct cwayland_data_device;
+/// Content that this client offers.
+struct cwayland_data_source;
+/// Content that another client offers.
+struct cwayland_data_offer;
+
+extern const char *const cwayland_data_control_manager_name;
+
+/// The events of a device, in the protocol's order.
+struct cwayland_data_device_listener {
+    /// Announces an offer, whose types follow.
+    void (*data_offer)(void *data, struct cwayland_data_device *device, struct cwayland_data_offer *offer);
+    /// The clipboard has an announced offer, or nothing if it is NULL.
+    void (*selection)(void *data, struct cwayland_data_device *device, struct cwayland_data_offer *offer);
+    /// The seat is gone.
+    void (*finished)(void *data, struct cwayland_data_device *device);
+};
+
+struct cwayland_data_source_listener {
+    /// A client wants the content. The listener must close the descriptor.
+    void (*send)(void *data, struct cwayland_data_source *source, const char *type, int32_t descriptor);
+    /// The clipboard has something else.
+    void (*cancelled)(void *data, struct cwayland_data_source *source);
+};
+
+struct cwayland_data_offer_listener {
+    /// A MIME type of the content.
+    void (*offer)(void *data, struct cwayland_data_offer *offer, const char *type);
+};
+
+struct cwayland_data_control_manager *cwayland_bind_data_control_manager(struct wl_registry *registry, uint32_t name);
+struct cwayland_data_device *cwayland_data_control_device(struct cwayland_data_control_manager *manager,
+                                                         struct wl_seat *seat);
+void cwayland_data_device_add_listener(struct cwayland_data_device *device,
+                                       const struct cwayland_data_device_listener *listener, void *data);
+/// Puts a source into the clipboard. A source can be used once.
+void cwayland_data_device_set_selection(struct cwayland_data_device *device, struct cwayland_data_source *source);
+
+struct cwayland_data_source *cwayland_data_control_source(struct cwayland_data_control_manager *manager);
+void cwayland_data_source_add_listener(struct cwayland_data_source *source,
+                                       const struct cwayland_data_source_listener *listener, void *data);
+/// Adds a MIME type, before the source is put into the clipboard.
+void cwayland_data_source_offer(struct cwayland_data_source *source, const char *type);
+void cwayland_data_source_destroy(struct cwayland_data_source *source);
+
+void cwayland_data_offer_add_listener(struct cwayland_data_offer *offer,
+                                      const struct cwayland_data_offer_listener *listener, void *data);
+/// Asks for the content. Its owner writes it to the descriptor, of which the caller keeps its own.
+void cwayland_data_offer_receive(struct cwayland_data_offer *offer, const char *type, int32_t descriptor);
+void cwayland_data_offer_destroy(struct cwayland_data_offer *offer);
+
 #endif

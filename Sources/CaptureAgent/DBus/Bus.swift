@@ -39,11 +39,17 @@ final class Bus {
         sd_bus_flush_close_unref(handle)
     }
 
+    /// A descriptor that is readable when something has come; for `poll` only.
+    var descriptor: Int32 { sd_bus_get_fd(handle) }
+
     /// This connection's unique name, for example `:1.42`.
     var uniqueName: String {
         var name: UnsafePointer<CChar>?
         return sd_bus_get_unique_name(handle, &name) >= 0 ? name.map { String(cString: $0) } ?? "" : ""
     }
+
+    /// What to poll for. Once it is ready, a wait has messages to handle.
+    var interest: Poll.Interest { Poll.Interest(sd_bus_get_fd(handle), events: sd_bus_get_events(handle)) }
 
     /// Calls a method and waits for its reply.
     ///
@@ -182,9 +188,8 @@ final class Bus {
             if events.contains(where: \.isSet) { throw .stopped }
             let now = MonotonicClock.now
             if let deadline, now >= deadline { throw .timeout }
-            let connection = Poll.Interest(sd_bus_get_fd(handle), events: sd_bus_get_events(handle))
             _ = Poll.wait(
-                for: [connection] + events.map { Poll.Interest($0.descriptor) },
+                for: [interest] + events.map { Poll.Interest($0.descriptor) },
                 timeout: deadline.map { $0 - now }
             )
         }

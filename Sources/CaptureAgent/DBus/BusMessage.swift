@@ -68,6 +68,12 @@ final class BusMessage {
         case .string(let value): try container("v", "s") { () throws(BusError) in try append(value) }
         case .unsigned(let value): try container("v", "u") { () throws(BusError) in try append(value) }
         case .boolean(let value): try container("v", "b") { () throws(BusError) in try append(value) }
+        case .strings(let values):
+            try container("v", "as") { () throws(BusError) in
+                try container("a", "s") { () throws(BusError) in
+                    for value in values { try append(value) }
+                }
+            }
         }
     }
 
@@ -174,6 +180,7 @@ enum BusValue {
     case string(String)
     case unsigned(UInt32)
     case boolean(Bool)
+    case strings([String])
 }
 
 extension CChar {

@@ -1,6 +1,6 @@
 import Glibc
 package import Program
-import Wire
+package import Wire
 
 /// A check of what the agent needs to capture this desktop, made with the agent's own sources and encoders.
 ///
@@ -8,13 +8,16 @@ import Wire
 package struct DesktopDiagnosis {
     private let stateDirectory: String
     private let device: String
+    private let input: InputChoice
 
     /// - Parameters:
     ///   - stateDirectory: The absolute path of the directory in which the agent would keep its state.
     ///   - device: The device that the agent would serve.
-    package init(stateDirectory: String, device: String) {
+    ///   - input: How the agent would act on the desktop.
+    package init(stateDirectory: String, device: String, input: InputChoice) {
         self.stateDirectory = stateDirectory
         self.device = device
+        self.input = input
     }
 
     /// Returns the findings. Takes seconds if a service does not answer.
@@ -34,7 +37,8 @@ package struct DesktopDiagnosis {
             findings.append(portal(hasScreenshots: screenshots.verdict == .ok))
             findings.append(consent)
         }
-        return findings + [screenshots] + EncoderDiagnosis().findings() + [state]
+        return findings + [screenshots] + EncoderDiagnosis().findings() + [state, InputDiagnosis.finding(input)]
+            + GamepadDiagnosis.findings()
     }
 
     private var pipeWire: Finding {

@@ -4,6 +4,8 @@ package import Wire
 package protocol InputAccess: Sendable {
     /// Finds out what the desktop offers, without making devices. Takes seconds if a service does not answer.
     func capabilities() -> InputCapabilities
+    /// Returns why nobody may act on the desktop, by the operator's setting or a person's will; `nil` if it is allowed.
+    func refusal() -> String?
     /// Makes the devices, and waits until programs can use them.
     func open() throws(InputFailure) -> any InputBackend
     /// Starts the guard of a backend, which releases what is held if this process dies or hangs.

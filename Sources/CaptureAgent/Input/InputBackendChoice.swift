@@ -1,19 +1,32 @@
-import Glibc
+import Program
 package import Wire
 
-/// The choice of a backend for the desktop that a source captures.
+/// The choice of a backend for the desktop that a source captures. A portal's is ``PortalConsent``.
 package struct InputBackendChoice: InputAccess {
     private enum Backend: Sendable {
         case mutter
         case wlroots
         case x11
+        case uinput
         /// No backend, with the reason and what to do.
         case none(String)
     }
 
-    private let source: AgentConfiguration.Source
+    private static let off = "Acting is off here: the device's input is off."
 
-    package init(_ source: AgentConfiguration.Source) { self.source = source }
+    private let source: AgentConfiguration.Source
+    private let choice: InputChoice
+    private let role: AgentRole
+
+    /// - Parameters:
+    ///   - choice: The way that the operator has chosen.
+    ///   - role: The agent's role.
+    package init(_ source: AgentConfiguration.Source, _ choice: InputChoice = .auto, role: AgentRole = .primary) {
+        (self.source, self.choice, self.role) = (source, choice, role)
+    }
+
+    /// Whether the portal is asked.
+    package var isPortal: Bool { choice == .portal && role == .primary && objection == nil }
 
     package func capabilities() -> InputCapabilities {
         switch backend {
@@ -21,22 +34,26 @@ package struct InputBackendChoice: InputAccess {
         case .mutter: MutterInput.capabilities(of: MutterRemoteDesktop.Device.all)
         case .wlroots: WlrootsInput.capabilities
         case .x11: X11Input.capabilities
+        case .uinput: UinputInput.capabilities
         case .none(let problem): InputCapabilities(backend: InputCapabilities.none, problem: problem)
         }
     }
+
+    package func refusal() -> String? { choice == .off ? Self.off : nil }
 
     package func open() throws(InputFailure) -> any InputBackend {
         switch backend {
         case .wlroots: return try WlrootsInput(output: output)
         case .mutter: return try MutterInput(screen: mutterScreen)
         case .x11: return try X11Input(output: output)
+        case .uinput: return try UinputInput(keymap: DesktopKeymap.ofEnvironment())
         case .none(let problem): throw .lost(problem)
         }
     }
 
     package func startGuard() throws(InputFailure) -> (any InputGuarding)? {
         switch backend {
-        case .wlroots, .mutter: try InputGuard(endsAgent: true)
+        case .wlroots, .mutter, .uinput: try InputGuard(endsAgent: true)
         // A release by any client counts.
         case .x11: try InputGuard(endsAgent: false)
         case .none: nil
@@ -54,23 +71,36 @@ package struct InputBackendChoice: InputAccess {
     }
 
     private var backend: Backend {
+        if let objection { return .none(objection) }
+        switch choice {
+        case .off: return .none(Self.off)
+        case .portal:
+            return .none(
+                "A standby does not act through the desktop's portal, because a person would have to agree to it, too."
+            )
+        case .uinput:
+            if let problem = UinputInput.problem { return .none(problem) }
+            return .uinput
+        case .auto:
+            if case .mutter = source { return .mutter }
+            return backendOfEnvironment
+        }
+    }
+
+    /// Why nothing can act on what the source captures, and what to do; `nil` if something may.
+    private var objection: String? {
         switch source {
-        case .testPattern: return .none("The test pattern takes no input. Capture a desktop.")
-        case .node:
-            return .none(
-                "A PipeWire node does not say which desktop it shows. To act on a desktop, capture it with another source."
-            )
+        case .testPattern: "The test pattern takes no input. Capture a desktop."
+        case .node where choice == .auto:
+            "A PipeWire node does not say which desktop it shows. To act on a desktop, capture it with another source."
         case .auto(.window, _), .portal(.window, _), .mutter(.focusedWindow, _):
-            return .none(
-                "The place of a captured window on the desktop is unknown. To act on the desktop, capture a monitor."
-            )
-        case .mutter: return .mutter
-        case .auto, .portal, .screenshot: return backendOfEnvironment
+            "The place of a captured window on the desktop is unknown. To act on the desktop, capture a monitor."
+        case .auto, .portal, .mutter, .screenshot, .node: nil
         }
     }
 
     private var backendOfEnvironment: Backend {
-        if Self.isSet("WAYLAND_DISPLAY") {
+        if EnvironmentVariable.isSet("WAYLAND_DISPLAY") {
             // An X server that runs under a Wayland compositor takes input for its own windows only.
             do throws(SourceError) {
                 if try WlrootsInput.isAvailable() { return .wlroots }
@@ -82,11 +112,11 @@ package struct InputBackendChoice: InputAccess {
                 : .none(
                     "The Wayland compositor offers neither virtual devices (zwlr_virtual_pointer_manager_v1, version 2, and "
                         + "zwp_virtual_keyboard_manager_v1, as those of wlroots do) nor Mutter's remote desktop. "
-                        + "Run sway, GNOME or an X server."
+                        + "Run sway, GNOME or an X server, or set the device's input to portal or uinput."
                 )
         }
         if case .auto = source, MutterScreenCast.isAvailable() { return .mutter }
-        guard Self.isSet("DISPLAY") else {
+        guard EnvironmentVariable.isSet("DISPLAY") else {
             return .none(
                 "There is no desktop to act on: neither WAYLAND_DISPLAY nor DISPLAY is set. Start the agent inside the "
                     + "desktop's session."
@@ -98,9 +128,5 @@ package struct InputBackendChoice: InputAccess {
         } catch {
             return .none(error.detail)
         }
-    }
-
-    private static func isSet(_ variable: String) -> Bool {
-        getenv(variable).map { $0.pointee != 0 } ?? false
     }
 }

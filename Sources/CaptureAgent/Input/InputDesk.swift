@@ -42,15 +42,20 @@ package final class InputDesk: Sendable {
     private let state = Monitor(State())
     private let interrupt: Event
     private let access: any InputAccess
+    private let addOthers: @Sendable (inout InputCapabilities) -> Void
     private let longestSilence: UInt64
 
-    /// - Parameter longestSilence: How long something is held after the last order, in ns.
+    /// - Parameters:
+    ///   - longestSilence: How long something is held after the last order, in ns.
+    ///   - addOthers: Adds what else the agent can do on the desktop: the clipboard and gamepads.
     package init(
         _ access: any InputAccess,
-        longestSilence: UInt64 = InputDesk.longestSilence
+        longestSilence: UInt64 = InputDesk.longestSilence,
+        addOthers: @escaping @Sendable (inout InputCapabilities) -> Void = { _ in }
     ) throws(ResourceShortage) {
         interrupt = try Event()
         self.access = access
+        self.addOthers = addOthers
         self.longestSilence = longestSilence
     }
 
@@ -115,12 +120,15 @@ package final class InputDesk: Sendable {
     /// - Parameter subject: Returns what a session shows.
     package func run(_ subject: (SessionID) -> InputHand.Subject) {
         let hand = InputHand(access, interrupt: interrupt)
+        var others = InputCapabilities(backend: InputCapabilities.none)
         var known: InputCapabilities?
         var deadline: UInt64?
         while let work = next(until: deadline) {
             switch work {
             case .release: hand.releaseAll()
-            case .look: hand.look()
+            case .look:
+                hand.look()
+                addOthers(&others)
             case .order(let waiting):
                 let outcome = hand.carryOut(waiting.order) {
                     waiting.session == 0 ? .none : subject(waiting.session)
@@ -129,7 +137,10 @@ package final class InputDesk: Sendable {
                 deadline = MonotonicClock.now + longestSilence
             }
             if hand.held.isEmpty { deadline = nil }
-            announce(hand.capabilities, &known)
+            if var capabilities = hand.capabilities {
+                (capabilities.clipboard, capabilities.gamepads) = (others.clipboard, others.gamepads)
+                announce(capabilities, &known)
+            }
         }
         hand.close()
     }
@@ -161,8 +172,7 @@ package final class InputDesk: Sendable {
         waiting.answer(InputReport(id: waiting.order.id, outcome: outcome))
     }
 
-    private func announce(_ capabilities: InputCapabilities?, _ known: inout InputCapabilities?) {
-        guard let capabilities else { return }
+    private func announce(_ capabilities: InputCapabilities, _ known: inout InputCapabilities?) {
         let announce = state.withLock { state -> (@Sendable (InputCapabilities) -> Void)? in
             guard state.isAnnouncementDue || capabilities != known else { return nil }
             state.isAnnouncementDue = false

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A TCP connection to the relay. One thread may read while another writes.
@@ -102,7 +103,7 @@ package final class LinkSocket: Sendable {
                     descriptor,
                     memory.baseAddress! + sent,
                     memory.count - sent,
-                    Int32(MSG_NOSIGNAL)
+                    clinux_no_signal
                 )
             }
             if count >= 0 {

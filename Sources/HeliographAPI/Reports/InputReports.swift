@@ -8,7 +8,9 @@ package struct InputDevicesReport: APIModel, Equatable {
     package var touch = false
     package var smoothScroll = false
     package var anyCharacter = false
+    package var clipboard: [ClipboardType] = []
     package var problem: String?
+    package var gamepads: [String] = []
 
     package init() {}
 
@@ -19,22 +21,30 @@ package struct InputDevicesReport: APIModel, Equatable {
         touch = capabilities.touch
         smoothScroll = capabilities.smoothScroll
         anyCharacter = capabilities.anyCharacter
+        if capabilities.clipboard == true { clipboard = ClipboardType.allCases }
         problem = capabilities.problem
+        gamepads = capabilities.gamepads ?? []
     }
 
     package static let schema = Schema.report(
         "InputDevices",
         [
-            Field("backend", .text, "`wlroots`, `mutter`, `x11`, or `none`."),
+            Field("backend", .text, "`wlroots`, `mutter`, `x11`, `portal`, `uinput`, or `none`."),
             Field("pointer", .bool, "Whether there is a pointer with buttons and a wheel."),
             Field("keyboard", .bool), Field("touch", .bool),
             Field("smoothScroll", .bool, "Whether it scrolls by less than a notch of a wheel."),
             Field("anyCharacter", .bool, "Whether it types characters that the keyboard's layout lacks."),
             Field(
+                "clipboard",
+                .array(of: .words(ClipboardType.self)),
+                "What can be read from and put into the clipboard: `text` and `png`, or nothing."
+            ),
+            Field(
                 "problem",
                 .text.orNull,
                 "Why there is no backend, and what to do, for people; null if there is one."
             ),
+            Field("gamepads", .array(of: .text), "The gamepads that it can make: `xbox`, `dualsense`."),
         ]
     )
 }
@@ -87,6 +97,23 @@ package struct ReleaseReport: APIModel {
                 .bool,
                 "Whether an agent has released everything; false if none is linked that acts on the screen, and nothing is held."
             ),
+        ]
+    )
+}
+
+/// The answer to a call that sets the clipboard.
+package struct ClipboardSetReport: APIModel {
+    package var device = ""
+    package var type = ClipboardType.text
+    package var bytes = 0
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "ClipboardSet",
+        [
+            Field("device", .text), Field("type", .words(ClipboardType.self)),
+            Field("bytes", .count, "The content's size."),
         ]
     )
 }

@@ -25,13 +25,19 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case notBroadcast = "not_broadcast"
     case notChangeable = "not_changeable"
     case badTemplate = "bad_template"
+    case badContent = "bad_content"
     case unknownTemplate = "unknown_template"
     case tooManyTemplates = "too_many_templates"
     case tooManyWaits = "too_many_waits"
     case noInput = "no_input"
+    case emptyClipboard = "empty_clipboard"
     case geometryChanged = "geometry_changed"
     case controlled
     case tooManyOrders = "too_many_orders"
+    case unknownApplication = "unknown_application"
+    case tooManyApplications = "too_many_applications"
+    case noWindow = "no_window"
+    case noWindowControl = "no_window_control"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
     case headerTooLarge = "header_too_large"
@@ -41,6 +47,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case agentExited = "agent_exited"
     case agentNotStarted = "agent_not_started"
     case inputFailed = "input_failed"
+    case applicationFailed = "application_failed"
     case sourceUnavailable = "source_unavailable"
     case tooManyConnections = "too_many_connections"
     case tooManySessions = "too_many_sessions"
@@ -53,6 +60,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case agentTimeout = "agent_timeout"
     case snapshotTimeout = "snapshot_timeout"
     case inputTimeout = "input_timeout"
+    case applicationTimeout = "application_timeout"
     case waitTimeout = "wait_timeout"
 
     /// The code in words.
@@ -65,26 +73,29 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     package var status: Int {
         switch self {
         case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
-            .httpError, .badTemplate:
+            .httpError, .badTemplate, .badContent:
             400
         case .missingKey, .wrongKey: 401
         case .forbiddenOrigin, .forbiddenRole, .forbiddenCaller: 403
-        case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate: 404
+        case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
+            .emptyClipboard:
+            404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
-            .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders:
+            .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
+            .tooManyApplications, .noWindow, .noWindowControl:
             409
         case .bodyTooLarge: 413
         case .upgradeRequired: 426
         case .tooManyFailures: 429
         case .headerTooLarge: 431
         case .internalError: 500
-        case .agentExited, .agentNotStarted, .inputFailed: 502
+        case .agentExited, .agentNotStarted, .inputFailed, .applicationFailed: 502
         case .sourceUnavailable, .tooManyConnections, .tooManySessions, .tooManyViewers, .noFreePort, .noPicture,
             .shuttingDown, .draining, .notReady:
             503
-        case .agentTimeout, .snapshotTimeout, .inputTimeout, .waitTimeout: 504
+        case .agentTimeout, .snapshotTimeout, .inputTimeout, .applicationTimeout, .waitTimeout: 504
         }
     }
 }

@@ -164,7 +164,7 @@ extension Route {
     package var takesBody: Bool {
         switch place {
         case .body, .queryOrBody: true
-        case .query, .nowhere, .png: false
+        case .query, .nowhere, .png, .content: false
         }
     }
 

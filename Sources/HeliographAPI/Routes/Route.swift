@@ -18,13 +18,15 @@ package struct Route: Sendable {
         case queryOrBody
         /// None: the body is a PNG image.
         case png
+        /// In the query; the body is one of ``Route/contents``.
+        case content
         /// None: the call ignores its query.
         case nowhere
     }
 
     /// A group of routes in openapi.json.
     package enum Tag: String, Sendable, CaseIterable {
-        case broadcasts, sessions, viewers, waits, actions, access, monitoring, page
+        case broadcasts, sessions, viewers, waits, actions, applications, access, monitoring, page
     }
 
     /// openapi.json's operationId.
@@ -52,6 +54,8 @@ package struct Route: Sendable {
     package var otherAnswers: [Answer] = []
     /// Whether the call needs a device, if there are several and none is the default.
     package var needsDevice = false
+    /// The media types of a body that has no arguments.
+    package var contents: [String] = []
     /// The longest body that the call reads, in bytes.
     package var maximumBody = Self.usualBody
     /// Whether a request with a body is refused.

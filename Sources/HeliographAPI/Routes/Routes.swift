@@ -10,5 +10,7 @@
 /// one. The other calls have the addresses that monitors, browsers and service managers expect.
 package enum Routes {
     /// All calls, in the order of openapi.json.
-    package static let all = broadcasts + sessions + viewers + waits + actions + events + access + monitoring + page
+    package static let all =
+        broadcasts + sessions + viewers + waits + actions + clipboard + applications + events + access + monitoring
+        + page
 }

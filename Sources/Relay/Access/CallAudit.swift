@@ -5,7 +5,7 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// The log's details about one call that changes something, besides its caller and its answer.
+/// The log's details about one call that changes something or reads a clipboard, besides its caller and its answer.
 final class CallAudit: Sendable {
     /// Longest path that is logged, in characters.
     private static let longestPath = 200
@@ -20,7 +20,7 @@ final class CallAudit: Sendable {
         notes.withLock { $0[name] = "\(value)" }
     }
 
-    /// Returns whether calls of this method are logged: all that may change something (RFC 9110, section 9.2.1).
+    /// Returns whether all calls of this method are logged: those that may change something (RFC 9110, section 9.2.1).
     static func isDue(_ method: HTTPRequest.Method) -> Bool { method != .get && method != .head }
 
     /// Writes the line. For callers without a key, it does so only while `access` has room for their lines.

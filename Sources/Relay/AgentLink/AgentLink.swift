@@ -55,9 +55,10 @@ final class AgentLink {
     /// The agent; `nil` until it is admitted.
     private var agent: AgentIdentity?
 
-    /// WATCH packets that wait until the one before has left: each may carry a template of 1 MiB.
-    private var watches = CircularBuffer<(id: UInt32, packet: Packet)>()
-    private var isWritingWatch = false
+    /// Large packets that wait until the one before has left: a WATCH may carry a template of 1 MiB, a CLIPBOARD
+    /// 16 MiB.
+    private var large = CircularBuffer<Packet>()
+    private var isWritingLarge = false
 
     private(set) var bytesReceived = 0
     private(set) var lastByte = NIODeadline.now()
@@ -84,25 +85,25 @@ final class AgentLink {
     /// Sends a packet. An agent that lets packets pile up is dropped, because it does not read.
     func send(_ packet: Packet) {
         switch packet {
-        case .watch(_, let watch):
-            watches.append((watch.id, packet))
-            return sendNextWatch()
-        case .unwatch(_, let id) where watches.contains(where: { $0.id == id }):
-            return watches.removeAll { $0.id == id }
+        case .watch, .clipboard:
+            large.append(packet)
+            return sendNextLarge()
+        case .unwatch(_, let id) where large.contains(where: { $0.watchID == id }):
+            return large.removeAll { $0.watchID == id }
         default: break
         }
         guard channel.isWritable else { return perform(machine.stalled()) }
         channel.writeAndFlush(ByteBuffer(bytes: packet.encoded()), promise: nil)
     }
 
-    /// Sends the first WATCH packet that waits, if none is being written.
-    private func sendNextWatch() {
-        guard !isWritingWatch, let next = watches.popFirst() else { return }
-        isWritingWatch = true
-        channel.writeAndFlush(ByteBuffer(bytes: next.packet.encoded())).whenComplete { [weak self] result in
+    /// Sends the first large packet that waits, if none is being written.
+    private func sendNextLarge() {
+        guard !isWritingLarge, let next = large.popFirst() else { return }
+        isWritingLarge = true
+        channel.writeAndFlush(ByteBuffer(bytes: next.encoded())).whenComplete { [weak self] result in
             MediaLoop.assumeIsolated {
-                self?.isWritingWatch = false
-                if case .success = result { self?.sendNextWatch() }
+                self?.isWritingLarge = false
+                if case .success = result { self?.sendNextLarge() }
             }
         }
     }
@@ -289,5 +290,12 @@ final class AgentLinkHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
+    }
+}
+
+extension Packet {
+    /// The watch that a WATCH packet begins; `nil` of other packets.
+    fileprivate var watchID: UInt32? {
+        if case .watch(_, let watch) = self { watch.id } else { nil }
     }
 }

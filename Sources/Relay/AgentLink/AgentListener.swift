@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Wire
 
 /// Accepts agents' connections.
 struct AgentListener: Sendable {
@@ -10,8 +11,11 @@ struct AgentListener: Sendable {
     /// others.
     private static let readsAtOnce: UInt = 1
     /// The bytes waiting for an agent below which it accepts packets, and above which it counts as not reading. The
-    /// sessions of a full device fit, beside one WATCH with its template.
-    private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 512 << 10, high: 3 << 20)
+    /// sessions of a full device fit, beside one large packet.
+    private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(
+        low: PacketHeader.maximumLength + (512 << 10),
+        high: PacketHeader.maximumLength + (3 << 20)
+    )
 
     private let channel: any Channel
 

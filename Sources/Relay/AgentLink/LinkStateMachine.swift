@@ -167,8 +167,8 @@ package struct LinkStateMachine: Sendable {
     private mutating func admittedReceived(_ packet: Packet) -> Action {
         switch packet {
         // REST and WAKE have limits per session, because hundreds may need them at once.
-        // Answers to orders come as often as callers act.
-        case .accessUnit, .snapshot, .rest, .wake, .inputDone:
+        // Answers to orders come as often as callers act, what gamepads do as often as applications want it.
+        case .accessUnit, .snapshot, .rest, .wake, .inputDone, .clipboardDone, .applicationDone, .gamepadFeedback:
             return .deliver
         case .hello:
             return end(protocolError: "a second HELLO on the same link")

@@ -17,6 +17,10 @@ extension DeviceConfiguration: Configurable {
         ) {
             "What the [standby](#fallback) captures: `none` for no standby, a kind of source, or an object as for `source`."
         },
+        Setting("input", \.input, .word("input"), .forBroadcasts) {
+            "How callers [act](../guide/input.md#desktops) on the desktop: `auto` for what it offers itself, `portal` for its "
+                + "portal, which asks a person at every start, `uinput` for virtual devices of the kernel, `off` for not at all."
+        },
         Setting(
             "agent",
             \.agentExecutable,
@@ -58,6 +62,12 @@ extension DeviceConfiguration: Configurable {
         Setting("onDemand", \.isOnDemand, .bool, .atOnce) {
             "Whether a viewer's call at the [device's own address](api.md#one-address-for-a-device) starts the broadcast "
                 + "and a shared session. Sources that may ask a person are never started this way."
+        },
+        Setting("applications", \.applications, .applications, .atOnce, default: "`{}`") {
+            "The programs that callers may [launch](#applications) on the device's desktop, by a name of your choice."
+        },
+        Setting("desktopFiles", \.allowsDesktopFiles, .bool, .atOnce) {
+            "Whether callers may also launch the desktop files that are installed there."
         },
         Setting("maxSessions", \.maximumSessions, .integer(1...1000), .atOnce) { "Most sessions of a device." },
         Setting("maxViewers", \.maximumViewers, .integer(1...10_000), .atOnce) { "Most viewers of a session." },

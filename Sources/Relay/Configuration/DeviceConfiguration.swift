@@ -1,6 +1,6 @@
 package import HeliographAPI
 package import NIOCore
-import Wire
+package import Wire
 
 /// One device: what is captured, by which agent, and the limits on its use.
 package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible {
@@ -21,12 +21,18 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var stateDirectory: String?
     /// How long a person has to answer the desktop's dialog; `nil` for the agent's default.
     package var consentTimeout: TimeAmount?
+    /// How the agent acts on the desktop.
+    package var input = InputChoice.auto
     /// The program that takes screenshots, and its arguments; `nil` for the desktop's own way.
     package var screenshotCommand: [String]?
     /// The time limit for a screenshot; `nil` for the agent's default.
     package var screenshotTimeout: TimeAmount?
     /// Whether a viewer's call to the device's own address starts the broadcast and a shared session.
     package var isOnDemand = false
+    /// The applications that callers may launch on its desktop, by name.
+    package var applications: [String: AllowedApplication] = [:]
+    /// Whether callers may also launch the desktop files that are installed there.
+    package var allowsDesktopFiles = false
     /// Most sessions at a time.
     package var maximumSessions = 8
     /// Most viewers of one session.
@@ -38,6 +44,30 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
 
     /// A text without the environment, which may hold secrets.
     package var description: String { "device \(name)" }
+}
+
+/// An application that callers may launch.
+package struct AllowedApplication: Sendable, Equatable {
+    /// The program, a path or a name in the agent's PATH, and its arguments.
+    package var command: [String]
+    /// Its working directory; `nil` for the agent's.
+    package var directory: String?
+    /// Variables over those of the agent. The values may be secrets.
+    package var environment: [String: String]
+    /// Whether callers may add arguments.
+    package var takesArguments: Bool
+
+    package init(
+        command: [String],
+        directory: String? = nil,
+        environment: [String: String] = [:],
+        takesArguments: Bool = false
+    ) {
+        self.command = command
+        self.directory = directory
+        self.environment = environment
+        self.takesArguments = takesArguments
+    }
 }
 
 /// The source of a device's standby.

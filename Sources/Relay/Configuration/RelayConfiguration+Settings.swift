@@ -100,7 +100,9 @@ extension RelayConfiguration: Configurable {
     ]
 
     private static let ofDevices: [Setting<RelayConfiguration>] =
-        ["source", "fallback", "agent", "maxSessions", "maxViewers"].flatMap(Setting.ofDevices) + [
+        ["source", "fallback", "input", "agent", "applications", "desktopFiles", "maxSessions", "maxViewers"].flatMap(
+            Setting.ofDevices
+        ) + [
             Setting("devices", \.listedDevices, .devices, .atRestart, default: "`{default: {}}`", isOfDevices: true) {
                 "The [devices](#devices) by name, and their own settings."
             }

@@ -149,6 +149,48 @@ extension SettingType<[String: String]> {
     }
 }
 
+extension SettingType<[String: AllowedApplication]> {
+    /// Most applications of a device.
+    private static var maximumApplications: Int { 64 }
+
+    /// Programs by name.
+    static var applications: Self {
+        Self(range: "object, up to \(maximumApplications) members", text: { _ in nil }) { reader, name in
+            let listed = reader.object(name) { reader in
+                reader.names.reduce(into: [String: AllowedApplication]()) { $0[$1] = application($1, &reader) }
+            }
+            guard let listed, listed.count > maximumApplications else { return listed }
+            reader.note(.outOfRange, name, "has \(listed.count) applications; allowed: up to \(maximumApplications)")
+            return nil
+        }
+    }
+
+    private static func application(_ name: String, _ reader: inout ObjectReader) -> AllowedApplication? {
+        if !name.isName {
+            reader.note(.unknown, name, "is not an application's name; allowed: \(String.nameRule)")
+        }
+        return reader.object(name) { reader in
+            reader.require("command")
+            let command = reader.strings("command", count: 1...100, length: 0...4096)
+            if let command, command.first == "" {
+                reader.note(.outOfRange, "command", "begins with an empty string; a program is expected there")
+            }
+            let directory = SettingType<String?>.absolutePath.read(&reader, "directory") ?? nil
+            let environment = SettingType<[String: String]>.environment.read(&reader, "environment")
+            let takesArguments = reader.bool("arguments")
+            reader.finish()
+            return command.map {
+                AllowedApplication(
+                    command: $0,
+                    directory: directory,
+                    environment: environment ?? [:],
+                    takesArguments: takesArguments ?? false
+                )
+            }
+        }
+    }
+}
+
 extension String {
     /// Returns whether it is a valid name of an environment variable.
     fileprivate var isVariable: Bool {

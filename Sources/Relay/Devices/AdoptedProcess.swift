@@ -1,9 +1,7 @@
-import Access
 import CLinux
-import Files
 import Glibc
 package import NIOCore
-import SystemPackage
+package import Program
 
 /// An agent process that a previous relay started. It is not a child of this one, so its exit status is unknown.
 package final class AdoptedProcess {
@@ -42,23 +40,5 @@ package final class AdoptedProcess {
     package func tick(now: NIODeadline) {
         guard let killAt, now >= killAt else { return }
         clinux_signal(descriptor, SIGKILL)
-    }
-}
-
-/// The identity of a process on this boot, which a later process with the same number does not share.
-package struct ProcessIdentity: Sendable, Equatable, Codable {
-    package var pid: Int32
-    /// The process's start, in clock ticks since the boot: field 22 of proc_pid_stat(5).
-    package var started: UInt64
-
-    /// Reads the identity of the process with this number; `nil` if there is none.
-    package init?(pid: Int32) {
-        // The second field is the program's name in parentheses and may hold anything; the third follows it.
-        guard let bytes = try? BoundedFile.read(FilePath("/proc/\(pid)/stat"), atMost: 4096),
-            let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " "),
-            let started = fields.dropFirst(22 - 3).first.flatMap({ UInt64($0) })
-        else { return nil }
-        self.pid = pid
-        self.started = started
     }
 }

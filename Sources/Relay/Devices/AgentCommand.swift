@@ -30,6 +30,7 @@ struct AgentCommand: Sendable {
         }
         if let directory = device.stateDirectory { arguments += ["--state-directory=\(directory)"] }
         if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
+        if device.input != .auto { arguments += ["--input", device.input.rawValue] }
         if source.kind == .screenshot, let command = device.screenshotCommand {
             if let timeout = device.screenshotTimeout { arguments += ["--command-timeout", "\(timeout.seconds)"] }
             // This option takes all remaining arguments.

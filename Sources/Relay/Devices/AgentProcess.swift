@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import Program
 import Subprocess
 import Synchronization
 

@@ -2,6 +2,7 @@ import HeliographAPI
 import Logging
 import Media
 import NIOCore
+import Program
 import Wire
 
 /// Runs a device's agent of one role: performs what the state machine decides for its process and link, and answers

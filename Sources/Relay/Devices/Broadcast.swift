@@ -1,5 +1,6 @@
 import HeliographAPI
 package import NIOCore
+import Program
 import Wire
 
 /// One device's broadcast: the agent that captures its screen, and the standby that feeds its sessions when that agent
@@ -14,8 +15,14 @@ final class Broadcast {
     let standby: AgentSupervisor
     /// The orders of callers that act on its screen.
     let inputs: InputOrders
+    /// The orders of callers that use its clipboard.
+    let clipboard: ClipboardOrders
     /// The caller that may act on its screen.
     let control: DeviceControl
+    /// Its gamepad.
+    let gamepads: GamepadOrders
+    /// The applications that callers have launched on its desktop.
+    let applications: Applications
     /// Called after each change of ``state`` and of other properties.
     var changed: @MediaLoop () -> Void = {}
     /// Until when agents that a previous relay started are expected.
@@ -24,6 +31,8 @@ final class Broadcast {
     private var formerStandby: ProcessIdentity?
     private var delay: Scheduled<Void>?
     private var draining = false
+    /// The stop that ends applications.
+    private var stopping: Task<Void, Never>?
     /// When the broadcast last had a session, or was started.
     private var lastUse = NIODeadline.now()
 
@@ -36,6 +45,14 @@ final class Broadcast {
         (self.agent, self.standby) = (agent, standby)
         inputs = InputOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
         control = DeviceControl(of: device.name, orders: inputs, events: events)
+        clipboard = ClipboardOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
+        gamepads = GamepadOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
+        applications = Applications(device: device.name) { packet, role in
+            let agent = role == .primary ? agent : standby
+            guard agent.link != nil else { return false }
+            agent.send(packet)
+            return true
+        }
         agent.changed = { [weak self] in
             self?.keepStandby()
             self?.changed()
@@ -54,11 +71,15 @@ final class Broadcast {
     /// - Returns: The start's timings; `nil` if it was already live.
     func start(source: SourceRequest?, timeout: TimeAmount, ttl: Int?) async throws(BroadcastError) -> StartTimings? {
         lastUse = .now()
+        // The stop that ends the applications would end this start too.
+        guard !applications.isEnding else { throw draining ? .draining : .stopped }
         return try await agent.start(source: source, timeout: timeout, ttl: ttl)
     }
 
     /// Returns whether it has had no session for its ttl. Called periodically.
     func isIdle(hasSessions: Bool) -> Bool {
+        // Otherwise each call would find a broadcast that is being stopped.
+        guard applications.isOpen else { return false }
         let isUsed = hasSessions || ![.live, .away].contains(machine.state)
         if isUsed { lastUse = .now() }
         return machine.ttl.map { .now() - lastUse >= .seconds(Int64($0)) } ?? false
@@ -92,19 +113,31 @@ final class Broadcast {
         )
     }
 
-    /// Stops the broadcast and returns when its agents are gone.
+    /// Ends the launched applications, stops the broadcast, and returns when its agents are gone. Joins a stop that
+    /// still ends applications.
     func stop(reason: String) async {
-        async let standbyStopped: Void = standby.stop(reason: reason)
-        await agent.stop(reason: reason)
-        await standbyStopped
+        if let stopping { return await stopping.value }
+        let task = Task {
+            await applications.endAll {
+                // A start may follow from now on, so a later stop must not join this one.
+                stopping = nil
+                async let standbyStopped: Void = standby.stop(reason: reason)
+                await agent.stop(reason: reason)
+                await standbyStopped
+            }
+        }
+        stopping = task
+        await task.value
     }
 
-    /// Stops the broadcast and prevents further starts.
+    /// Does the same, and prevents further starts.
     func drain() async {
         draining = true
-        async let standbyDrained: Void = standby.drain()
-        await agent.drain()
-        await standbyDrained
+        await applications.endAll {
+            async let standbyDrained: Void = standby.drain()
+            await agent.drain()
+            await standbyDrained
+        }
     }
 
     // MARK: The standby

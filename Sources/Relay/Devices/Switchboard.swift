@@ -312,6 +312,10 @@ final class Switchboard: AgentLinkOwner {
 
     /// Continues the broadcasts that a previous relay kept running. Their agents may have outlived it.
     func resumeBroadcasts(_ state: RelayState) {
+        // Processes do not outlive their boot.
+        for kept in (state.isOfThisBoot ? state.applications : nil) ?? [] where kept.isSound {
+            broadcasts[kept.device]?.applications.restore(kept)
+        }
         for var kept in state.broadcasts {
             if !state.isOfThisBoot { (kept.agent, kept.standby) = (nil, nil) }
             broadcasts[kept.device]?.resume(kept, grace: configuration.adoptionTime)
@@ -344,7 +348,8 @@ final class Switchboard: AgentLinkOwner {
             linkToken: configuration.linkToken.value,
             lastSession: sessions.lastID,
             sessions: sessions.all.map(\.kept),
-            broadcasts: keptBroadcasts
+            broadcasts: keptBroadcasts,
+            applications: allBroadcasts.flatMap(\.applications.kept)
         )
         await keeper.keep(state, number: statesTaken)
     }
@@ -413,6 +418,12 @@ final class Switchboard: AgentLinkOwner {
             supervisor(of: agent)?.received(reports)
         case .inputDone(_, let report):
             if broadcasts[agent.device]?.inputs.received(report, from: agent.role) != true { link.countReport() }
+        case .clipboardDone(let report):
+            if broadcasts[agent.device]?.clipboard.received(report, from: agent.role) != true { link.countReport() }
+        case .gamepadFeedback(let report):
+            if broadcasts[agent.device]?.gamepads.received(report, from: agent.role) != true { link.countReport() }
+        case .applicationDone(let answer):
+            if broadcasts[agent.device]?.applications.received(answer, from: agent.role) != true { link.countReport() }
         case .inputs(let capabilities):
             supervisor(of: agent)?.received(capabilities)
         case .tracks(let tracks):
@@ -421,7 +432,7 @@ final class Switchboard: AgentLinkOwner {
                 session.source.soundReported(agent.role, tracks.sound)
             }
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .snapshotRequest,
-            .rested, .watch, .unwatch, .input, .stop, .unreadHeartbeat, .accessUnit:
+            .rested, .watch, .unwatch, .input, .clipboard, .application, .gamepad, .stop, .unreadHeartbeat, .accessUnit:
             // The decoder and the link reject these packets.
             break
         }
@@ -450,6 +461,9 @@ final class Switchboard: AgentLinkOwner {
         for session in sessions.sessions(of: agent.device) { session.agentLost(agent.role, because: cause) }
         supervisor?.lost(because: loss)
         broadcasts[agent.device]?.inputs.agentLost(agent.role)
+        broadcasts[agent.device]?.clipboard.agentLost(agent.role)
+        broadcasts[agent.device]?.gamepads.agentLost(agent.role)
+        broadcasts[agent.device]?.applications.agentLost(agent.role)
     }
 
     private func supervisor(of agent: AgentIdentity) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }

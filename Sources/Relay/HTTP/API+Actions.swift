@@ -66,7 +66,7 @@ extension API {
 
     /// Begins a call that acts on a device.
     @MediaLoop
-    private func claim(
+    func claim(
         _ broadcast: Broadcast,
         by caller: InputControl.Caller,
         takes: Bool,
@@ -82,7 +82,7 @@ extension API {
     /// Returns the agent that acts on a device without regard to a session: the one that feeds its sessions, else one
     /// that is linked.
     @MediaLoop
-    private func actingRole(of broadcast: Broadcast) -> AgentRole {
+    func actingRole(of broadcast: Broadcast) -> AgentRole {
         let sessions = switchboard.sessions.sessions(of: broadcast.device.name)
         if let feeding = sessions.lazy.compactMap(\.source.current).first { return feeding }
         return AgentRole.allCases.first { broadcast.agent($0).link != nil } ?? .primary
@@ -184,5 +184,5 @@ extension API {
 }
 
 extension InputControl.Caller {
-    fileprivate init(_ caller: Caller) { self = caller.key.map { .key($0.name) } ?? .local }
+    init(_ caller: Caller) { self = caller.key.map { .key($0.name) } ?? .local }
 }

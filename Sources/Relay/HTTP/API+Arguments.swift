@@ -18,7 +18,7 @@ extension API {
         switch route.place {
         case .nowhere: return Arguments()
         case .png: return try read(query, nil)
-        case .query: return try read(query, device)
+        case .query, .content: return try read(query, device)
         case .queryOrBody:
             var members = query
             members.append(contentsOf: try await self.members(of: request, upTo: route.maximumBody))

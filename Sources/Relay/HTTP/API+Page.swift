@@ -48,6 +48,7 @@ struct PageFile: Sendable {
         script("errors", PackageResources.errors_js),
         script("events", PackageResources.events_js),
         script("fragments", PackageResources.fragments_js),
+        script("gamepad", PackageResources.gamepad_js),
         script("heliograph", PackageResources.heliograph_js),
         script("input", PackageResources.input_js),
         script("keysyms", PackageResources.keysyms_js),

@@ -20,6 +20,8 @@ struct API: Sendable {
         addWaitRoutes(to: &routes)
         addTemplateRoutes(to: &routes)
         addActionRoutes(to: &routes)
+        addClipboardRoutes(to: &routes)
+        addApplicationRoutes(to: &routes)
         addWebSocketRoute(to: &routes)
         addEventRoute(to: &routes)
         addPageRoutes(to: &routes)

@@ -90,7 +90,7 @@ struct RouteTable {
             let caller: Caller
             do {
                 caller = try access.admit(credential, to: entry.route.access, from: context.channel.remoteAddress)
-            } catch let error as Problem where CallAudit.isDue(request.method) && error.code == .forbiddenRole {
+            } catch let error as Problem where entry.route.isAudited && error.code == .forbiddenRole {
                 let caller = access.caller(showing: credential) ?? .stranger
                 context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
                 throw error
@@ -133,10 +133,10 @@ struct RouteTable {
         by entry: Entry,
         under access: AccessControl
     ) async throws -> Response {
-        guard CallAudit.isDue(request.method) else { return try await entry.handler(request, context) }
+        guard entry.route.isAudited else { return try await entry.handler(request, context) }
         let answer: Result<Response, any Error>
         do {
-            try OriginGuard.requireOwnPage(request, showing: credential)
+            if CallAudit.isDue(request.method) { try OriginGuard.requireOwnPage(request, showing: credential) }
             answer = .success(try await entry.handler(request, context))
         } catch {
             answer = .failure(error)
@@ -172,6 +172,11 @@ private struct WholePaths: RouterMiddleware {
         }
         return try await next(request, context)
     }
+}
+
+extension Route {
+    /// Whether its calls are logged: those that may change something, and those that read what a screen does not show.
+    fileprivate var isAudited: Bool { method != .get || access == .controller }
 }
 
 extension HTTPRequest.Method {

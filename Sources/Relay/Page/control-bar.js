@@ -47,6 +47,7 @@ export class ControlBar {
     this.toggle = element("button", { type: "button", class: "main", text: "Control", hidden: true, on: { click: () => this.clicked() } });
     this.status = element("p", { role: "status" });
     this.badge = element("span", { class: "badge who", hidden: true });
+    this.gamepad = element("p", { class: "quiet", role: "status", hidden: true });
     this.problem = element("p", { class: "quiet", role: "status", hidden: true });
     // A click must leave the focus where keys go.
     const button = (text, click, properties = {}) =>
@@ -69,6 +70,7 @@ export class ControlBar {
       element("div", { class: "controls" }, this.status, this.leave),
       element("div", { class: "keys-row", role: "toolbar", "aria-label": "Keys" }, ...holding, ...keys),
       element("div", { class: "keys-row", role: "toolbar", "aria-label": "Pointer and text" }, this.keyboard, this.paste, this.lock, this.pointer),
+      this.gamepad,
     );
     stage.append(this.badge);
   }
@@ -77,6 +79,7 @@ export class ControlBar {
   attach(control) {
     this.control = control;
     control.addEventListener("change", () => this.show());
+    control.gamepad.addEventListener("change", () => this.showGamepad());
     control.addEventListener("refused", ({ detail }) => this.say(`Not done: ${detail.detail}.`));
     this.show();
   }
@@ -102,12 +105,19 @@ export class ControlBar {
     this.say(isOn ? "" : reason);
   }
 
+  showGamepad() {
+    const { name, type, problem } = this.control.gamepad;
+    const what = problem || { xbox: "The desktop sees an Xbox 360 pad.", dualsense: "The desktop sees a DualSense." }[type] || "";
+    setText(this.gamepad, [`Gamepad: ${name}.`, what].filter(Boolean).join(" "));
+    this.gamepad.hidden = name === undefined;
+  }
+
   /** Why control is not possible; empty if it is. */
   obstacle() {
     const { relay } = this.control;
     if (!relay.may) return relay.why ?? "";
     if (relay.input === null) return "The device is not captured, or its agent has not said how it can act.";
-    return relay.input.problem ?? "";
+    return this.control.isPossible ? "" : relay.input.problem ?? "";
   }
 
   say(text) {

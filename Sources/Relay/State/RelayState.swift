@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import HeliographAPI
-import Program
+package import Program
 package import Wire
 
 /// The state that a relay keeps for its next run, so that agents and viewers find it unchanged.
@@ -69,6 +69,40 @@ package struct RelayState: Sendable, Equatable, Codable {
         }
     }
 
+    /// An application that the relay has launched on a desktop; only valid on the state's boot.
+    package struct Application: Sendable, Equatable, Codable {
+        package var device: String
+        package var id: String
+        package var name: String
+        package var started: Date
+        /// The process that was started; `nil` if it is unknown.
+        package var process: ProcessIdentity?
+        /// The user id of its processes; `nil` if it is unknown.
+        package var user: UInt32?
+
+        package init(
+            device: String,
+            id: String,
+            name: String,
+            started: Date,
+            process: ProcessIdentity? = nil,
+            user: UInt32? = nil
+        ) {
+            self.device = device
+            self.id = id
+            self.name = name
+            self.started = started
+            self.process = process
+            self.user = user
+        }
+
+        /// Whether the application can be continued with. The file may hold anything.
+        package var isSound: Bool {
+            id.isName && 1...255 ~= name.utf8.count
+                && (0...253_402_300_799).contains(started.timeIntervalSince1970)
+        }
+    }
+
     package static let currentVersion = 2
 
     package var version = Self.currentVersion
@@ -81,19 +115,23 @@ package struct RelayState: Sendable, Equatable, Codable {
     package var sessions: [Session]
     /// The broadcasts that the relay keeps running.
     package var broadcasts: [Broadcast]
+    /// The applications that run; absent means none.
+    package var applications: [Application]?
 
     package init(
         boot: String = Self.currentBoot,
         linkToken: String,
         lastSession: SessionID,
         sessions: [Session],
-        broadcasts: [Broadcast]
+        broadcasts: [Broadcast],
+        applications: [Application] = []
     ) {
         self.boot = boot
         self.linkToken = linkToken
         self.lastSession = lastSession
         self.sessions = sessions
         self.broadcasts = broadcasts
+        self.applications = applications.isEmpty ? nil : applications
     }
 
     /// The kernel's id of this boot; empty if unknown.

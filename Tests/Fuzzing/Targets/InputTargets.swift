@@ -1,3 +1,4 @@
+import HeliographAPI
 import NIOCore
 import Relay
 import Wire
@@ -5,7 +6,10 @@ import Wire
 extension FuzzTarget {
     /// A viewer's binary messages, and the orders that become of them. Before each message come the time since the
     /// last one, one byte, in ms, and its length.
-    static let input = FuzzTarget("input", words: ["\u{8}\u{1}\u{0}\u{0}", "\u{5}\u{0}\u{1}\u{0}", "\u{7}\u{2}"]) {
+    static let input = FuzzTarget(
+        "input",
+        words: ["\u{8}\u{1}\u{0}\u{0}", "\u{5}\u{0}\u{1}\u{0}", "\u{7}\u{2}", "\u{11}\u{0}\u{0}\u{0}"]
+    ) {
         input in
         var choices = Choices(input)
         var now = NIODeadline.uptimeNanoseconds(0)
@@ -16,6 +20,10 @@ extension FuzzTarget {
             now = now + .milliseconds(Int64(time))
             let bytes = choices.piece()
             guard let message = try refusable({ try ViewerInput(parsing: bytes) }) else { continue }
+            if case .gamepad(let gamepad) = message {
+                let again = try refusable { try ViewerInput(parsing: gamepad.bytes) }
+                try require(again == message, "\(message) becomes \(String(describing: again))")
+            }
             try desktop.perform(live.take(message, now: now))
             // The agent answers some orders later than others, and refuses some.
             if time & 1 == 0 { try desktop.answer(&live, isDone: time & 2 == 0) }

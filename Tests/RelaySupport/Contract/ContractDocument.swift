@@ -85,6 +85,12 @@ package struct ContractDocument {
             let content: JSONValue = ["image/png": ["schema": schemas.json(.bytes)]]
             members.append(.init(name: "requestBody", value: ["required": true, "content": content]))
         }
+        if route.place == .content {
+            let contents = route.contents.map {
+                JSONValue.Member(name: $0, value: ["schema": schemas.json(.bytes)])
+            }
+            members.append(.init(name: "requestBody", value: ["required": true, "content": .object(contents)]))
+        }
         let problems = route.problems.map { problem in
             let status = "\(problem.status)"
             let example = examples["calls"]?[route.name]?["answers"]?[status]
@@ -123,6 +129,10 @@ package struct ContractDocument {
             name: "Name",
             field: Field("name", .sessionName, "The name of the session or the template.", isRequired: true)
         ),
+        (
+            name: "ApplicationID",
+            field: Field("application", .sessionName, "The id of a launched application.", isRequired: true)
+        ),
     ]
 
     private mutating func parameters(of route: Route) -> [JSONValue] {
@@ -131,7 +141,8 @@ package struct ContractDocument {
             parameters.append(parameter(Field("file", Self.pageFiles, isRequired: true), in: "path"))
         }
         switch route.place {
-        case .query, .queryOrBody: return parameters + route.arguments.fields.map { parameter($0, in: "query") }
+        case .query, .queryOrBody, .content:
+            return parameters + route.arguments.fields.map { parameter($0, in: "query") }
         case .body, .nowhere, .png: return parameters
         }
     }
@@ -289,6 +300,7 @@ package struct ContractDocument {
         case .viewers: "Viewers watch a session or take its picture."
         case .waits: "Callers wait for what a screen shows."
         case .actions: "Callers act on a screen: pointer, touch, keys."
+        case .applications: "Applications that are launched on a device's desktop."
         case .access: "Whose key it is, and the web page's login."
         case .monitoring: "For monitors and service managers."
         case .page: "The web page, and this document."

@@ -27,6 +27,7 @@ struct RouteAccessTests {
                     .replacing("{file}", with: "app.js")
                     .replacing("{device}", with: "default")
                     .replacing("{name}", with: "nobody")
+                    .replacing("{application}", with: "none")
                 func code(_ key: APIKey?) async throws -> String? {
                     let isRead = method == .GET || method == .HEAD
                     let body = isRead ? nil : Array(#"{"nonsense": 1}"#.utf8)

@@ -44,11 +44,21 @@ struct ConfigurationFileTests {
         tv.environment = ["WAYLAND_DISPLAY": "wayland-1", "EMPTY": "", "YES": "yes"]
         tv.stateDirectory = "/var/lib/tv"
         tv.consentTimeout = .seconds(90)
+        tv.input = .portal
         tv.screenshotCommand = ["adb", "-s", "0123", "exec-out", "screencap", "-p"]
         tv.screenshotTimeout = .milliseconds(2500)
         tv.maximumSessions = 1
         tv.maximumViewers = 2
         tv.isOnDemand = true
+        tv.applications = [
+            "shell": AllowedApplication(
+                command: ["foot", "-e", "top"],
+                directory: "/d",
+                environment: ["B": "y"],
+                takesArguments: true
+            )
+        ]
+        tv.allowsDesktopFiles = true
         let names = Set(DeviceConfiguration.settings.map(\.name)).subtracting(["fallback"])
         expected.listedDevices = [
             DeviceSettings(name: "tv", settings: Settings(tv, names: names)), DeviceSettings(name: "Wall_2-b"),
@@ -94,11 +104,15 @@ struct ConfigurationFileTests {
               YES: yes
             stateDirectory: /var/lib/tv
             consentTimeout: 90
+            input: portal
             screenshotCommand: [adb, -s, "0123", exec-out, screencap, -p]
             screenshotTimeout: 2.5
             maxSessions: 1
             maxViewers: 2
             onDemand: true
+            applications:
+              shell: {command: [foot, "-e", top], directory: /d, environment: {B: y}, arguments: true}
+            desktopFiles: true
           Wall_2-b: {}
         """
 
@@ -150,7 +164,7 @@ struct ConfigurationFileTests {
             ),
             (
                 "devices: {tv: {fps: 3}}",
-                "1:16: Unknown field 'devices.tv.fps'. Allowed: source, fallback, agent, environment, "
+                "1:16: Unknown field 'devices.tv.fps'. Allowed: source, fallback, input, agent, environment, "
             ),
             ("devices: {tv: {maxViewers: 0}}", "1:28: devices.tv.maxViewers is 0; allowed: 1 to 10000"),
             ("devices: {tv: {stateDirectory: x}}", "1:32: devices.tv.stateDirectory is x; allowed: absolute paths"),

@@ -4,6 +4,7 @@ import HeliographAPI
 import Media
 import NIOCore
 import NIOHTTP1
+import Program
 import Relay
 import RelayTestSupport
 import Synchronization
@@ -20,6 +21,7 @@ struct ContractAnswersTests {
         var device = DeviceConfiguration(name: "left")
         device.source = SourceRequest(kind: .testPattern)
         device.agentExecutable = "/nonexistent/capture-agent"
+        device.applications = ["terminal": AllowedApplication(command: ["foot"])]
         return device
     }
 
@@ -81,6 +83,13 @@ struct ContractAnswersTests {
             note(method.rawValue, path)
         }
 
+        func callAsFunction(_ method: HTTPMethod, text: String, _ path: String) async throws {
+            let headers = [("Content-Type", "text/plain")]
+            let answer = try await relay.call(method, path, key: key, headers: headers, body: Array(text.utf8))
+            #expect((200..<300).contains(answer.status), "\(method) \(path): \(answer.text)")
+            note(method.rawValue, path)
+        }
+
         /// A change without any effect.
         func readAll(session: SessionID) async throws {
             for path in ["/auth", "/livez", "/metrics", "/screencapture/broadcasts", "/", "/openapi.json"] {
@@ -109,6 +118,23 @@ struct ContractAnswersTests {
                 while let packet = try await link.next() {
                     if case .input(let id, let order) = packet {
                         try await link.send(.inputDone(id, InputReport(id: order.id, outcome: .done(began: 1, at: 1))))
+                    }
+                    if case .clipboard(let order) = packet {
+                        var report = ClipboardReport(id: order.id, outcome: .done)
+                        if case .get(let kind) = order.request { report.outcome = .content(ClipboardContent(kind, [])) }
+                        try await link.send(.clipboardDone(report))
+                    }
+                    if case .application(let order) = packet {
+                        let states = order.applications.map {
+                            ApplicationState(
+                                id: $0.id,
+                                process: ProcessIdentity(pid: 4711, started: 1),
+                                isRunning: order.kind != .terminate
+                            )
+                        }
+                        try await link.send(
+                            .applicationDone(ApplicationAnswer(order: order.order, applications: states))
+                        )
                     }
                     guard case .snapshotRequest(_, let request) = packet else { continue }
                     let picture = Snapshot.Picture(
@@ -150,7 +176,9 @@ struct ContractAnswersTests {
             try await link.send(
                 .encoders(EncoderReports(encoders: [EncoderReport(name: "x264", codec: .h264, available: true)]))
             )
-            try await link.send(.inputs(InputCapabilities(backend: "wlroots", pointer: true, keyboard: true)))
+            try await link.send(
+                .inputs(InputCapabilities(backend: "wlroots", pointer: true, keyboard: true, clipboard: true))
+            )
             let agent = Task { try await Self.serve(link, session: id) }
             defer { agent.cancel() }
             // An answer in which every field is present.
@@ -159,6 +187,13 @@ struct ContractAnswersTests {
                 return session["rates"] != .null && session["latency"]?["link"] != .null ? true : nil
             }
             try await call(.POST, "/v1/devices/left/actions", ["click": ["x": 1, "y": 1]])
+            try await call(.PUT, text: "copied", "/v1/devices/left/clipboard")
+            try await call(.GET, "/v1/devices/left/clipboard")
+            let applications = "/v1/devices/left/applications"
+            let application = try await call(.POST, applications, ["name": "terminal"])["id"]?.string ?? ""
+            try await call(.GET, applications)
+            try await call(.POST, "\(applications)/\(application)/focus")
+            try await call(.DELETE, "\(applications)/\(application)")
             let broadcast = try await call(.GET, "/screencapture/broadcast")
             for member in ["agent", "input", "controller", "encoders", "heartbeat", "standby", "tls"] {
                 #expect(broadcast[member] != .null, "\(member)")

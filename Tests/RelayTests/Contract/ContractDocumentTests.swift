@@ -35,6 +35,8 @@ struct ContractDocumentTests {
         DeletedTemplate(), ScreenWait(), ScreenWaitReport(), ScreenWaitReport.Box(), SessionListQuery(),
         SessionsStop(), TemplateList(), TemplateReport(), EventQuery(), EventReport(),
         ActionsRequest(), ReleaseQuery(), ActionsReport(), ReleaseReport(), InputDevicesReport(),
+        ClipboardQuery(), ClipboardTake(), ClipboardSetReport(),
+        LaunchRequest(), FocusRequest(), TerminateQuery(), ApplicationReport(), ApplicationList(),
     ]
 
     /// Returns the fields of an object, or of all its variants.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import Program
 import Relay
 import TestSupport
 import Testing

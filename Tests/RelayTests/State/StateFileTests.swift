@@ -2,6 +2,7 @@ import Foundation
 import HeliographAPI
 import Logging
 import Media
+import Program
 import Relay
 import RelayTestSupport
 import TestSupport

@@ -37,6 +37,7 @@ struct DevicesTests {
                     $0.environment = ["NAME": "second"]
                     $0.stateDirectory = "/var/lib/two"
                     $0.consentTimeout = .seconds(9)
+                    $0.input = .off
                 },
             ]
         } _: { relay in
@@ -44,7 +45,7 @@ struct DevicesTests {
             let second = try await relay.post("/screencapture/broadcast/start", ["device": "two"])
             let link = "--relay 127.0.0.1:\(relay.ports.agentLink)"
             #expect(first.json["lastLine"] == .string("\(link) --device one --source test-pattern --fps 7 first 64"))
-            let others = "--state-directory=/var/lib/two --consent-timeout 9.0 second 64"
+            let others = "--state-directory=/var/lib/two --consent-timeout 9.0 --input off second 64"
             #expect(second.json["lastLine"] == .string("\(link) --device two --source test-pattern \(others)"))
         }
         #expect(first.runs.count == 1)

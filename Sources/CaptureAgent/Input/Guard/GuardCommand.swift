@@ -1,4 +1,5 @@
 import Glibc
+import Program
 
 /// The process `capture-agent guard-input`.
 package enum GuardCommand {
@@ -27,9 +28,9 @@ package enum GuardCommand {
         alarm(attemptTime)
         defer { alarm(0) }
         do throws(SourceError) {
-            if isSet("WAYLAND_DISPLAY") {
+            if EnvironmentVariable.isSet("WAYLAND_DISPLAY") {
                 try WlrootsRelease.run(items)
-            } else if isSet("DISPLAY") {
+            } else if EnvironmentVariable.isSet("DISPLAY") {
                 try X11Release.run(items)
             }
             return true
@@ -38,6 +39,4 @@ package enum GuardCommand {
             return true
         }
     }
-
-    private static func isSet(_ variable: String) -> Bool { getenv(variable).map { $0.pointee != 0 } ?? false }
 }

@@ -38,15 +38,19 @@ final class GuardProcess: Sendable {
         )
     }
 
-    /// Starts the process, with standard output and standard error to nowhere: the relay waits for the end of the
+    /// Starts a guard's process, with standard output and standard error to nowhere: the relay waits for the end of the
     /// agent's standard error.
     ///
+    /// - Parameters:
+    ///   - input: Its standard input.
+    ///   - node: Its descriptor 3; `nil` for none.
     /// - Returns: 0, or the error number.
-    private static func spawn(_ words: [String], input: Int32, _ pid: inout pid_t) -> Int32 {
+    static func spawn(_ words: [String], input: Int32, node: Int32? = nil, _ pid: inout pid_t) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        if let node { posix_spawn_file_actions_adddup2(&actions, node, 3) }
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         var attributes = posix_spawnattr_t()

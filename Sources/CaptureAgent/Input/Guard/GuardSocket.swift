@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// An end of the connection between the agent and its guard: a socket that keeps packets apart and never blocks.
@@ -33,7 +34,7 @@ struct GuardSocket: Sendable {
     func send(_ message: GuardMessage) -> Sending {
         // A packet without bytes would look like the end.
         let bytes = [0] + message.bytes
-        let sent = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        let sent = Glibc.send(descriptor, bytes, bytes.count, clinux_no_signal)
         if sent >= 0 { return .sent }
         return errno == EAGAIN || errno == EINTR ? .noRoom : .gone
     }

@@ -20,18 +20,11 @@ package final class MutterInput: InputBackend {
     /// A place where no window is.
     private static let nowhere = InputPlace(x: -1, y: -1, width: 10_000, height: 10_000)
 
-    /// A key that is held down.
-    private struct Press {
-        /// The kernel's codes, first the modifiers for the key's level; or else the keysym.
-        var codes: [UInt32]
-        var keysym: UInt32?
-    }
-
     package let capabilities: InputCapabilities
 
     private let desktop: MutterRemoteDesktop
-    private let keyboard: MutterKeyboard?
-    private var presses: [UInt32: Press] = [:]
+    private let keyboard: WaylandKeyboard?
+    private var keys = DesktopKeys()
     private var touches: Set<UInt8> = []
     private var hasTouchscreen = false
 
@@ -41,7 +34,7 @@ package final class MutterInput: InputBackend {
         self.desktop = desktop
         capabilities = Self.capabilities(of: desktop.devices)
         // Without a Wayland connection the layout stays unknown.
-        keyboard = MutterKeyboard()
+        keyboard = WaylandKeyboard()
         do throws(InputFailure) {
             try makeDevices()
         } catch {
@@ -116,33 +109,19 @@ package final class MutterInput: InputBackend {
     // MARK: - Keys
 
     package func setKey(_ keysym: UInt32, isDown: Bool) throws(InputFailure) {
-        if isDown {
-            guard presses[keysym] == nil else { return }
-            var press = try press(for: keysym)
-            // Modifiers that the caller already holds are not pressed again.
-            press.codes.removeAll { isHeld($0) }
-            presses[keysym] = press
-            try set(press, isDown: true)
-        } else {
-            guard let press = presses.removeValue(forKey: keysym) else { return }
-            var released = press
-            released.codes = press.codes.filter { !isHeld($0) }
-            try set(released, isDown: false)
-        }
+        try notify(isDown ? keys.press(keysym, by: try key(of: keysym)) : keys.release(keysym))
     }
 
     package func type(_ text: String, stop: Event) throws(InputFailure) -> UInt64 {
         // A character that Mutter lacks is found before the first one is typed.
-        let presses = try Keysym.typing(text).map { (keysym: UInt32) throws(InputFailure) in try press(for: keysym) }
+        let pressed = try Keysym.typing(text).map { (keysym: UInt32) throws(InputFailure) in try key(of: keysym) }
         var next = MonotonicClock.now
         var last = next
-        for var press in presses {
+        for key in pressed {
             if stop.wait(until: next) { return last }
             last = MonotonicClock.now
             next = max(next, last) + Self.pace
-            press.codes = press.codes.filter { !isHeld($0) }
-            try set(press, isDown: true)
-            try set(press, isDown: false)
+            try notify(keys.tap(key))
         }
         return last
     }
@@ -163,9 +142,7 @@ package final class MutterInput: InputBackend {
     private func makeDevices() throws(InputFailure) {
         if capabilities.pointer { try movePointer(dx: 0, dy: 0) }
         if capabilities.keyboard {
-            let void = Press(codes: [], keysym: Self.voidKeysym)
-            try set(void, isDown: true)
-            try set(void, isDown: false)
+            try notify(keys.tap(.keysym(Self.voidKeysym)))
             keyboard?.waitForKeymap(until: MonotonicClock.now + Self.keymapTimeout)
         }
         MonotonicClock.sleep(Self.settling)
@@ -187,59 +164,24 @@ package final class MutterInput: InputBackend {
         { message throws(BusError) in try message.append(UInt32(id)) }
     }
 
-    /// Finds the key of a keysym.
-    private func press(for keysym: UInt32) throws(InputFailure) -> Press {
+    private func key(of keysym: UInt32) throws(InputFailure) -> DesktopKey {
         keyboard?.refresh()
-        guard let keymap = keyboard?.keymap else {
-            guard Self.isOnEveryKeyboard(keysym) else {
-                throw .unsupported(
-                    "\(Self.capitalised(Keysym.name(keysym))) may be missing in Mutter's keyboard layout, which is "
-                        + "unknown without a Wayland connection: set WAYLAND_DISPLAY for the agent."
-                )
-            }
-            return Press(codes: [], keysym: keysym)
-        }
-        guard let key = keymap.key(for: keysym) else {
-            throw .unsupported(
-                "Mutter's keyboard layout does not have \(Keysym.name(keysym)). Add a layout that has it to the desktop."
-            )
-        }
-        // With several layouts, only Mutter knows which one is in use, and finds the key by the keysym.
-        guard keymap.groups == 1 else { return Press(codes: [], keysym: keymap.original(of: keysym)) }
-        // By keycodes, because Mutter forgets to release modifiers that it pressed for a keysym if the agent is killed.
-        var codes: [UInt32] = []
-        for (bit, modifier) in [(1, KeyboardLayout.shift), (2, KeyboardLayout.levelThreeShift)]
-        where key.level & bit != 0 {
-            if let keycode = keymap.layout.keycode(of: modifier) { codes.append(Self.code(keycode)) }
-        }
-        return Press(codes: codes + [Self.code(key.keycode)], keysym: nil)
+        return try .making(keysym, with: keyboard?.keymap, of: "Mutter")
     }
 
-    private func set(_ press: Press, isDown: Bool) throws(InputFailure) {
-        for code in isDown ? press.codes : press.codes.reversed() {
-            try notify("NotifyKeyboardKeycode") { message throws(BusError) in
-                try message.append(code)
+    private func notify(_ events: [DesktopKeys.Event]) throws(InputFailure) {
+        for event in events {
+            let (method, number, isDown) =
+                switch event {
+                case .code(let code, let isDown): ("NotifyKeyboardKeycode", code, isDown)
+                case .keysym(let keysym, let isDown): ("NotifyKeyboardKeysym", keysym, isDown)
+                }
+            try notify(method) { message throws(BusError) in
+                try message.append(number)
                 try message.append(isDown)
             }
         }
-        guard let keysym = press.keysym else { return }
-        try notify("NotifyKeyboardKeysym") { message throws(BusError) in
-            try message.append(keysym)
-            try message.append(isDown)
-        }
     }
-
-    private func isHeld(_ code: UInt32) -> Bool { presses.values.contains { $0.codes.contains(code) } }
-
-    /// Returns the kernel's code of an X keycode.
-    private static func code(_ keycode: UInt8) -> UInt32 { UInt32(max(keycode, 8) - 8) }
-
-    /// Whether all usual layouts have a keysym: ASCII, function keys and modifiers.
-    private static func isOnEveryKeyboard(_ keysym: UInt32) -> Bool {
-        (0x20...0x7E).contains(keysym) || (0xFF00...0xFFFF).contains(keysym)
-    }
-
-    private static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
     private func notify(
         _ method: String,

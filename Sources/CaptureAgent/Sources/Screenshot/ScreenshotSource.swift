@@ -1,4 +1,4 @@
-import Glibc
+import Program
 package import Wire
 
 /// A source that takes one screenshot after another while a session wants pictures. For desktops without a working
@@ -45,7 +45,7 @@ package struct ScreenshotTarget: Sendable, Equatable {
     /// Opens the command if there is one, otherwise the desktop's Wayland compositor, otherwise its X server.
     func open() throws(SourceError) -> any ScreenshotBackend {
         if let command { return CommandBackend(command) }
-        switch (Self.isSet("WAYLAND_DISPLAY"), Self.isSet("DISPLAY")) {
+        switch (EnvironmentVariable.isSet("WAYLAND_DISPLAY"), EnvironmentVariable.isSet("DISPLAY")) {
         case (true, _):
             // An X server that runs under a Wayland compositor shows at most its own windows.
             return try ScreencopyBackend(output: output, cursor: cursor)
@@ -58,9 +58,5 @@ package struct ScreenshotTarget: Sendable, Equatable {
                     + "Start the agent inside the desktop's session, or give it a command that takes them."
             )
         }
-    }
-
-    private static func isSet(_ variable: String) -> Bool {
-        getenv(variable).map { $0.pointee != 0 } ?? false
     }
 }

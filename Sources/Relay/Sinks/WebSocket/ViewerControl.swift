@@ -44,6 +44,10 @@ final class ViewerControl {
     private var refused: [String: Refused] = [:]
     private var refusals = TokenBucket(capacity: 100, perSecond: 10)
     private var refusalEvents = TokenBucket(capacity: 5, perSecond: 5)
+    /// Each makes a device in the agent's kernel.
+    private var gamepadConnects = TokenBucket(capacity: 5, perSecond: 1)
+    /// What the viewer has not been told about its gamepad.
+    private var gamepadEvent: GamepadEvent?
     private var ended = false
     // For the log.
     private var since = NIODeadline.now()
@@ -77,6 +81,7 @@ final class ViewerControl {
         switch input {
         case .claim(let takes): claim(by: caller, takes: takes)
         case .leave: leave(caller)
+        case .gamepad(let message): use(message, by: caller)
         case .unknown(let kind): refuse(.unknown, "the relay does not know messages of kind \(kind)")
         case .beat: if isMine { perform(live.take(.beat, now: .now())) }
         case .move, .motion, .button, .scroll, .touch, .key, .text, .release: act(input, by: caller)
@@ -91,6 +96,7 @@ final class ViewerControl {
             perform(live.tick(now: .now()))
         }
         tellRefusals()
+        tellGamepad()
         tellChange()
     }
 
@@ -105,6 +111,7 @@ final class ViewerControl {
     func lose() {
         guard isMine else { return }
         releaseHeld()
+        broadcast?.gamepads.disconnect(of: self, because: "Control has ended.")
         (isMine, wasTaken) = (false, true)
         log("lost")
         tellChange()
@@ -116,7 +123,7 @@ final class ViewerControl {
         guard let broadcast else { return refuse(.noInput, "the device is not configured any more") }
         if isMine { followFeed() } else { role = session.inputRole }
         let input = broadcast.agent(role).inputs
-        guard let input, input.objection(to: []) == nil else {
+        guard let input, input.objection(to: []) == nil || input.gamepads?.isEmpty == false else {
             let why = input?.problem ?? "no agent of the device is linked, or it has not said how it can act"
             return refuse(.noInput, why)
         }
@@ -144,6 +151,7 @@ final class ViewerControl {
     private func leave(_ caller: InputControl.Caller) {
         guard isMine else { return }
         releaseHeld()
+        broadcast?.gamepads.disconnect(of: self, because: "Control has ended.")
         (isMine, wasTaken) = (false, false)
         broadcast?.control.leave(caller)
         log("ended")
@@ -192,6 +200,7 @@ final class ViewerControl {
     /// Releases what another agent holds, once that agent does not feed the session any more.
     private func followFeed() {
         let current = session.inputRole
+        broadcast?.gamepads.feeds(gamepadRole, of: self)
         guard current != role else { return }
         releaseHeld()
         role = current
@@ -200,6 +209,62 @@ final class ViewerControl {
     /// Releases what is held, and forgets what waits.
     private func releaseHeld() {
         if let order = live.drop() { send(order) { _ in } }
+    }
+
+    // MARK: Gamepad
+
+    /// The agent that feeds the session; `nil` if it is not linked.
+    private var gamepadRole: AgentRole? {
+        let role = session.inputRole
+        return broadcast?.agent(role).link == nil ? nil : role
+    }
+
+    private func use(_ message: GamepadMessage, by caller: InputControl.Caller) {
+        // Also after control has ended, and with it the gamepad.
+        if message == .disconnect {
+            broadcast?.gamepads.disconnect(of: self)
+            return
+        }
+        guard isMine, let broadcast else {
+            return refuse(.notControlling, "ask for control first, by a message of kind 1")
+        }
+        followFeed()
+        switch message {
+        case .connect(let type):
+            // An agent that could but lacks a device node says so itself.
+            guard broadcast.agent(role).inputs?.gamepads != nil else {
+                return refuse(.noInput, "the agent makes no gamepads: it is of an older release, or has just started")
+            }
+            guard gamepadConnects.take(now: .now()) else {
+                return refuse(.rate, "more than one gamepad a second")
+            }
+            guard claims(broadcast, by: caller, takes: false) else { return }
+            events += 1
+            broadcast.gamepads.connect(type, of: self, on: gamepadRole)
+        case .state(let state):
+            guard broadcast.gamepads.isOwned(by: self) else {
+                return refuse(.noGamepad, "connect a gamepad first, by a message of kind 16")
+            }
+            // A state that says the same again is a sign of life, as a beat is.
+            if broadcast.gamepads.isChanged(by: state) {
+                guard claims(broadcast, by: caller, takes: false) else { return }
+                events += 1
+            }
+            broadcast.gamepads.show(state, of: self)
+        case .disconnect: break
+        }
+    }
+
+    /// Tells the viewer how its gamepad is, now or once its connection has room.
+    func tell(_ event: GamepadEvent) {
+        gamepadEvent = event
+        tellGamepad()
+    }
+
+    private func tellGamepad() {
+        guard let viewer, viewer.hasRoom, let event = gamepadEvent else { return }
+        gamepadEvent = nil
+        viewer.tell([event.json])
     }
 
     // MARK: What the viewer is told
@@ -220,6 +285,7 @@ final class ViewerControl {
         case forbidden, controlled, rate, busy, unknown
         case notControlling = "not_controlling"
         case noInput = "no_input"
+        case noGamepad = "no_gamepad"
     }
 
     private func refuse(_ refusal: Refusal, _ detail: String) { refuse(refusal.rawValue, detail) }
@@ -301,7 +367,7 @@ extension ViewerInput {
         case .move, .motion, .button, .scroll: [.pointerBy(dx: 0, dy: 0)]
         case .touch: [.touch(id: 0, phase: .cancel, x: 0, y: 0)]
         case .key, .text: [.text("")]
-        case .claim, .leave, .beat, .release, .unknown: []
+        case .claim, .leave, .beat, .release, .gamepad, .unknown: []
         }
     }
 }

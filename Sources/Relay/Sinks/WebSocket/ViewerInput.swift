@@ -1,3 +1,4 @@
+package import HeliographAPI
 import Media
 package import Wire
 
@@ -44,6 +45,7 @@ package enum ViewerInput: Sendable, Equatable {
     case key(keysym: UInt32, isDown: Bool)
     case text(String)
     case release
+    case gamepad(GamepadMessage)
     /// A kind from a later release.
     case unknown(UInt8)
 
@@ -75,7 +77,9 @@ package enum ViewerInput: Sendable, Equatable {
     }
 
     private static func message(_ rest: inout ByteReader) -> ViewerInput? {
+        let whole = rest
         guard let byte = rest.u8() else { return nil }
+        if GamepadMessage.isOne(byte) { return GamepadMessage(whole).map { .gamepad($0) } }
         guard let kind = Kind(rawValue: byte) else { return .unknown(byte) }
         // The three bytes after the kind.
         guard let first = rest.u8(), let second = rest.u8(), rest.u8() != nil else { return nil }

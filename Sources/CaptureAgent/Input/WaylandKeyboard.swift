@@ -1,8 +1,8 @@
 import CWayland
 import Glibc
 
-/// Follows the keymap that Mutter gives its Wayland clients. Used in one thread.
-final class MutterKeyboard {
+/// Follows the keymap that the compositor gives its Wayland clients. Used in one thread.
+final class WaylandKeyboard {
     private static let keyboardCapability = UInt32(WL_SEAT_CAPABILITY_KEYBOARD.rawValue)
     /// The largest keymap that is read, in bytes. Usual ones have 50 KiB.
     private static let largestKeymap = 4 << 20
@@ -11,7 +11,7 @@ final class MutterKeyboard {
     private let seat: OpaquePointer
     private var keyboard: OpaquePointer?
     /// The layout; `nil` until the compositor has a keyboard.
-    private(set) var keymap: MutterKeymap?
+    private(set) var keymap: DesktopKeymap?
 
     /// - Returns: `nil` without a connection to the compositor, or without a seat.
     init?() {
@@ -69,7 +69,7 @@ final class MutterKeyboard {
             count += result
         }
         // The text ends with a 0.
-        if let changed = MutterKeymap(Array(text.prefix { $0 != 0 })) { keymap = changed }
+        if let changed = DesktopKeymap(Array(text.prefix { $0 != 0 })) { keymap = changed }
     }
 }
 
@@ -94,6 +94,6 @@ nonisolated(unsafe) private let keyboardEvents = permanent(
 )
 
 /// Returns the keyboard from a listener's data pointer. It outlives its listeners, because only it dispatches them.
-private func owner(_ data: UnsafeMutableRawPointer) -> MutterKeyboard {
-    Unmanaged<MutterKeyboard>.fromOpaque(data).takeUnretainedValue()
+private func owner(_ data: UnsafeMutableRawPointer) -> WaylandKeyboard {
+    Unmanaged<WaylandKeyboard>.fromOpaque(data).takeUnretainedValue()
 }

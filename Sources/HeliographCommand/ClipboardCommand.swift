@@ -1,0 +1,156 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import HeliographAPI
+import NIOCore
+import SystemPackage
+import Wire
+
+struct ClipboardCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clipboard",
+        abstract: "Reads and sets the clipboard of a device's desktop.",
+        discussion: """
+            Both take control of the device, as actions do. A text that is set can be pasted until another program sets the
+            clipboard, or the capture agent ends.
+              heliograph clipboard set "Hello, world"
+              heliograph press ctrl+v
+              heliograph clipboard get --png copied.png
+            """,
+        subcommands: [GetClipboardCommand.self, SetClipboardCommand.self]
+    )
+}
+
+/// The options of commands that use a device's clipboard.
+struct ClipboardTarget: ParsableArguments {
+    /// The time limit for an answer: more than the relay gives the agent.
+    static let answerTime = TimeAmount.seconds(40)
+
+    @OptionGroup var options: RelayOptions
+
+    @Flag(help: "Takes the device from another controller at once. By default, that needs 5 s without its actions.")
+    var take = false
+}
+
+struct GetClipboardCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Writes the clipboard's text to standard output, or its image to a file.",
+        discussion: """
+            The text is written as it is, without a line feed at its end.
+              heliograph clipboard get --device left >copied.txt
+            """
+    )
+
+    @OptionGroup var target: ClipboardTarget
+
+    @Option(
+        help: ArgumentHelp(
+            "Writes the clipboard's PNG image to this file instead of its text; - for standard output.",
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["png"])
+    )
+    var png: String?
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        try await CommandError.reporting {
+            try await RelayClient.with(target.options.address) { client in
+                var query = ClipboardQuery()
+                query.type = png == nil ? .text : .png
+                query.take = target.take
+                let answer = try await client.answer(
+                    to: Routes.getClipboard,
+                    query,
+                    at: .device(try await client.device(target.options.device)),
+                    limit: ClipboardContent.Kind.png.maximumByteCount,
+                    timeout: ClipboardTarget.answerTime
+                )
+                guard let png, png != "-" else {
+                    _ = try FileDescriptor.writeToStandardOutput(answer.bytes.readableBytesView)
+                    return
+                }
+                do {
+                    try WholeFile.write(answer.bytes, to: png)
+                } catch {
+                    throw CommandError.failed("cannot write \(png): \(error)")
+                }
+            }
+        }
+    }
+}
+
+struct SetClipboardCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Puts a text or a PNG image into the clipboard.",
+        discussion: """
+            With - the text is read from standard input, which keeps it out of the process list.
+              heliograph clipboard set "Hello, world"
+              heliograph clipboard set - <password.txt
+              heliograph clipboard set --png picture.png
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The text, at most 1 MiB; - reads standard input.", valueName: "text"))
+    var text: String?
+
+    @Option(
+        help: ArgumentHelp("A PNG file, at most 16 MiB, instead of a text; - reads standard input.", valueName: "file"),
+        completion: .file(extensions: ["png"])
+    )
+    var png: String?
+
+    @OptionGroup var target: ClipboardTarget
+    @OptionGroup var format: AnswerFormat
+
+    func validate() throws {
+        guard (text == nil) != (png == nil) else {
+            throw ValidationError("Give either a text or an image by --png, not both.")
+        }
+    }
+
+    func run() async throws {
+        try await CommandError.reporting {
+            let content = try content()
+            var query = ClipboardTake()
+            query.take = target.take
+            try await RelayClient.with(target.options.address) { client in
+                let answer = try await client.answer(
+                    to: Routes.setClipboard,
+                    query,
+                    at: .device(try await client.device(target.options.device)),
+                    upload: ByteBuffer(bytes: content.bytes),
+                    type: ClipboardType(content.kind).contentType,
+                    timeout: ClipboardTarget.answerTime
+                )
+                try format.show(answer) { report in
+                    "\(report.device): the clipboard has \(report.type.rawValue), \(report.bytes) bytes"
+                }
+            }
+        }
+    }
+
+    /// Reads what to set, and checks it as the relay would.
+    private func content() throws(CommandError) -> ClipboardContent {
+        let kind: ClipboardContent.Kind = png == nil ? .text : .png
+        let path = png ?? "-"
+        let bytes: [UInt8]
+        if let text, text != "-" {
+            bytes = Array(text.utf8)
+        } else {
+            bytes = try ReadFile.bytes(
+                of: path,
+                "the image",
+                limit: kind.maximumByteCount,
+                advice: "has more than \(kind.maximumByteCount) bytes"
+            )
+        }
+        let content = ClipboardContent(kind, bytes)
+        guard !content.isTooLarge else { throw .failed("the text has more than \(kind.maximumByteCount) bytes") }
+        guard content.isOfItsKind else {
+            throw .failed(kind == .text ? "standard input is not UTF-8 text" : "\(path) is not a PNG file")
+        }
+        return content
+    }
+}
