@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+"""Long proofs of input. Scripts/verify-input runs them."""
+
+import argparse
+import sys
+import traceback
+
+import clicks
+import deaths
+import hostile
+import photon
+import text
+from scene import Failure
+
+KINDS = ["sway", "mutter", "xvfb"]
+PROOFS = {"clicks": clicks.prove, "text": text.prove, "photon": photon.prove, "deaths": deaths.prove, "hostile": hostile.prove}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("proofs", nargs="*", metavar="PROOF", help=f"{', '.join(PROOFS)}; default: all")
+    parser.add_argument("--desktop", choices=KINDS, action="append", help="default: all three")
+    parser.add_argument("--programs", required=True, help="the folder of the built programs")
+    parser.add_argument("--count", type=int, help="clicks, characters, samples or deaths of each desktop")
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long each desktop is attacked; default: 10")
+    parser.add_argument("--seed", type=int, default=1, help="what random choices begin with")
+    options = parser.parse_args()
+    unknown = [name for name in options.proofs if name not in PROOFS]
+    if unknown:
+        parser.error(f"unknown proof '{unknown[0]}'; allowed: {', '.join(PROOFS)}")
+    failures = 0
+    for name in options.proofs or PROOFS:
+        arguments = {"seed": options.seed}
+        if name == "hostile":
+            arguments["minutes"] = options.minutes
+        elif options.count:
+            arguments["count"] = options.count
+        for kind in options.desktop or KINDS:
+            try:
+                PROOFS[name](kind, options.programs, **arguments)
+            except Failure as failure:
+                print(f"FAILED: {name}, {kind}: {failure}")
+                failures += 1
+            except Exception:
+                print(f"FAILED: {name}, {kind}:")
+                traceback.print_exc(file=sys.stdout)
+                failures += 1
+            sys.stdout.flush()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
