@@ -114,8 +114,16 @@ def finish(scene, agent):
     check_events(scene)
 
 
+def expect_nothing_held(scene, when):
+    try:
+        eventually(f"nothing is held {when}", lambda: scene.log.read() is not None and not scene.log.held, limit=5)
+    except Failure as failure:
+        held, last = sorted(scene.log.held), [str(event) for event in scene.log.events[-12:]]
+        raise Failure(f"{failure}: {held}; the last events: {last}") from None
+
+
 def check_events(scene):
-    eventually("nothing is held", lambda: scene.log.read() is not None and not scene.log.held, limit=5)
+    expect_nothing_held(scene, "at the end")
     width, height = SIZE
     fingers = 0
     for event in scene.log.events:
@@ -277,7 +285,7 @@ def attack_agent(kind, programs, seconds, seed):
                     sent, received = send_orders(link, generator, deadline, kind)
                 orders, answers = orders + sent, answers + received
                 # The link's end releases what is held.
-                eventually("nothing is held after the link's end", lambda: scene.log.read() is not None and not scene.log.held, 5)
+                expect_nothing_held(scene, "after the link's end")
             if agent.poll() is not None:
                 raise Failure(f"the agent ended with status {agent.returncode}")
             check_events(scene)

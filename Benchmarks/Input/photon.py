@@ -24,6 +24,8 @@ class Heliograph:
 
     def __init__(self, scene, fps):
         self.scene, self.fps, self.name = scene, fps, f"Heliograph, {fps} fps, POST"
+        #: The medians from a frame's capture until the relay has its picture, of each block, in ms.
+        self.relayed = []
 
     def begin(self):
         session = self.scene.session("photon", fps=self.fps, framing="scrcpy")
@@ -33,8 +35,17 @@ class Heliograph:
         self.scene.caller.act({"session": "photon", "click": {"x": CLICK[0], "y": CLICK[1]}})
 
     def end(self):
+        latency = self.scene.caller.call("GET", f"{DEVICE}/sessions/photon").body.get("latency") or {}
+        if latency.get("captureToRelay"):
+            self.relayed.append(latency["captureToRelay"]["p50Ms"])
         self.viewer.close()
         self.scene.caller.call("DELETE", f"{DEVICE}/sessions/photon")
+
+    def explain(self):
+        """What the client got last, and what the session says."""
+        session = self.scene.caller.call("GET", f"{DEVICE}/sessions/photon").body
+        events = [str(event) for event in self.scene.log.read()[-6:]]
+        return f"The client's last events: {events}. The session: {session}"
 
     def close(self):
         pass
@@ -64,6 +75,9 @@ class VNC:
         self.viewer.point(*CLICK, 1)
         time.sleep(PRESS)
         self.viewer.point(*CLICK, 0)
+
+    def explain(self):
+        return ""
 
     def end(self):
         self.viewer.close()
@@ -126,7 +140,7 @@ def sample(contender, generator, count):
             contender.click()
             times.append((contender.viewer.wait_for_change(before) - begin) / 1e6)
     except Failure as failure:
-        raise Failure(f"{contender.name}: {failure}") from None
+        raise Failure(f"{contender.name}, after {len(times)} clicks: {failure}. {contender.explain()}") from None
     finally:
         contender.end()
     return times
@@ -140,9 +154,10 @@ def report(kind, contenders, times):
         medians[contender.name] = percentile(taken, 0.5)
         figures = medians[contender.name], percentile(taken, 0.99), min(taken), max(taken)
         goals = GOALS.get(contender.fps)
+        share = f", of which {percentile(contender.relayed, 0.5):.1f} ms from capture to relay" if goals else ""
         goal = f"; goals: {goals[0]} and {goals[1]} ms" if goals else ""
         print(
-            f"photon, {kind}: {contender.name}: {len(taken)} clicks, p50 {figures[0]:.1f} ms, p99 {figures[1]:.1f} ms, "
+            f"photon, {kind}: {contender.name}: {len(taken)} clicks, p50 {figures[0]:.1f} ms{share}, p99 {figures[1]:.1f} ms, "
             f"{figures[2]:.1f} to {figures[3]:.1f} ms{goal}"
         )
         if goals and (figures[0] > goals[0] or figures[1] > goals[1]):

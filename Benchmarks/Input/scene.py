@@ -153,6 +153,9 @@ class Log:
         if event.name == "focus" and event.fields == ("out",):
             # A window without the keyboard has no keys.
             self.held = {thing: since for thing, since in self.held.items() if not thing.startswith("key")}
+        if event.name == "leave":
+            # A window that the pointer has left, because a finger touches it, gets no releases of buttons.
+            self.held = {thing: since for thing, since in self.held.items() if not thing.startswith("button")}
         if event.name not in ("key", "button", "touch"):
             return
         thing = f"{event.name} {event.fields[0].lower()}"

@@ -323,6 +323,116 @@ extension SystemTests {
             }
         }
 
+        // MARK: - WebDriver's examples
+
+        private static func finger(_ id: String, _ actions: [RelayProcess.Object]) -> RelayProcess.Object {
+            [
+                "type": "pointer", "id": id, "parameters": ["pointerType": "touch"] as RelayProcess.Object,
+                "actions": actions,
+            ]
+        }
+
+        private static func move(_ x: Int, _ y: Int, _ more: RelayProcess.Object = [:]) -> RelayProcess.Object {
+            (["type": "pointerMove", "x": x, "y": y, "duration": 0] as RelayProcess.Object)
+                .merging(more) { $1 }
+        }
+
+        private static let down: RelayProcess.Object = ["type": "pointerDown", "button": 0]
+        private static let up: RelayProcess.Object = ["type": "pointerUp", "button": 0]
+        private static let nothing: RelayProcess.Object = ["type": "pause"]
+
+        private static func pause(_ milliseconds: Int) -> RelayProcess.Object {
+            ["type": "pause", "duration": milliseconds]
+        }
+
+        /// The examples with two fingers (WebDriver, section 15), with pauses of half a second. Beside them is what the
+        /// window must get: a finger, counted from its first press, and what it does. Moves count once.
+        private static let fingers: [(actions: [RelayProcess.Object], order: [String])] = [
+            // The pinch: from one place, both ways.
+            (
+                [
+                    finger(
+                        "finger1",
+                        [move(600, 360), down, pause(500), move(-100, 0, ["origin": "pointer", "duration": 500]), up]
+                    ),
+                    finger(
+                        "finger2",
+                        [move(680, 360), down, pause(500), move(100, 0, ["origin": "pointer", "duration": 500]), up]
+                    ),
+                ],
+                ["0 down", "1 down", "0 move", "1 move", "0 up", "1 up"]
+            ),
+            // One finger waits while the other one moves.
+            (
+                [
+                    finger("source 1", [move(200, 200), down, pause(500), up]),
+                    finger("source 2", [move(400, 200), down, move(400, 400), up]),
+                ],
+                ["0 down", "1 down", "1 move", "0 up", "1 up"]
+            ),
+            // One finger waits while the other one is lifted.
+            (
+                [
+                    finger("source 1", [move(200, 200), down, pause(500), up]),
+                    finger("source 2", [move(400, 200), down, up]),
+                ],
+                ["0 down", "1 down", "1 up", "0 up"]
+            ),
+            // One finger does nothing in the second tick.
+            (
+                [
+                    finger("source 1", [move(200, 200), down, move(200, 400), up]),
+                    finger("source 2", [move(400, 200), down, nothing, up]),
+                ],
+                ["0 down", "1 down", "0 move", "0 up", "1 up"]
+            ),
+        ]
+
+        @Test("WebDriver's examples are done: a key in two ticks, and fingers that wait", arguments: Screen.allCases)
+        func examples(screen: Screen) async throws {
+            try await withInput(screen) { place in
+                try await place.relay.put("/v1/devices/default/sessions/shared", [:])
+                let mark = try place.mark()
+                try place.act([
+                    "actions": [
+                        [
+                            "type": "key", "id": "keyboard",
+                            "actions": [["type": "keyDown", "value": "k"], ["type": "keyUp", "value": "k"]],
+                        ] as RelayProcess.Object
+                    ]
+                ])
+                let events = try await place.events(after: mark, until: "the key") {
+                    $0.contains { $0.name == "key" && $0.fields[1] == "up" }
+                }
+                let keys = events.filter { $0.name == "key" }.map { Array($0.fields.prefix(2)) }
+                #expect(keys == [["k", "down"], ["k", "up"]], "\(events)")
+                guard screen == .mutter else {
+                    let answer = try place.call("POST", ["actions": Self.fingers[0].actions])
+                    #expect(answer.status == 409 && answer.body.string("code") == "no_input", "\(answer)")
+                    return
+                }
+                for (actions, order) in Self.fingers {
+                    let mark = try place.mark()
+                    try place.act(["actions": actions])
+                    let events = try await place.events(after: mark, until: "both fingers' end") {
+                        $0.filter { $0.name == "touch" && $0.fields[1] == "up" }.count == 2
+                    }
+                    #expect(Self.touchOrder(events) == order, "\(events)")
+                }
+            }
+        }
+
+        /// Returns what the fingers do in order, their moves only once. Fingers are counted from their first press.
+        private static func touchOrder(_ events: [InputEvent]) -> [String] {
+            var (fingers, order) = ([String](), [String]())
+            for event in events where event.name == "touch" {
+                if !fingers.contains(event.fields[0]) { fingers.append(event.fields[0]) }
+                let text = "\(fingers.firstIndex(of: event.fields[0])!) \(event.fields[1])"
+                if event.fields[1] != "move" || !order.contains(text) { order.append(text) }
+            }
+            return order
+        }
+
         // MARK: - Keyboard
 
         private static let printable = String(String.UnicodeScalarView((0x20...0x7E).compactMap(Unicode.Scalar.init)))

@@ -121,6 +121,46 @@ struct ActionPlanTests {
         #expect(plan.steps[2] == .pause(milliseconds: 500))
     }
 
+    /// The specification's diagrams of ticks (WebDriver, section 15): what each finger does beside its first press.
+    static let diagrams: [(first: [String], second: [String], milliseconds: Int, order: [String])] = [
+        (["pause 5000", "up"], ["move", "up"], 5000, ["0 down", "1 down", "1 move", "wait", "0 up", "1 up"]),
+        // A list may be shorter than another one.
+        (["pause 5000", "up"], ["up"], 5000, ["0 down", "1 down", "1 up", "wait", "0 up"]),
+        // A pause without a duration does nothing in its tick.
+        (["move", "up"], ["pause", "up"], 0, ["0 down", "1 down", "0 move", "0 up", "1 up"]),
+    ]
+
+    @Test("of WebDriver's diagrams: each tick ends when its longest action has ended", arguments: diagrams.indices)
+    func ticks(index: Int) throws {
+        func chain(_ id: String, at x: Int, _ actions: [String]) -> String {
+            let rest = actions.map { action in
+                let words = action.split(separator: " ")
+                return switch words[0] {
+                case "move": #"{"type": "pointerMove", "x": \#(x), "y": 90, "duration": 0}"#
+                case "pause": #"{"type": "pause"\#(words.count > 1 ? #", "duration": \#(words[1])"# : "")}"#
+                default: #"{"type": "pointerUp"}"#
+                }
+            }
+            let begin = [#"{"type": "pointerMove", "x": \#(x), "y": 10, "duration": 0}"#, #"{"type": "pointerDown"}"#]
+            return """
+                {"type": "pointer", "id": "\(id)", "parameters": {"pointerType": "touch"},
+                 "actions": [\((begin + rest).joined(separator: ", "))]}
+                """
+        }
+        let diagram = Self.diagrams[index]
+        let fingers = [chain("source 1", at: 100, diagram.first), chain("source 2", at: 200, diagram.second)]
+        let plan = try Self.plan(#"{"actions": [\#(fingers.joined(separator: ", "))]}"#)
+        #expect(plan.milliseconds == diagram.milliseconds)
+        let order = plan.steps.map { step in
+            switch step {
+            case .touch(let id, let phase, _, _): "\(id) \(phase)"
+            case .pause: "wait"
+            default: "\(step)"
+            }
+        }
+        #expect(order == diagram.order)
+    }
+
     @Test("of WebDriver's key source, tick after tick with a pointer")
     func keys() throws {
         // Shift is held while the mouse clicks.
