@@ -112,6 +112,8 @@ let package = Package(
             ]
         ),
         .systemLibrary(name: "CXKBCommon", providers: [.apt(["libxkbcommon-dev"])]),
+        .target(name: "COpus", cSettings: cSettings, linkerSettings: [.linkedLibrary("opus")]),
+        .systemLibrary(name: "CSpeexDSP", providers: [.apt(["libspeexdsp-dev"])]),
         .target(name: "CPipeWire", dependencies: ["CPipeWireSystem"], cSettings: cSettings),
         .target(name: "CWayland", cSettings: cSettings, linkerSettings: [.linkedLibrary("wayland-client")]),
         .target(name: "CX264", cSettings: cSettings, linkerSettings: [.linkedLibrary("x264")]),
@@ -151,8 +153,9 @@ let package = Package(
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd",
-                "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV", "Gamepads", "Media",
+                "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "COpus", "CPNG", "CPipeWire", "CPixels",
+                "CSpeexDSP", "CSystemd", "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV",
+                "Gamepads", "Media",
                 "Pacing", "Program", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -10,35 +10,69 @@ const longestLag = 1;
 const longestPast = 10;
 /** Pictures whose stamps are kept while nothing is presented. */
 const longestQueue = 600;
-/** Offsets of a fragment's decode time, 8 bytes, and duration, 4 bytes; both in µs. docs/reference/formats.md */
+/**
+ * Offsets of a fragment's decode time, 8 bytes, and duration, 4 bytes. Those of pictures are in µs, those of sound in
+ * samples. docs/reference/formats.md
+ */
 const [timeOffset, durationOffset] = [60, 88];
+/** Samples of sound per µs. */
+const soundRate = 0.048;
+/** How much faster or slower it plays at most, and with sound, which would change audibly. */
+const [mostHaste, mostHasteWithSound] = [0.1, 0.03];
 
-const mediaType = (codec) => `video/mp4; codecs="${codec}"`;
+const mediaType = (codec, hasSound) => `video/mp4; codecs="${codec}${hasSound ? ", opus" : ""}"`;
 
-/** Returns whether this browser says that it plays the codec. */
-export function playsFragments(codec) {
-  return Source?.isTypeSupported(mediaType(codec)) === true;
+/** Returns whether this browser says that it plays the codec, with Opus if `hasSound`. */
+export function playsFragments(codec, hasSound = false) {
+  return Source?.isTypeSupported(mediaType(codec, hasSound)) === true;
 }
 
 /**
  * Plays pictures whose `data` is a fragment of MP4. Its events and figures are those of `Decoder`.
  *
  * The timeline is this player's own, in µs from the first picture. After a gap of more than two durations a browser
- * would wait for a keyframe, so longer gaps are played as two durations.
+ * would wait for a keyframe, so longer gaps are played as two durations. With sound they keep their length, because
+ * sound goes on meanwhile, and the player itself waits for a keyframe.
+ *
+ * With sound there is another event: `silenced`, after the browser has refused to be heard.
  */
 export class FragmentPlayer extends EventTarget {
   constructor(canvas) {
     super();
     Object.assign(this, { canvas, waiting: new Map(), chunks: [], keys: [], needsKey: true, errors: 0, skipped: 0 });
+    Object.assign(this, { hasSound: false, isHeard: false, volume: 1 });
   }
 
-  /** Takes the initialization segment, `preamble`, of the pictures that follow. */
-  configure({ codec, preamble }) {
-    if (!playsFragments(codec)) {
+  /** Whether this browser plays sound besides pictures of this codec. */
+  get canHear() {
+    return playsFragments(this.codec ?? "avc3.42C01F", true);
+  }
+
+  get isMuted() {
+    return !this.isHeard || !this.hasSound;
+  }
+
+  /** Makes the sound heard, or mutes it. @param {number} volume 0 to 1. */
+  hear(isHeard, volume) {
+    Object.assign(this, { isHeard, volume });
+    if (this.video) Object.assign(this.video, { muted: this.isMuted, volume });
+  }
+
+  /**
+   * Takes the initialization segment, `preamble`, of the pictures that follow.
+   *
+   * @param {import("./messages.js").Configuration} configuration
+   * @param {boolean} [hasSound] Whether it has a track of sound, too.
+   */
+  configure({ codec, preamble }, hasSound = false) {
+    if (!playsFragments(codec, hasSound)) {
       this.close();
       return this.tell("trouble", { text: `This browser cannot play ${codec} in MP4.`, isUnsupported: true });
     }
-    this.initialization = { type: mediaType(codec), preamble };
+    // A buffer keeps the tracks that it began with.
+    if (this.video && this.hasSound !== hasSound) this.close();
+    Object.assign(this, { codec, hasSound });
+    this.initialization = { type: mediaType(codec, hasSound), preamble };
     if (!this.video) return this.open();
     this.chunks.push(this.initialization);
     this.pump();
@@ -50,9 +84,15 @@ export class FragmentPlayer extends EventTarget {
       this.skipped += 1;
       return;
     }
-    this.needsKey = false;
     const { data, pts } = picture;
-    this.time = this.lastPTS === undefined ? 0 : this.time + Math.min(pts - this.lastPTS, 2 * this.duration);
+    if (!picture.key && this.hasSound && pts - this.lastPTS > 2 * this.duration) {
+      this.skipped += 1;
+      this.needsKey = true;
+      return this.tell("starved");
+    }
+    this.needsKey = false;
+    if (this.lastPTS === undefined) [this.time, this.origin] = [0, pts];
+    else this.time += this.hasSound ? pts - this.lastPTS : Math.min(pts - this.lastPTS, 2 * this.duration);
     this.lastPTS = pts;
     this.duration = new DataView(data.buffer, data.byteOffset).getUint32(durationOffset);
     if (picture.key) this.keys.push(this.time);
@@ -62,13 +102,24 @@ export class FragmentPlayer extends EventTarget {
     this.pump();
   }
 
+  /** Takes a packet of sound. @param {import("./messages.js").Sound} packet */
+  take({ data }) {
+    // Before the first picture there is no time.
+    if (!this.video || !this.hasSound || this.lastPTS === undefined) return;
+    const samples = Number(new DataView(data.buffer, data.byteOffset).getBigUint64(timeOffset));
+    const time = samples - Math.round(this.origin * soundRate);
+    if (time < 0) return;
+    this.chunks.push({ fragment: data, time });
+    this.pump();
+  }
+
   // The browser's side
 
   open() {
     const [source, video] = [new Source(), document.createElement("video")];
     Object.assign(this, { source, video, chunks: [this.initialization], keys: [], needsKey: true, lastPTS: undefined });
-    // With sound, a click would be needed to start. A managed source requires that it is not played remotely.
-    Object.assign(video, { muted: true, playsInline: true, disableRemotePlayback: true });
+    // If it is heard, a click is needed to start. A managed source requires that it is not played remotely.
+    Object.assign(video, { muted: this.isMuted, volume: this.volume, playsInline: true, disableRemotePlayback: true });
     video.addEventListener("error", () => this.failed(video, video.error?.message));
     source.addEventListener("sourceopen", () => this.opened(source), { once: true });
     video.src = URL.createObjectURL(source);
@@ -140,10 +191,20 @@ export class FragmentPlayer extends EventTarget {
     if (lag > Math.max(longestLag, 2 * wanted) || video.currentTime < start) {
       video.currentTime = Math.max(start, end - wanted);
     } else {
-      const rate = Math.abs(lag - wanted) < 0.03 ? 1 : Math.min(1.1, Math.max(0.9, 1 + (lag - wanted) / 2));
+      const haste = this.isMuted ? mostHaste : mostHasteWithSound;
+      const rate = Math.abs(lag - wanted) < 0.03 ? 1 : Math.min(1 + haste, Math.max(1 - haste, 1 + (lag - wanted) / 2));
       if (Math.abs(video.playbackRate - rate) > 0.005) video.playbackRate = rate;
     }
-    if (video.paused) video.play().catch((error) => error.name === "AbortError" || this.tell("trouble", { text: `The browser does not play: ${error.message}` }));
+    if (video.paused) video.play().catch((error) => this.refused(video, error));
+  }
+
+  /** The browser did not begin to play. */
+  refused(video, error) {
+    if (video !== this.video || error.name === "AbortError") return;
+    if (error.name !== "NotAllowedError" || video.muted) return this.tell("trouble", { text: `The browser does not play: ${error.message}` });
+    // Muted, it may play.
+    this.hear(false, this.volume);
+    this.tell("silenced");
   }
 
   awaitFrame(video) {

@@ -7,3 +7,4 @@ export { Player } from "./player.js";
 export { availablePlayers, playerNames } from "./players.js";
 export { Relay } from "./relay.js";
 export { NamedSession, Session } from "./session.js";
+export { Stream } from "./stream.js";

@@ -31,18 +31,45 @@
  */
 
 /**
+ * A packet of sound. Instants are as for pictures.
+ *
+ * @typedef {object} Sound
+ * @property {"sound"} type
+ * @property {number} track The id of its track.
+ * @property {number} pts µs, of its decoded sound. Pictures have the same time.
+ * @property {boolean} silence Whether digital silence follows, until the next packet.
+ * @property {boolean} gap Whether sound before it was lost.
+ * @property {number | null} captured
+ * @property {number | null} relayed When the relay had it.
+ * @property {number} received
+ * @property {Uint8Array} data A packet of Opus, or a fragment of MP4.
+ */
+
+/**
+ * A track, as the relay describes it.
+ *
+ * @typedef {object} Track
+ * @property {number} id
+ * @property {"video" | "audio"} kind
+ * @property {string} codec `h264`, `h265` or `opus`.
+ * @property {number} [channels] Of a track of sound.
+ * @property {number} [sampleRate]
+ */
+
+/**
  * Takes a binary message apart.
  *
  * @param {ArrayBuffer} message
  * @param {import("./clock.js").RelayClock} clock
  * @param {number} received When it came.
- * @returns {Configuration | Picture | null} `null` if this module does not know its kind.
+ * @returns {Configuration | Picture | Sound | null} `null` if this module does not know its kind.
  */
 export function parseMessage(message, clock, received) {
   const [view, bytes] = [new DataView(message), new Uint8Array(message)];
   switch (view.getUint8(0)) {
     case 1: return configuration(view, bytes);
     case 2: return picture(view, bytes, clock, received);
+    case 3: return sound(view, bytes, clock, received);
     default: return null;
   }
 }
@@ -73,5 +100,20 @@ function picture(view, bytes, clock, received) {
     relayed: clock.local(view.getBigUint64(28)),
     received,
     data: bytes.subarray(36),
+  };
+}
+
+function sound(view, bytes, clock, received) {
+  const flags = view.getUint8(1);
+  return {
+    type: "sound",
+    track: view.getUint16(2),
+    pts: Number(view.getBigInt64(4)),
+    silence: (flags & 8) !== 0,
+    gap: (flags & 16) !== 0,
+    captured: clock.local(view.getBigUint64(12)),
+    relayed: clock.local(view.getBigUint64(20)),
+    received,
+    data: bytes.subarray(28),
   };
 }

@@ -5,6 +5,7 @@ import { Decoder } from "./decoder.js";
 import { FragmentPlayer } from "./fragments.js";
 import { MotionJPEGPlayer } from "./mjpeg.js";
 import { availablePlayers, playerNames } from "./players.js";
+import { Sound } from "./sound.js";
 import { percentile, Statistics } from "./statistics.js";
 import { Stream } from "./stream.js";
 
@@ -25,7 +26,9 @@ const acknowledgementInterval = 100;
  *  - `closed` {text}: the relay closed the connection because of this page, and why;
  *  - `player` {player}: how the session is played from now on, `undefined` for in no way;
  *  - `event`: any message of the relay's, docs/reference/websocket.md;
- *  - `picture`: an encoded picture as it came, see `messages.js`.
+ *  - `tracks` {tracks}: the session's tracks, when it connects and when they change;
+ *  - `picture`: an encoded picture as it came, see `messages.js`;
+ *  - `sound`: an encoded packet of sound as it came, while sound is on.
  */
 export class Player extends EventTarget {
   /**
@@ -55,6 +58,8 @@ export class Player extends EventTarget {
     }
     /** What acts on the screen; `undefined` unless it was asked for. @type {Control | undefined} */
     this.control = control ? new Control(this, control === true ? {} : control) : undefined;
+    /** The session's sound, which is off until `sound.start()`. */
+    this.sound = new Sound(this);
     this.timer = setInterval(() => this.tick(), 1000);
     this.choose();
   }
@@ -65,6 +70,7 @@ export class Player extends EventTarget {
     this.isClosed = true;
     clearInterval(this.timer);
     this.control?.close();
+    this.sound.close();
     this.release();
     if (this.isOwner) this.canvas.remove();
     this.say("closed", "");
@@ -113,6 +119,7 @@ export class Player extends EventTarget {
       skipped: this.decoder?.skipped ?? 0,
       errors: this.decoder?.errors ?? 0,
       viewers: this.relayFigures.viewers ?? null,
+      sound: this.sound.figures,
     };
   }
 
@@ -129,15 +136,27 @@ export class Player extends EventTarget {
   /** Plays in the best way that is left. */
   play() {
     if (this.isClosed) return;
+    this.sound.end();
     this.release();
     this.player = this.players.shift();
     this.tell("player", { player: this.player });
     if (this.player === undefined) return this.say("unsupported", this.hopeless);
+    this.begin();
+  }
+
+  /** Connects anew and plays in the same way. */
+  restart() {
+    this.release();
+    this.begin();
+  }
+
+  begin() {
     this.decoder = this.makeDecoder();
     this.decoder.addEventListener("presented", ({ detail }) => this.presented(detail));
     this.decoder.addEventListener("trouble", ({ detail }) => this.troubled(detail));
     if (this.player === "mjpeg") return this.control?.cut("To act on the screen, this browser must play it as video.");
     this.decoder.addEventListener("starved", () => this.keyframe());
+    this.decoder.addEventListener("silenced", () => this.sound.silenced());
     this.connect();
   }
 
@@ -150,7 +169,8 @@ export class Player extends EventTarget {
   }
 
   connect() {
-    this.stream = new Stream(this.screen, this.player === "mse" ? "mp4" : undefined);
+    const isFragments = this.player === "mse";
+    this.stream = new Stream(this.screen, isFragments ? "mp4" : undefined, { audio: isFragments && this.sound.isContained });
     this.stream.addEventListener("state", ({ detail }) => {
       if (detail.state !== "waiting") this.control?.cut();
       this.say(detail.state, detail.text);
@@ -159,7 +179,16 @@ export class Player extends EventTarget {
     this.stream.addEventListener("event", ({ detail }) => this.told(detail));
     this.stream.addEventListener("configuration", ({ detail }) => {
       this.configuration = detail;
-      this.decoder.configure(detail);
+      this.decoder.configure(detail, this.stream.contained !== undefined);
+    });
+    this.stream.addEventListener("tracks", ({ detail }) => {
+      this.tell("tracks", detail);
+      this.sound.follow();
+    });
+    this.stream.addEventListener("sound", ({ detail }) => {
+      if (this.stream.contained) this.decoder?.take(detail);
+      else this.sound.take(detail);
+      this.tell("sound", detail);
     });
     this.stream.addEventListener("picture", ({ detail }) => {
       this.statistics.received(detail);
@@ -197,6 +226,7 @@ export class Player extends EventTarget {
 
   greeted({ codec, fps }) {
     this.fps = fps;
+    this.sound.greeted();
     if (codec === this.codec) return;
     this.codec = codec;
     this.choose();
@@ -222,6 +252,7 @@ export class Player extends EventTarget {
       this.statistics.presented(detail.picture, detail.at);
       /** What is shown. @type {import("./messages.js").Picture | undefined} */
       this.shown = detail.picture;
+      this.sound.pictured(detail.picture.pts, detail.at);
     }
     // The decoder may still have pictures of a session that has ended.
     if (this.state !== "playing" && this.state !== "ended") this.say("playing", "");
@@ -245,6 +276,7 @@ export class Player extends EventTarget {
 
   say(state, text) {
     this.state = state;
+    if (state === "ended") this.sound.end();
     this.tell("state", { state, text });
   }
 
@@ -277,4 +309,5 @@ export class Player extends EventTarget {
  * @property {number} skipped Pictures that this page dropped.
  * @property {number} errors Of the decoder.
  * @property {number | null} viewers Of the session.
+ * @property {import("./sound.js").SoundFigures | null} sound `null` while sound is off.
  */

@@ -15,17 +15,28 @@ const clockInterval = 10_000;
  *  - `state` {state, text}: `connecting`, `waiting` for a picture, `interrupted` or `ended`;
  *  - `closed` {text}: the relay closed the connection because of this page;
  *  - `event`: the relay's JSON;
- *  - `configuration` and `picture`, see `messages.js`.
+ *  - `tracks` {tracks}: the session's tracks, when it connects and when they change;
+ *  - `configuration`, `picture` and `sound`, see `messages.js`. Sound comes only if it was asked for.
  */
 export class Stream extends EventTarget {
   /**
    * @param {import("./screen.js").Screen} screen
    * @param {"mp4"} [container] Default: Annex B.
+   * @param {object} [options]
+   * @param {boolean} [options.audio] Whether a container has the device's sound. Annex B: see `audio`.
    */
-  constructor(screen, container) {
+  constructor(screen, container, { audio = false } = {}) {
     super();
     this.screen = screen;
-    this.address = screen.address("ws", { container });
+    this.container = container;
+    this.hasAsked = audio;
+    this.address = screen.address("ws", { container, audio: (container && audio) || undefined });
+    /** The session's tracks; empty until it is connected. @type {import("./messages.js").Track[]} */
+    this.tracks = [];
+    /** A container's track of sound; `undefined` if it has none. @type {import("./messages.js").Track | undefined} */
+    this.contained = undefined;
+    /** Whether pictures repeat while the screen is static; `undefined` until it is connected. */
+    this.repeats = undefined;
     this.failures = 0;
     /** Whether the connection is lost. */
     this.isCut = false;
@@ -51,6 +62,18 @@ export class Stream extends EventTarget {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
+  /** Asks for sound, or ends it. It stays so when the connection is made again. Not for containers. */
+  audio(isOn) {
+    if (this.container) return;
+    this.hasAsked = isOn;
+    this.send({ type: "audio", on: isOn });
+  }
+
+  /** The session's sound; `undefined` if it has none. @returns {import("./messages.js").Track | undefined} */
+  get sound() {
+    return this.tracks.find(({ kind }) => kind === "audio");
+  }
+
   /** Sends a message of `input.js`. */
   sendInput(message) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(message);
@@ -72,6 +95,7 @@ export class Stream extends EventTarget {
       this.tell("state", { state: "waiting", text: "Waiting for a picture" });
       const ask = () => this.askClock(this.clock.ask(performance.now()));
       ask();
+      if (this.hasAsked) this.audio(true);
       this.clockTimer = setInterval(ask, clockInterval);
     };
     socket.onmessage = ({ data }) => (typeof data === "string" ? this.text(JSON.parse(data)) : this.binary(data));
@@ -104,7 +128,13 @@ export class Stream extends EventTarget {
     else if (event.type === "end") this.reason = event.reason;
     else {
       if (event.type === "size") this.geometry = event.geometry ?? 0;
+      if (event.tracks) this.tracks = event.tracks;
+      if (event.type === "hello") {
+        this.contained = this.container && this.hasAsked ? this.sound : undefined;
+        this.repeats = event.repeat;
+      }
       this.tell("event", event);
+      if (event.tracks) this.tell("tracks", { tracks: event.tracks });
     }
   }
 

@@ -56,6 +56,17 @@ bool cpw_format_modifier(const struct spa_pod *format, uint64_t *modifier) {
     return true;
 }
 
+const struct spa_pod *cpw_audio_format(void *buffer, uint32_t buffer_size, uint32_t rate) {
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
+    struct spa_audio_info_raw info = {
+        .format = SPA_AUDIO_FORMAT_F32,
+        .rate = rate,
+        .channels = 2,
+        .position = {SPA_AUDIO_CHANNEL_FL, SPA_AUDIO_CHANNEL_FR},
+    };
+    return spa_format_audio_raw_build(&builder, SPA_PARAM_EnumFormat, &info);
+}
+
 const struct spa_pod *cpw_buffers_param(void *buffer, uint32_t buffer_size, int32_t size, int32_t minimum,
                                         int32_t preferred, int32_t maximum, int32_t data_types) {
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
@@ -99,6 +110,23 @@ struct pw_proxy *cpw_core_create_link(struct pw_core *core, uint32_t output_node
     };
     const struct spa_dict properties = SPA_DICT_INIT_ARRAY(items);
     return pw_core_create_object(core, "link-factory", PW_TYPE_INTERFACE_Link, PW_VERSION_LINK, &properties, 0);
+}
+
+struct pw_proxy *cpw_core_create_null_sink(struct pw_core *core, const char *name, const char *description,
+                                           uint32_t priority) {
+    char number[16];
+    snprintf(number, sizeof number, "%u", priority);
+    const struct spa_dict_item items[] = {
+        SPA_DICT_ITEM_INIT(PW_KEY_FACTORY_NAME, "support.null-audio-sink"),
+        SPA_DICT_ITEM_INIT(PW_KEY_NODE_NAME, name),
+        SPA_DICT_ITEM_INIT(PW_KEY_NODE_DESCRIPTION, description),
+        SPA_DICT_ITEM_INIT(PW_KEY_MEDIA_CLASS, "Audio/Sink"),
+        SPA_DICT_ITEM_INIT(PW_KEY_PRIORITY_SESSION, number),
+        SPA_DICT_ITEM_INIT(PW_KEY_OBJECT_LINGER, "false"),
+        SPA_DICT_ITEM_INIT("audio.position", "FL,FR"),
+    };
+    const struct spa_dict properties = SPA_DICT_INIT_ARRAY(items);
+    return pw_core_create_object(core, "adapter", PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, &properties, 0);
 }
 
 struct spa_source *cpw_loop_add_event(struct pw_loop *loop, spa_source_event_func_t callback, void *data) {

@@ -101,6 +101,14 @@ package final class Agent: Sendable {
             stopEvent.set()
             asking?.join()
         }
+        let sound = try makeSoundDesk()
+        let soundThread = try sound.map { desk throws(ResourceShortage) in
+            try WorkerThread(name: "sound") { [stopEvent] in desk.run(stop: stopEvent) }
+        }
+        defer {
+            stopEvent.set()
+            soundThread?.join()
+        }
         let inputThread = try WorkerThread(name: "input") { [screen] in inputs.run(screen.inputSubject(of:)) }
         defer {
             inputs.close()
@@ -115,7 +123,7 @@ package final class Agent: Sendable {
             do throws(LinkError) {
                 let link = try connect(source: source, decoder: &decoder)
                 logger.info("linked to the relay")
-                reason = serve(link, access, inputs, clipboard, decoder: &decoder)
+                reason = serve(link, access, inputs, clipboard, sound, decoder: &decoder)
                 lastSeen = MonotonicClock.now
                 logger.info("link ended: \(reason)")
             } catch {
@@ -142,6 +150,17 @@ package final class Agent: Sendable {
     private func startSlate() throws(ResourceShortage) -> WorkerThread {
         let loop = SlateLoop(screen: screen, delay: UInt64(configuration.slateDelay * 1e9))
         return try WorkerThread(name: "slate") { [stopEvent] in loop.run(until: stopEvent) }
+    }
+
+    /// Returns `nil` if the device's sound is off.
+    private func makeSoundDesk() throws(ResourceShortage) -> SoundDesk? {
+        guard configuration.sound != .off else { return nil }
+        return try SoundDesk(
+            configuration.sound,
+            configuration.soundCoding,
+            device: configuration.device,
+            makesSink: configuration.role == .primary
+        )
     }
 
     private func startAsking(_ consent: PortalConsent?, _ inputs: InputDesk) throws(ResourceShortage) -> WorkerThread? {
@@ -177,6 +196,7 @@ package final class Agent: Sendable {
         _ access: any InputAccess,
         _ inputs: InputDesk,
         _ clipboard: ClipboardDesk,
+        _ sound: SoundDesk?,
         decoder: inout PacketDecoder
     ) -> LinkError {
         let snapshots = SnapshotDesk { link.send(.snapshot($0, link.takesInputs ? $1 : $1.withoutGeometry)) }
@@ -228,9 +248,19 @@ package final class Agent: Sendable {
                 writer.join()
             }
             inputs.attach { if link.takesInputs { link.send(.inputs($0)) } }
+            if link.takesTracks {
+                sound?.attach(
+                    SoundDesk.Link {
+                        link.send(.tracks($0))
+                    } send: {
+                        _ = link.send($0, session: 0)
+                    }
+                )
+            }
+            defer { sound?.detach() }
             // First of all, what is held is released.
             defer { inputs.detach() }
-            return followOrders(link, snapshots, watches, inputs, clipboard, gamepad, applications, &decoder)
+            return followOrders(link, snapshots, watches, inputs, clipboard, gamepad, applications, sound, &decoder)
         } catch {
             return .shortage(error)
         }
@@ -252,6 +282,7 @@ package final class Agent: Sendable {
         _ clipboard: ClipboardDesk,
         _ gamepad: GamepadDesk,
         _ applications: ApplicationDesk,
+        _ sound: SoundDesk?,
         _ decoder: inout PacketDecoder
     ) -> LinkError {
         do {
@@ -278,6 +309,7 @@ package final class Agent: Sendable {
                     clipboard.take(order) { link.send(.clipboardDone($0)) }
                 case .gamepad(let order): gamepad.take(order)
                 case .application(let order): applications.take(order)
+                case .listen(let order): sound?.take(order)
                 case .stop(let stop):
                     logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()

@@ -23,6 +23,9 @@ package struct AgentConfiguration: Sendable {
     package var source: Source
     /// How the agent acts on the desktop.
     package var input = InputChoice.auto
+    /// The sound that it captures, and how it is encoded.
+    package var sound = SoundChoice.off
+    package var soundCoding = SoundCoding()
     /// The link token.
     package var token: String
     /// The directory for the portal's restore token.

@@ -84,6 +84,20 @@ struct CaptureAgentCommand: ParsableCommand {
     )
     var input = InputChoice.auto
 
+    @Option(
+        help: """
+            The sound that is captured: off, desktop for what the default sink plays, virtual for a sink that the agent \
+            makes, sink:NAME, node:NAME or application:NAME.
+            """
+    )
+    var audio = SoundChoice.off
+
+    @Option(help: "The bitrate of the sound in kbit/s, 16 to 256.")
+    var audioBitrate = SoundCoding().bitrate
+
+    @Option(help: "The duration of a packet of sound in ms: 2.5, 5, 10, 20, 40 or 60.")
+    var audioPacket = SoundCoding().packet
+
     @Option(help: "Where the portal's restore token is kept. Default: $XDG_STATE_HOME/heliograph.")
     var stateDirectory: String?
 
@@ -182,6 +196,12 @@ struct CaptureAgentCommand: ParsableCommand {
         )
         configuration.slateDelay = slateDelay
         configuration.input = input
+        guard SoundCoding.bitrates.contains(audioBitrate) else {
+            throw ValidationError("--audio-bitrate takes 16 to 256 kbit/s.")
+        }
+        configuration.sound = audio
+        configuration.soundCoding.bitrate = audioBitrate
+        configuration.soundCoding.packet = audioPacket
         return configuration
     }
 
@@ -250,5 +270,12 @@ extension CursorDrawing: ExpressibleByArgument {}
 extension InputChoice: ExpressibleByArgument {}
 
 extension ScreenContent: ExpressibleByArgument {}
+
+extension SoundChoice: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+    public var defaultValueDescription: String { description }
+}
+
+extension SoundCoding.PacketDuration: ExpressibleByArgument {}
 
 extension SourceKind: ExpressibleByArgument {}

@@ -7,10 +7,11 @@ import SystemPackage
 
 /// The destination of a watched session.
 protocol Recording: Sendable {
-    /// Adds the session's next picture.
+    /// Adds the session's next unit.
     ///
+    /// - Parameter sound: The stream's audio tracks.
     /// - Returns: `false` if the recording takes no more.
-    func append(_ picture: AccessUnit) throws(CommandError) -> Bool
+    func append(_ unit: AccessUnit, sound: [MediaTrack]) throws(CommandError) -> Bool
 
     /// Returns how long to wait until the recording has its full length; `nil` if it has, or if nothing has arrived.
     func remaining(of duration: Duration) -> Duration?
@@ -22,7 +23,7 @@ protocol Recording: Sendable {
     var summary: String { get }
 }
 
-/// A recording of a session's pictures as an MP4 file.
+/// A recording of a session's pictures and sound as an MP4 file.
 ///
 /// The file can be played however the recording ends, because it only contains complete pictures.
 final class MovieRecording: Recording {
@@ -72,17 +73,20 @@ final class MovieRecording: Recording {
     /// The monotonic time, µs.
     private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1000) }
 
-    func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
+    func append(_ unit: AccessUnit, sound: [MediaTrack]) throws(CommandError) -> Bool {
         try state.withLock { state throws(CommandError) in
-            let now = Self.now
-            if let first = state.clock.first, let limit, picture.pts >= first + limit {
-                state.clock.take(pts: picture.pts, now: now)
-                return false
+            let (now, isVideo) = (Self.now, unit.header.track == MediaTrack.videoID)
+            if let first = state.clock.first, let limit, unit.pts >= first + limit {
+                // Only a picture shows that the time is over.
+                if isVideo { state.clock.take(pts: unit.pts, now: now) }
+                return !isVideo
             }
-            // A picture that cannot be packaged is left out; a player continues at the next keyframe.
-            guard let fragment = try? state.movie.append(picture) else { return true }
+            if state.begun == nil { state.movie.sound = sound }
+            // A unit that cannot be packaged is left out; a player continues at the next keyframe.
+            guard let fragment = try? state.movie.append(unit), !fragment.isEmpty else { return true }
             try write(fragment, &state)
-            state.clock.take(pts: picture.pts, now: now)
+            guard isVideo else { return true }
+            state.clock.take(pts: unit.pts, now: now)
             state.begun = state.begun ?? now
             state.pictures += 1
             return true
@@ -171,7 +175,7 @@ final class StreamRecording: Recording {
 
     /// Writes `picture`. The recording ends cleanly if the output's reader leaves. A reader that takes nothing blocks
     /// it until the task is cancelled.
-    func append(_ picture: AccessUnit) throws(CommandError) -> Bool {
+    func append(_ picture: AccessUnit, sound: [MediaTrack]) throws(CommandError) -> Bool {
         var left = picture.bytes[...]
         do {
             while !left.isEmpty {

@@ -144,21 +144,22 @@ struct RelayClient: Sendable {
 
     // MARK: Streams
 
-    /// Passes the pictures of a stream of MP4 fragments to `consume`, until the stream ends or `consume` returns
-    /// `false`.
+    /// Passes the units of a stream of MP4 fragments to `consume` with the stream's audio tracks, until the stream ends
+    /// or `consume` returns `false`.
     ///
     /// - Throws: ``CommandError``, also if the stream is cut off or has another format.
-    func pictures(
+    func units(
         of session: UInt32,
         _ query: StreamQuery,
-        to consume: (AccessUnit) throws -> Bool
+        to consume: (AccessUnit, _ sound: [MediaTrack]) throws -> Bool
     ) async throws {
         let response = try await stream(Routes.streamMP4, query, at: .session(session))
         var reader = FragmentReader()
         try await unbroken("broke the stream off") {
             do {
                 for try await bytes in response.body {
-                    guard try reader.append(bytes.readableBytesView).allSatisfy(consume) else { return }
+                    let units = try reader.append(bytes.readableBytesView)
+                    guard try units.allSatisfy({ try consume($0, reader.sound) }) else { return }
                 }
             } catch let error as FragmentReader.Failure {
                 throw CommandError.failed("the relay's stream cannot be recorded: \(error)")

@@ -9,7 +9,9 @@ enum Summary {
         if let frames = status.heartbeat?.rates.framesReceived { line += ", \(decimal(frames)) frames/s in" }
         if status.restarts > 0 { line += ", restarted \(status.restarts) times" }
         var lines =
-            [line] + (status.input.map { ["  " + text(of: $0)] } ?? []) + status.sessions.map { "  " + text(of: $0) }
+            [line] + (status.input.map { ["  " + text(of: $0)] } ?? [])
+            + (status.audio.map { ["  " + text(of: $0)] } ?? [])
+            + status.sessions.map { "  " + text(of: $0) }
         if let tls = status.tls { lines.append("TLS until \(tls.expires), SHA-256 fingerprint \(tls.fingerprint)") }
         return lines.joined(separator: "\n")
     }
@@ -18,6 +20,11 @@ enum Summary {
         if let problem = input.problem { return "input: none. \(problem)" }
         let devices = [(input.pointer, "pointer"), (input.keyboard, "keyboard"), (input.touch, "touch")]
         return "input: \(input.backend), \(devices.filter { $0.0 }.map { $0.1 }.joined(separator: ", "))"
+    }
+
+    static func text(of audio: AudioReport) -> String {
+        if let problem = audio.problem { return "audio: none. \(problem)" }
+        return audio.agent.map { "audio: sent by the \($0) agent" } ?? "audio: no viewer listens"
     }
 
     static func text(of broadcast: BroadcastSummary) -> String {

@@ -114,7 +114,9 @@ struct WatchCommand: AsyncParsableCommand {
                     "session \(session.id) is \(codec.rawValue): name the file .\(codec.rawValue)"
                 )
             }
-            try await record(session.id, StreamQuery(), client, by: StreamRecording(path: output), until: signals)
+            var query = StreamQuery()
+            query.audio = false
+            try await record(session.id, query, client, by: StreamRecording(path: output), until: signals)
         case .movie:
             let recording = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: duration)
             var query = StreamQuery()
@@ -147,7 +149,7 @@ struct WatchCommand: AsyncParsableCommand {
         let outcome: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup { group in
-                group.addTask { try await client.pictures(of: session, query) { try recording.append($0) } }
+                group.addTask { try await client.units(of: session, query) { try recording.append($0, sound: $1) } }
                 group.addTask {
                     for await _ in signals { return }
                 }

@@ -7,7 +7,7 @@ package import Media
 ///     16 | encode start, u64: monotonic ns
 ///     24 | encode end, u64: monotonic ns
 ///     32 | keyframe request id, u32: 0 for none
-///     36 | flags, u8: 1 key, 2 repeat, 4 skip, 128 geometry
+///     36 | flags, u8: 1 key, 2 repeat, 4 skip, 8 silence, 128 geometry
 ///     37 | orientation, u8: quarter turns clockwise, 0 to 3
 ///     38 | width, u16: 0 unless the track is video
 ///     40 | height, u16: the same

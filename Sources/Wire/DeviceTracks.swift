@@ -20,8 +20,13 @@ package struct DeviceTracks: Sendable, Equatable, Codable {
     private static let most = 8
 
     package var tracks: [Track]
+    /// Why sound cannot be captured now, for people; absent if it can.
+    package var problem: String?
+    /// Whether sound is captured now; absent means no.
+    package var captures: Bool?
 
-    package init(_ tracks: [MediaTrack]) {
+    package init(_ tracks: [MediaTrack], problem: String? = nil, captures: Bool? = nil) {
+        (self.problem, self.captures) = (problem, captures)
         self.tracks = tracks.compactMap { track in
             switch track.coding {
             case .video: nil

@@ -24,6 +24,7 @@ package enum Packet: Sendable, Equatable {
     case clipboard(ClipboardOrder)
     case application(ApplicationOrder)
     case gamepad(GamepadOrder)
+    case listen(Listen)
 
     // Agent to relay
     case hello(Hello)
@@ -65,6 +66,7 @@ package enum Packet: Sendable, Equatable {
         case .clipboard: .clipboard
         case .application: .application
         case .gamepad: .gamepad
+        case .listen: .listen
         case .hello: .hello
         case .heartbeat, .unreadHeartbeat: .heartbeat
         case .accessUnit: .accessUnit
@@ -97,7 +99,7 @@ package enum Packet: Sendable, Equatable {
             .watched(let id, _), .input(let id, _), .inputDone(let id, _):
             id
         case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks, .inputs,
-            .clipboard, .clipboardDone, .application, .applicationDone, .gamepad, .gamepadFeedback:
+            .clipboard, .clipboardDone, .application, .applicationDone, .gamepad, .gamepadFeedback, .listen:
             0
         }
     }

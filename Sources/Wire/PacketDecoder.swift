@@ -202,6 +202,7 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         case .gamepad: return .gamepad(try GamepadOrderBody.parse(body))
         case .gamepadFeedback: return .gamepadFeedback(try GamepadReportBody.parse(body))
         case .application: return .application(try json())
+        case .listen: return .listen(try json())
         case .applicationDone: return .applicationDone(try json())
         }
     }

@@ -65,6 +65,7 @@ extension Packet {
         case .gamepad(let order): GamepadOrderBody.append(order, to: &bytes)
         case .gamepadFeedback(let report): GamepadReportBody.append(report, to: &bytes)
         case .application(let body): bytes.append(json: body)
+        case .listen(let body): bytes.append(json: body)
         case .applicationDone(let body): bytes.append(json: body)
         }
     }

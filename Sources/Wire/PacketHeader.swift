@@ -61,6 +61,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case clipboard = 13
     case application = 14
     case gamepad = 15
+    case listen = 16
 
     case hello = 65
     case heartbeat = 66

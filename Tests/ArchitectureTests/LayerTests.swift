@@ -18,8 +18,9 @@ struct LayerTests {
         "HeliographAPI": ["FoundationEssentials", "Media", "Program", "Wire"],
         "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
         "CaptureAgent": [
-            "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels", "CSystemd",
-            "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV", "FoundationEssentials",
+            "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "COpus", "CPNG", "CPipeWire", "CPixels",
+            "CSpeexDSP", "CSystemd", "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV",
+            "FoundationEssentials",
             "Gamepads", "Glibc", "Logging", "Media", "Pacing", "Program", "Wire",
         ],
         "CaptureAgentCommand": [

@@ -111,6 +111,42 @@ struct SoundTests {
         try clip.expect(clip.scratch.write(bytes, to: "both.ts"), delay: 100)
     }
 
+    @Test("in a stream of fragments is found again, and a recording keeps it", arguments: [1, 997, 1_000_000])
+    func recording(_ step: Int) throws {
+        let clip = try Clip()
+        var packager = FragmentedMP4(tracks: clip.tracks, fps: 30)
+        var stream: [UInt8] = []
+        for unit in clip.units where unit.pts > 0 || unit.header.track == MediaTrack.videoID {
+            let fragment = try packager.fragment(unit)
+            if stream.isEmpty { stream = try #require(packager.initialization).bytes }
+            stream += fragment.bytes
+        }
+        var (reader, units) = (FragmentReader(), [AccessUnit]())
+        for start in stride(from: 0, to: stream.count, by: step) {
+            units += try reader.append(stream[start..<min(start + step, stream.count)])
+        }
+        #expect(reader.sound == [clip.sound.track] && reader.isWhole)
+        let sent = clip.units.filter { $0.pts > 0 || $0.header.track == MediaTrack.videoID }
+        #expect(units.map(\.header.track) == sent.map(\.header.track))
+        func sound(_ units: [AccessUnit]) -> [[UInt8]] { units.filter { $0.header.track == 1 }.map(\.bytes) }
+        #expect(sound(units) == sound(sent))
+        #expect(zip(units, sent).allSatisfy { abs($0.pts - $1.pts) <= 1 })
+
+        var movie = MP4Recording(codec: .h264, fps: 30)
+        movie.sound = reader.sound
+        // Sound from before the first keyframe is left out.
+        #expect(try movie.append(clip.sound.units(from: 0)[0]).isEmpty)
+        var file = try units.flatMap { try movie.append($0) }
+        let ending = try #require(movie.ending(at: 1_000_000))
+        for patch in ending.patches {
+            file.replaceSubrange(patch.offset..<(patch.offset + patch.bytes.count), with: patch.bytes)
+        }
+        let movieFile = try clip.scratch.write(file + ending.index, to: "movie.mp4")
+        #expect(try clip.probed(movieFile, "v").times.count == clip.pictures.count)
+        #expect(try clip.probed(movieFile, "a").times == clip.sound.packets.indices.dropFirst().map { $0 * 20 })
+        _ = try clip.decoded(movieFile)
+    }
+
     @Test("a unit of an unknown track, or that is not a packet, is refused, and the container continues")
     func refused() throws {
         let clip = try Clip()

@@ -38,6 +38,17 @@ package enum FFmpeg {
         }
     }
 
+    /// Returns the samples of a file's first audio track, mixed to one channel.
+    ///
+    /// - Throws: If the decoder finds any fault.
+    package static func decodeSound(of path: String) throws -> [Float] {
+        let raw = try run(
+            ["-v", "error", "-i", path, "-map", "0:a:0", "-f", "f32le", "-ac", "1", "pipe:1"],
+            input: Data()
+        )
+        return raw.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    }
+
     /// Returns the luma of an image file.
     package static func luma(ofPictureAt path: String, size: PictureSize) throws -> [UInt8] {
         [UInt8](

@@ -259,6 +259,12 @@ enum SamplePackets {
             "484C4757 01 0F 0000 00000000 00000008",
             hex: "00000102 03 00 0000"
         ),
+        Frozen(.listen(Listen(.ready)), "484C4757 01 10 0000 00000000 00000010", json: #"{"mode":"ready"}"#),
+        Frozen(
+            .listen(Listen(.send, from: 7_600_000)),
+            "484C4757 01 10 0000 00000000 0000001E",
+            json: #"{"from":7600000,"mode":"send"}"#
+        ),
     ]
 
     private static func heartbeat(_ sessions: [SessionFigures], unchanged: [SessionID]? = nil) -> Packet {
@@ -405,6 +411,11 @@ enum SamplePackets {
             .tracks(DeviceTracks([stereo])),
             "484C4757 01 4A 0000 00000000 0000003F",
             json: #"{"tracks":[{"channels":2,"codec":"opus","id":1,"preSkip":312}]}"#
+        ),
+        Frozen(
+            .tracks(DeviceTracks([], problem: "no")),
+            "484C4757 01 4A 0000 00000000 0000001C",
+            json: #"{"problem":"no","tracks":[]}"#
         ),
         Frozen(
             .accessUnit(

@@ -36,6 +36,16 @@ test("a picture is taken apart, and its instants are told on this page's clock",
   assert.equal(parseMessage(bytes, unknown, 5).captured, null);
 });
 
+test("a packet of sound is taken apart, and its instants are told on this page's clock", () => {
+  const clock = Object.assign(new RelayClock(), { offset: -1000 });
+  const bytes = message([1, 3], [1, 0b1001], [2, 1], [8, 20_000], [8, 2e9], [8, 3e9], "packet");
+  const { data, ...fields } = parseMessage(bytes, clock, 5);
+  const flags = { silence: true, gap: false };
+  assert.deepEqual(fields, { type: "sound", track: 1, pts: 20_000, ...flags, captured: 1000, relayed: 2000, received: 5 });
+  assert.equal(Buffer.from(data).toString(), "packet");
+  assert.equal(parseMessage(message([1, 3], [1, 0b10001], [2, 1], [8, 0], [8, 0], [8, 0]), clock, 5).gap, true);
+});
+
 test("a message of a kind that is not known is none", () => {
   assert.equal(parseMessage(message([1, 9]), unknown, 0), null);
 });

@@ -4,6 +4,7 @@
 
 #include <pipewire/pipewire.h>
 #include <stdbool.h>
+#include <spa/param/audio/format-utils.h>
 #include <spa/param/buffers.h>
 #include <spa/param/video/format-utils.h>
 
@@ -19,6 +20,10 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
 /// Returns whether a Format object is for DMA-BUFs, and then sets their modifier. While the producer has not chosen
 /// one, it is the producer's preferred modifier.
 bool cpw_format_modifier(const struct spa_pod *format, uint64_t *modifier);
+
+/// Builds an EnumFormat object for stereo sound of interleaved 32-bit floats at `rate` samples per second, or returns
+/// NULL if `buffer` is too small.
+const struct spa_pod *cpw_audio_format(void *buffer, uint32_t buffer_size, uint32_t rate);
 
 /// Builds a Buffers object: one block of at least `size` bytes, between `minimum` and `maximum` buffers, data types as
 /// a mask of `1 << type`.
@@ -38,6 +43,11 @@ void cpw_registry_add_listener(struct pw_registry *registry, struct spa_hook *ho
 /// Asks the daemon to link two nodes, as a session manager would. Returns NULL and sets errno on failure. The link
 /// lives as long as the proxy.
 struct pw_proxy *cpw_core_create_link(struct pw_core *core, uint32_t output_node, uint32_t input_node);
+
+/// Asks the daemon for a stereo sink without hardware. Returns NULL and sets errno on failure. The sink lives as long
+/// as the proxy.
+struct pw_proxy *cpw_core_create_null_sink(struct pw_core *core, const char *name, const char *description,
+                                           uint32_t priority);
 
 struct spa_source *cpw_loop_add_event(struct pw_loop *loop, spa_source_event_func_t callback, void *data);
 int cpw_loop_signal_event(struct pw_loop *loop, struct spa_source *source);

@@ -55,6 +55,7 @@ package final class RelayLink: Sendable {
         takesRest = welcome.takesRest ?? false
         takesUnchanged = welcome.takesUnchanged ?? false
         takesInputs = welcome.takesInputs ?? false
+        takesTracks = welcome.takesTracks ?? false
         heartbeatInterval = .milliseconds(min(max(welcome.heartbeatInterval, 10), 60_000))
         state = Monitor(
             State(
@@ -69,6 +70,8 @@ package final class RelayLink: Sendable {
     let takesRest: Bool
     /// Whether the relay accepts what the desktop offers for input, and the geometry of pictures.
     let takesInputs: Bool
+    /// Whether the relay accepts the device's sound.
+    let takesTracks: Bool
     /// Whether the relay remembers the figures of sessions.
     private let takesUnchanged: Bool
 

@@ -10,6 +10,7 @@ package struct BroadcastReport: APIModel {
     package var source = SourceReport()
     package var input: InputDevicesReport?
     package var controller: String?
+    package var audio: AudioReport?
     package var encoders: [TriedEncoder]?
     package var heartbeat: HeartbeatReport?
     package var link = LinkReport()
@@ -38,6 +39,7 @@ package struct BroadcastReport: APIModel {
                 .text.orNull,
                 "The caller that acts on the screen: a key's name, or `local` without keys; null for none in the last 5 s."
             ),
+            Field("audio", AudioReport.schema.orNull, "Its sound; null unless the device's `audio` is on."),
             Field(
                 "encoders",
                 .array(of: TriedEncoder.schema).orNull,

@@ -42,10 +42,17 @@ package struct MotionJPEGQuery: APIModel {
 /// The query of a session's streams.
 package struct StreamQuery: APIModel {
     package var join: Join?
+    package var audio = true
 
     package init() {}
 
-    package static let schema = Schema.request(nil, [joining])
+    package static let schema = Schema.request(
+        nil,
+        [
+            joining,
+            Field("audio", .bool.default(true), "Whether a container has the device's sound. Bare streams have none."),
+        ]
+    )
 
     fileprivate static let joining = Field(
         "join",
@@ -61,6 +68,7 @@ package struct StreamQuery: APIModel {
 package struct WebSocketQuery: APIModel {
     package var join: Join?
     package var container: String?
+    package var audio = false
 
     package init() {}
 
@@ -72,6 +80,11 @@ package struct WebSocketQuery: APIModel {
                 "container",
                 .constant("mp4"),
                 "`mp4`: pictures are fragments of MP4. Default: pictures are Annex B."
+            ),
+            Field(
+                "audio",
+                .bool.default(false),
+                "Whether the fragments of MP4 include the device's sound. Without a container, a message asks for sound."
             ),
         ]
     )

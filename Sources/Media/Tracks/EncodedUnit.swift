@@ -3,12 +3,16 @@ package struct UnitFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// An IDR picture with its parameter sets, at which decoding can start.
+    /// A unit at which decoding can start: an IDR picture with its parameter sets, or any packet of sound.
     package static let key = UnitFlags(rawValue: 1 << 0)
     /// A repeat of the last frame, because the screen did not change.
     package static let `repeat` = UnitFlags(rawValue: 1 << 1)
     /// A repeat made without the encoder: a picture of skipped blocks only, or the last keyframe sent again.
     package static let skip = UnitFlags(rawValue: 1 << 2)
+    /// The last packet before digital silence, which lasts until the track's next unit.
+    package static let silence = UnitFlags(rawValue: 1 << 3)
+    /// A packet that follows lost sound. The relay sets it.
+    package static let gap = UnitFlags(rawValue: 1 << 4)
 }
 
 /// The properties of a unit besides its bytes.

@@ -43,6 +43,16 @@ package struct MediaTrack: Sendable, Hashable {
         }
     }
 
+    /// Converts a time in units of ``timescale``, which must not be negative, to µs.
+    package func microseconds(of ticks: Int64) -> Int64 {
+        let scale = Int64(clamping: timescale)
+        guard scale != 1_000_000 else { return ticks }
+        let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: scale)
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow else { return .max }
+        return whole &+ ((rest &* 1_000_000 &+ scale / 2).dividedReportingOverflow(by: scale).partialValue)
+    }
+
     /// Converts a time or duration in µs, which must not be negative, to units of ``timescale``.
     package func ticks(of microseconds: Int64) -> UInt64 {
         let time = UInt64(clamping: microseconds)

@@ -21,6 +21,9 @@ package struct OpusPacket: Sendable {
     /// The packet's duration, in samples at 48 kHz.
     package let duration: UInt32
 
+    /// The packet's duration, in µs.
+    package var microseconds: Int64 { Int64(clamping: duration) &* 125 / 6 }
+
     /// The longest packet, in samples: 120 ms.
     private static let longest: UInt32 = 5760
     /// The most bytes of a packet: 120 ms at 510 kbit/s, the highest bitrate, are 7,650.

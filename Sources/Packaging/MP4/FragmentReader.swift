@@ -4,7 +4,7 @@ package import Media
 /// they arrive.
 ///
 /// It reads what this package writes and skips unknown boxes. From an access unit it restores the bytes, the PTS and
-/// whether it is a keyframe.
+/// whether it is a keyframe; from a packet of sound the bytes, the PTS and the track.
 package struct FragmentReader: Sendable {
     package enum Failure: Error, Equatable, Sendable {
         /// The bytes are not such a stream.
@@ -15,14 +15,26 @@ package struct FragmentReader: Sendable {
 
     /// The fields of a `moof` that describe the `mdat` after it.
     private struct Head {
+        /// `nil` for an unknown one.
+        let track: MediaTrack?
         let pts: Int64
         let isKey: Bool
     }
 
     /// The types of the boxes to read, four ASCII characters each.
     private enum BoxType: UInt32 {
+        case movie = 0x6D6F_6F76  // moov
+        case movieTrack = 0x7472_616B  // trak
+        case movieTrackHeader = 0x746B_6864  // tkhd
+        case media = 0x6D64_6961  // mdia
+        case information = 0x6D69_6E66  // minf
+        case table = 0x7374_626C  // stbl
+        case descriptions = 0x7374_7364  // stsd
+        case opus = 0x4F70_7573  // Opus
+        case opusParameters = 0x644F_7073  // dOps
         case movieFragment = 0x6D6F_6F66  // moof
         case track = 0x7472_6166  // traf
+        case trackHeader = 0x7466_6864  // tfhd
         case decodeTime = 0x7466_6474  // tfdt
         case run = 0x7472_756E  // trun
         case data = 0x6D64_6174  // mdat
@@ -34,34 +46,41 @@ package struct FragmentReader: Sendable {
     /// The latest PTS, in µs: far below the value at which times overflow.
     private static let latest: Int64 = 1 << 62
 
+    /// The most tracks of a movie.
+    private static let mostTracks = 16
+    /// The bytes of an audio sample entry before its boxes (14496-12, 12.2.3).
+    private static let soundEntrySize = 28
+
     private var bytes: [UInt8] = []
     private var head: Head?
+    /// The Opus tracks that the initialization segment declares.
+    package private(set) var sound: [MediaTrack] = []
 
     package init() {}
 
     /// Whether the bytes so far end with a complete box.
     package var isWhole: Bool { bytes.isEmpty && head == nil }
 
-    /// Returns the access units that are complete with these bytes. Their times other than the PTS, and their size, are
-    /// 0.
+    /// Returns the units that are complete with these bytes. Their times other than the PTS, and their size, are 0.
     package mutating func append(_ more: some Sequence<UInt8>) throws(Failure) -> [AccessUnit] {
         bytes.append(contentsOf: more)
-        var (head, units) = (head, [AccessUnit]())
+        var (head, units, sound) = (head, [AccessUnit](), sound)
         let left = try bytes.span.bytes.withUnsafeBytes { bytes throws(Failure) in
             var reader = ByteReader(bytes)
             while let box = try Self.nextBox(of: &reader) {
                 switch box.type {
-                case .movieFragment: head = try Self.readHead(box.payload)
+                case .movie: sound = try Self.readSound(box.payload)
+                case .movieFragment: head = try Self.readHead(box.payload, sound)
                 case .data:
                     guard let known = head else { throw .malformed }
-                    units.append(try Self.accessUnit(known, box.payload))
+                    if let unit = try Self.unit(known, box.payload) { units.append(unit) }
                     head = nil
-                case .track, .decodeTime, .run, nil: break
+                default: break
                 }
             }
             return reader.count
         }
-        self.head = head
+        (self.head, self.sound) = (head, sound)
         bytes.removeLeading(bytes.count &- left)
         return units
     }
@@ -77,16 +96,68 @@ package struct FragmentReader: Sendable {
         return (BoxType(rawValue: type), payload)
     }
 
+    /// Reads the Opus tracks of a movie.
+    private static func readSound(_ payload: ByteReader) throws(Failure) -> [MediaTrack] {
+        var (rest, tracks) = (payload, [MediaTrack]())
+        while let box = try nextBox(of: &rest) {
+            guard box.type == .movieTrack, tracks.count < mostTracks else { continue }
+            var header = try Self.box(.movieTrackHeader, in: box.payload)
+            let media = try Self.box(.media, in: box.payload)
+            let table = try Self.box(.table, in: try Self.box(.information, in: media))
+            var descriptions = try Self.box(.descriptions, in: table)
+            // Version and flags, then two dates; version and flags, then the number of entries.
+            guard header.skip(12), let id = header.u32(), id > 1, let trackID = MediaTrack.ID(exactly: id &- 1),
+                descriptions.skip(8), let entry = try nextBox(of: &descriptions), entry.type == .opus
+            else { continue }
+            var boxes = entry.payload
+            guard boxes.skip(soundEntrySize) else { throw .malformed }
+            var parameters = try Self.box(.opusParameters, in: boxes)
+            guard parameters.skip(1), let channels = parameters.u8(), let preSkip = parameters.u16(),
+                let opus = OpusParameters(channels: channels, preSkip: preSkip)
+            else { throw .malformed }
+            tracks.append(MediaTrack(id: trackID, coding: .opus(opus)))
+        }
+        return tracks
+    }
+
     /// Reads the decode time, and the flags of the only sample.
-    private static func readHead(_ payload: ByteReader) throws(Failure) -> Head {
+    private static func readHead(_ payload: ByteReader, _ sound: [MediaTrack]) throws(Failure) -> Head {
         let track = try box(.track, in: payload)
+        var header = try box(.trackHeader, in: track)
         var time = try box(.decodeTime, in: track)
         var run = try box(.run, in: track)
         // Version and flags; then 8 bytes of decode time; count, offset, duration, size and flags.
-        guard time.u8() == 1, time.skip(3), let pts = time.u64().flatMap({ Int64(exactly: $0) }), pts <= latest,
+        guard header.skip(4), let id = header.u32(), time.u8() == 1, time.skip(3),
+            let pts = time.u64().flatMap({ Int64(exactly: $0) }), pts <= latest,
             run.skip(20), let flags = run.u32()
         else { throw .malformed }
-        return Head(pts: pts, isKey: flags & 1 << 16 == 0)
+        let isKey = flags & 1 << 16 == 0
+        // The codec of the pictures does not matter here.
+        guard id != 1 else { return Head(track: .video(.h264), pts: pts, isKey: isKey) }
+        guard let track = sound.first(where: { InitializationSegment.trackID(of: $0) == id }) else {
+            return Head(track: nil, pts: 0, isKey: false)
+        }
+        return Head(track: track, pts: track.microseconds(of: pts), isKey: isKey)
+    }
+
+    private static func unit(_ head: Head, _ payload: ByteReader) throws(Failure) -> AccessUnit? {
+        switch head.track?.kind {
+        case .video: return try accessUnit(head, payload)
+        case .audio:
+            return AccessUnit(
+                UnitHeader(
+                    track: head.track?.id ?? MediaTrack.videoID,
+                    pts: head.pts,
+                    captured: 0,
+                    encodeStart: 0,
+                    encodeEnd: 0,
+                    flags: .key,
+                    size: PictureSize(width: 0, height: 0)
+                ),
+                payload.bytes
+            )
+        case nil: return nil
+        }
     }
 
     /// Restores an access unit: NAL units with start codes in place of their lengths.

@@ -26,9 +26,11 @@ package struct MP4Recording: Sendable {
 
     private let track: MediaTrack
     private let fps: Int
+    /// The tracks of sound. They may be declared until the first keyframe.
+    package var sound: [MediaTrack] = []
     private var packager: FragmentedMP4?
     private var origin: Int64 = 0
-    /// The number of bytes of the file so far, and the offset of its last fragment.
+    /// The number of bytes of the file so far, and the offset of its last picture's fragment.
     private var (size, lastFragment) = (0, 0)
     private var reserve = 0
     private var lastTime: Int64 = 0
@@ -39,14 +41,17 @@ package struct MP4Recording: Sendable {
         self.fps = fps
     }
 
-    /// Returns the bytes to append to the file for the session's next access unit.
+    /// Returns the bytes to append to the file for the session's next unit: none for sound that comes before the first
+    /// keyframe.
     ///
     /// - Throws: The same errors as ``FragmentedMP4/fragment(_:)``.
     package mutating func append(_ accessUnit: AccessUnit) throws(PackagingError) -> [UInt8] {
+        let isVideo = accessUnit.header.track == track.id
+        guard isVideo || packager != nil && accessUnit.pts >= origin else { return [] }
         var packager =
             packager
             ?? FragmentedMP4(
-                tracks: [track],
+                tracks: [track] + sound,
                 fps: fps,
                 place: .inBand,
                 origin: max(0, accessUnit.pts),
@@ -57,12 +62,15 @@ package struct MP4Recording: Sendable {
         if self.packager == nil, let initialization = packager.initialization {
             origin = accessUnit.pts
             bytes = initialization.bytes
-            reserve = bytes.count - InitializationSegment.extendsSize - InitializationSegment.reserveSize
+            let extends = InitializationSegment.extendsSize * (1 + sound.count)
+            reserve = bytes.count - extends - InitializationSegment.reserveSize
         }
         self.packager = packager
-        lastTime = accessUnit.pts - origin
-        lastFragment = size + bytes.count
-        if accessUnit.isKey { keyframes.append(Entry(time: UInt64(lastTime), offset: lastFragment)) }
+        if isVideo {
+            lastTime = accessUnit.pts - origin
+            lastFragment = size + bytes.count
+            if accessUnit.isKey { keyframes.append(Entry(time: UInt64(lastTime), offset: lastFragment)) }
+        }
         bytes += fragment.bytes
         size += bytes.count
         return bytes

@@ -21,6 +21,17 @@ extension DeviceConfiguration: Configurable {
             "How callers [act](../guide/input.md#desktops) on the desktop: `auto` for what it offers itself, `portal` for its "
                 + "portal, which asks a person at every start, `uinput` for virtual devices of the kernel, `off` for not at all."
         },
+        Setting("audio", \.sound, .sound, .forBroadcasts) {
+            "The sound that is captured while a viewer [listens](../guide/audio.md): `off`, `desktop` for what the default "
+                + "sink plays, `virtual` for a sink that the agent makes for a desktop without sound hardware, "
+                + "`sink:NAME`, `node:NAME` for a microphone or another source, or `application:NAME`."
+        },
+        Setting("audioBitrate", \.soundCoding.bitrate, .integer(SoundCoding.bitrates), .forBroadcasts) {
+            "The bitrate of the sound, in kbit/s."
+        },
+        Setting("audioPacket", \.soundCoding.packet, .packetDuration, .forBroadcasts) {
+            "The duration of a packet of sound, in ms. Packets shorter than 10 use the codec's low-delay mode."
+        },
         Setting(
             "agent",
             \.agentExecutable,

@@ -23,6 +23,10 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var consentTimeout: TimeAmount?
     /// How the agent acts on the desktop.
     package var input = InputChoice.auto
+    /// The sound that its agents capture.
+    package var sound = SoundChoice.off
+    /// How they encode it.
+    package var soundCoding = SoundCoding()
     /// The program that takes screenshots, and its arguments; `nil` for the desktop's own way.
     package var screenshotCommand: [String]?
     /// The time limit for a screenshot; `nil` for the agent's default.

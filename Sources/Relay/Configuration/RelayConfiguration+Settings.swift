@@ -100,7 +100,10 @@ extension RelayConfiguration: Configurable {
     ]
 
     private static let ofDevices: [Setting<RelayConfiguration>] =
-        ["source", "fallback", "input", "agent", "applications", "desktopFiles", "maxSessions", "maxViewers"].flatMap(
+        [
+            "source", "fallback", "input", "audio", "audioBitrate", "audioPacket", "agent", "applications",
+            "desktopFiles", "maxSessions", "maxViewers",
+        ].flatMap(
             Setting.ofDevices
         ) + [
             Setting("devices", \.listedDevices, .devices, .atRestart, default: "`{default: {}}`", isOfDevices: true) {

@@ -126,6 +126,43 @@ extension SettingType<Fallback?> {
     }
 }
 
+extension SettingType<SoundChoice> {
+    static var sound: Self {
+        Self(
+            range: SoundChoice.words,
+            argument: .text,
+            valueName: "choice",
+            spellsRange: true
+        ) { reader, name in
+            reader.word(
+                name,
+                oneOf: SoundChoice.words,
+                near: ["off", "desktop", "virtual", "sink:", "node:", "application:"],
+                parse: SoundChoice.init(_:)
+            )
+        }
+    }
+}
+
+extension SettingType<SoundCoding.PacketDuration> {
+    static var packetDuration: Self {
+        let words = SoundCoding.PacketDuration.allCases.map(\.rawValue).joined(separator: ", ")
+        return Self(
+            range: words,
+            argument: .number,
+            valueName: "ms",
+            spellsRange: true,
+            text: { $0.rawValue }
+        ) { reader, name in
+            guard let number = reader.number(name, in: 2.5...60) else { return nil }
+            let text = number == number.rounded() ? "\(Int(number))" : "\(number)"
+            if let duration = SoundCoding.PacketDuration(rawValue: text) { return duration }
+            reader.note(.outOfRange, name, "is \(text); allowed: \(words)")
+            return nil
+        }
+    }
+}
+
 extension SettingType<[String: String]> {
     /// Longest value of an environment variable, in characters.
     private static var longestValue: Int { 32_768 }

@@ -31,6 +31,10 @@ struct AgentCommand: Sendable {
         if let directory = device.stateDirectory { arguments += ["--state-directory=\(directory)"] }
         if let timeout = device.consentTimeout { arguments += ["--consent-timeout", "\(timeout.seconds)"] }
         if device.input != .auto { arguments += ["--input", device.input.rawValue] }
+        if device.sound != .off {
+            arguments += ["--audio=\(device.sound)", "--audio-bitrate", "\(device.soundCoding.bitrate)"]
+            arguments += ["--audio-packet", device.soundCoding.packet.rawValue]
+        }
         if source.kind == .screenshot, let command = device.screenshotCommand {
             if let timeout = device.screenshotTimeout { arguments += ["--command-timeout", "\(timeout.seconds)"] }
             // This option takes all remaining arguments.

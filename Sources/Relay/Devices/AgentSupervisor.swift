@@ -29,8 +29,6 @@ final class AgentSupervisor {
     private(set) var encoders: [EncoderReport]?
     /// How the agent can act on its screen; `nil` until it says so.
     private(set) var inputs: InputCapabilities?
-    /// The audio tracks of its device.
-    private var sound: [MediaTrack] = []
     /// The number of links admitted since the relay started.
     private(set) var linksAdmitted = 0
     /// Access units discarded since the relay started because they do not begin with a NAL unit, or have too many.
@@ -221,10 +219,8 @@ final class AgentSupervisor {
 
     func received(_ capabilities: InputCapabilities) { inputs = capabilities }
 
-    func received(_ tracks: DeviceTracks) { sound = tracks.sound }
-
-    /// The agent's latest report on its source and tracks.
-    var report: SessionSource.Report { .init(state: machine.agent?.status?.state, sound: sound) }
+    /// The state of its source; `nil` until it reports it.
+    var sourceState: SourceStatus.State? { machine.agent?.status?.state }
 
     /// Returns whether the agent's encoder of that session hangs.
     ///
@@ -265,7 +261,6 @@ final class AgentSupervisor {
         heartbeats = HeartbeatHistory()
         encoders = nil
         inputs = nil
-        sound = []
         logger.log(level: cause == nil ? .info : .warning, "agent link lost: \(loss)")
         perform(machine.linkLost(now: .now()))
     }

@@ -21,6 +21,8 @@ final class Broadcast {
     let control: DeviceControl
     /// Its gamepad.
     let gamepads: GamepadOrders
+    /// Its sound.
+    let sound: DeviceSound
     /// The applications that callers have launched on its desktop.
     let applications: Applications
     /// Called after each change of ``state`` and of other properties.
@@ -47,6 +49,7 @@ final class Broadcast {
         control = DeviceControl(of: device.name, orders: inputs, events: events)
         clipboard = ClipboardOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
         gamepads = GamepadOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
+        sound = DeviceSound { packet, role in (role == .primary ? agent : standby).send(packet) }
         applications = Applications(device: device.name) { packet, role in
             let agent = role == .primary ? agent : standby
             guard agent.link != nil else { return false }
@@ -188,6 +191,8 @@ extension Broadcast: AgentOrders {
 
     /// Has the agent release what callers hold: the one that takes over begins with nothing held.
     func feedLeft(_ role: AgentRole) { inputs.withdraw(from: role, because: .feedSwitched) }
+
+    func wantsSound(_ wants: Bool, for session: SessionID) { sound.wants(wants, for: session) }
 }
 
 /// Reports the state of the capturing agent as the broadcast's.

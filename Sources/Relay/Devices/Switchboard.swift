@@ -122,8 +122,9 @@ final class Switchboard: AgentLinkOwner {
         guard !isDraining else { throw .lastViewers }
         let session = try await sessions.start(request, name: name, of: broadcast.device, orders: broadcast)
         for role in AgentRole.allCases where broadcast.agent(role).link != nil {
-            session.agentLinked(role, broadcast.agent(role).report)
+            session.agentLinked(role, broadcast.agent(role).sourceState)
         }
+        session.stream.soundChanged(to: broadcast.sound.tracks)
         // The relay may have begun to drain while the port was opened.
         session.isDraining = isDraining
         await keepState()
@@ -388,7 +389,7 @@ final class Switchboard: AgentLinkOwner {
         guard let session = sessions[id], let supervisor = supervisor(of: agent), supervisor.link === link else {
             return
         }
-        session.agentLinked(agent.role, supervisor.report)
+        session.agentLinked(agent.role, supervisor.sourceState)
     }
 
     func link(_ link: AgentLink, received packet: Packet, from agent: AgentIdentity) {
@@ -427,12 +428,12 @@ final class Switchboard: AgentLinkOwner {
         case .inputs(let capabilities):
             supervisor(of: agent)?.received(capabilities)
         case .tracks(let tracks):
-            supervisor(of: agent)?.received(tracks)
-            for session in sessions.sessions(of: agent.device) {
-                session.source.soundReported(agent.role, tracks.sound)
-            }
+            guard let sound = broadcasts[agent.device]?.sound else { break }
+            sound.received(tracks, from: agent.role)
+            soundChanged(to: sound.tracks, of: agent.device)
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .snapshotRequest,
-            .rested, .watch, .unwatch, .input, .clipboard, .application, .gamepad, .stop, .unreadHeartbeat, .accessUnit:
+            .rested, .watch, .unwatch, .input, .clipboard, .application, .gamepad, .listen, .stop, .unreadHeartbeat,
+            .accessUnit:
             // The decoder and the link reject these packets.
             break
         }
@@ -446,7 +447,7 @@ final class Switchboard: AgentLinkOwner {
     ) {
         guard unit.header.track == MediaTrack.videoID else {
             // The device's sound, which all its sessions share.
-            guard id == 0 else { return }
+            guard id == 0, let unit = broadcasts[agent.device]?.sound.accept(unit, from: agent.role) else { return }
             for session in sessions.sessions(of: agent.device) { session.source.acceptSound(unit, from: agent.role) }
             return
         }
@@ -464,6 +465,14 @@ final class Switchboard: AgentLinkOwner {
         broadcasts[agent.device]?.clipboard.agentLost(agent.role)
         broadcasts[agent.device]?.gamepads.agentLost(agent.role)
         broadcasts[agent.device]?.applications.agentLost(agent.role)
+        if let sound = broadcasts[agent.device]?.sound {
+            sound.agentLost(agent.role)
+            soundChanged(to: sound.tracks, of: agent.device)
+        }
+    }
+
+    private func soundChanged(to tracks: [MediaTrack], of device: String) {
+        for session in sessions.sessions(of: device) { session.stream.soundChanged(to: tracks) }
     }
 
     private func supervisor(of agent: AgentIdentity) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }

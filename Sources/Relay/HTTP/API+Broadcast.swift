@@ -31,7 +31,7 @@ extension API {
     }
 
     private func status(device: String?) async throws(Problem) -> BroadcastReport {
-        let (name, broadcast, standby, controller, sessions) = try await readings(device: device)
+        let (name, broadcast, standby, controller, audio, sessions) = try await readings(device: device)
         var report = BroadcastReport(
             device: name,
             broadcast,
@@ -40,18 +40,20 @@ extension API {
             tls: tls
         )
         report.controller = controller
+        report.audio = audio
         return report
     }
 
     @MediaLoop
     private func readings(device: String?) throws(Problem) -> (
-        name: String, AgentReading, standby: AgentReading, controller: String?, sessions: [SessionID]
+        name: String, AgentReading, standby: AgentReading, controller: String?, audio: AudioReport?,
+        sessions: [SessionID]
     ) {
         let broadcast = try broadcast(device)
         let sessions = switchboard.sessions.sessions(of: broadcast.device.name)
         return (
             broadcast.device.name, .init(broadcast.agent), .init(broadcast.standby),
-            broadcast.control.holder?.description, sessions.map(\.id)
+            broadcast.control.holder?.description, AudioReport(broadcast), sessions.map(\.id)
         )
     }
 

@@ -122,7 +122,7 @@ extension API {
         guard let role = session.source.watching, let broadcast = switchboard.broadcast(of: session.device.name) else {
             return false
         }
-        return broadcast.agent(role).report.state == .streaming
+        return broadcast.agent(role).sourceState == .streaming
     }
 }
 

@@ -49,7 +49,7 @@ extension API {
         _ context: RelayRequestContext
     ) async throws -> Response {
         try await stream(of: session, type: type, to: request, context) {
-            session.makeHTTPViewer(on: $0, format: format, join: query.join)
+            session.makeHTTPViewer(on: $0, format: format, audio: query.audio, join: query.join)
         }
     }
 

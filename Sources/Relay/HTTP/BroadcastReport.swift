@@ -210,3 +210,18 @@ extension Date {
     /// ISO 8601 with milliseconds, UTC.
     var apiText: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }
+
+extension AudioReport {
+    /// Creates the report; `nil` if the device's sound is off.
+    @MediaLoop
+    init?(_ broadcast: Broadcast) {
+        guard broadcast.device.sound != .off else { return nil }
+        let sound = broadcast.sound
+        self.init()
+        agent = sound.current?.rawValue
+        problem = sound.problem
+        capturing = sound.capturing.map(\.rawValue)
+        (packets, bytes) = (sound.packets, sound.bytes)
+        (switches, discarded) = (sound.switches, sound.discarded)
+    }
+}

@@ -102,6 +102,7 @@ struct WebSocketEntrance: Sendable {
                     of: switchboard.broadcast(of: session.device.name),
                     channel: channel,
                     container: path?.container,
+                    audio: path?.audio ?? false,
                     join: path?.join,
                     limits: session.viewerLimits,
                     right: right,

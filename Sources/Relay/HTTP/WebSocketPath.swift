@@ -21,6 +21,8 @@ package struct WebSocketPath {
     let session: Session
     /// The container; `nil` for Annex B.
     let container: Container?
+    /// Whether the container has the device's sound.
+    let audio: Bool
     /// How the viewer begins; `nil` for the session's setting.
     let join: Join?
 
@@ -32,9 +34,12 @@ package struct WebSocketPath {
         }
         self.session = session
         let arguments = parts[at: 1]?.split(separator: "&") ?? []
-        guard arguments.allSatisfy({ $0.hasPrefix("container=") || $0.hasPrefix("join=") }),
-            arguments.count(where: { $0.hasPrefix("join=") }) <= 1
+        let names = ["container=", "join=", "audio="]
+        guard arguments.allSatisfy({ argument in names.contains { argument.hasPrefix($0) } }),
+            ["join=", "audio="].allSatisfy({ name in arguments.count { $0.hasPrefix(name) } <= 1 }),
+            arguments.allSatisfy({ !$0.hasPrefix("audio=") || ["audio=true", "audio=false"].contains($0) })
         else { return nil }
+        audio = arguments.contains("audio=true")
         let named = arguments.filter { $0.hasPrefix("container=") }.map { $0.dropFirst("container=".count) }
         guard named.allSatisfy({ $0 == Self.container.rawValue }) else { return nil }
         container = named.isEmpty ? nil : Self.container

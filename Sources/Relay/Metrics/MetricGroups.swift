@@ -3,7 +3,8 @@ extension RelayMetrics {
     package static var families: [MetricFamily] {
         let groups = [
             RelayGroup().families, ConnectionGroup().families, WebhookGroup().families, ReadinessGroup().families,
-            BroadcastGroup().families, StandbyGroup().families, InputGroup().families, FeedGroup().families,
+            BroadcastGroup().families, StandbyGroup().families, InputGroup().families,
+            AudioGroup().families, FeedGroup().families,
             session([]), agent([]),
         ]
         return groups.flatMap { $0 }
@@ -172,6 +173,31 @@ extension RelayMetrics {
         )
 
         var families: [MetricFamily] { [orders] }
+    }
+
+    /// The families of devices' sound.
+    struct AudioGroup {
+        var packets = MetricFamily(
+            "heliograph_audio_packets_total",
+            .counter,
+            by: ["device"],
+            "Packets of the device's sound that went to sessions."
+        )
+        var bytes = MetricFamily("heliograph_audio_bytes_total", .counter, by: ["device"], "Bytes of these packets.")
+        var discarded = MetricFamily(
+            "heliograph_audio_discarded_total",
+            .counter,
+            by: ["device"],
+            "Packets from an agent that does not send, or with a wrong time."
+        )
+        var switches = MetricFamily(
+            "heliograph_audio_switches_total",
+            .counter,
+            by: ["device"],
+            "How often another agent continued the sound."
+        )
+
+        var families: [MetricFamily] { [packets, bytes, discarded, switches] }
     }
 
     /// The families of sessions' switches between agents.

@@ -25,7 +25,7 @@ package struct RelayMetrics: Sendable {
             Self.relay(switchboard, access) + Self.webhooks(switchboard.webhooks)
             + Self.connections(switchboard.connections, tls)
             + Self.readiness(Readiness(of: switchboard)) + Self.broadcast(broadcasts) + Self.standby(broadcasts)
-            + Self.input(broadcasts)
+            + Self.input(broadcasts) + Self.audio(broadcasts)
         heartbeats = broadcasts.flatMap { broadcast in
             AgentRole.allCases.compactMap { role in
                 broadcast.agent(role).heartbeats.latest.map {
@@ -119,6 +119,19 @@ package struct RelayMetrics: Sendable {
             for (outcome, count) in broadcast.inputs.ended.sorted(by: { $0.key < $1.key }) {
                 group.orders.add(Double(count), [broadcast.device.name, outcome])
             }
+        }
+        return group.families
+    }
+
+    @MediaLoop
+    private static func audio(_ broadcasts: [Broadcast]) -> [MetricFamily] {
+        var group = AudioGroup()
+        for broadcast in broadcasts where broadcast.device.sound != .off {
+            let (sound, device) = (broadcast.sound, broadcast.device.name)
+            group.packets.add(Double(sound.packets), [device])
+            group.bytes.add(Double(sound.bytes), [device])
+            group.discarded.add(Double(sound.discarded), [device])
+            group.switches.add(Double(sound.switches), [device])
         }
         return group.families
     }

@@ -22,7 +22,7 @@ export function setText(node, text) {
 /** Returns whether a pressed key belongs to a field or a dialog rather than to the page. */
 export function isTyping(event) {
   return event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null
-    || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
+    || (["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName) && event.target.type !== "range");
 }
 
 /** Keeps one child of `parent` per item, in order. Items with the same `key` share the view that `make` created. */

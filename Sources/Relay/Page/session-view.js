@@ -6,6 +6,7 @@ import { element, isTyping, setText } from "./dom.js";
 import { Player, playerNames } from "./heliograph.js";
 import { fileName, Recorder, save } from "./recorder.js";
 import { relay } from "./site.js";
+import { SoundBar } from "./sound-bar.js";
 import { bitrate, broadcastState, feedBadge, milliseconds, sessionName, sessionText } from "./words.js";
 
 const rate = (value) => (Number.isFinite(value) ? value.toFixed(1) : "–");
@@ -29,6 +30,7 @@ export class SessionView {
     this.overlay = element("dl", { class: "overlay", hidden: true });
     this.stage = element("div", { class: "stage" }, this.canvas, this.badge, this.overlay, this.message);
     this.control = new ControlBar(this.stage);
+    this.sound = new SoundBar();
     /** What full screen shows. */
     this.theatre = element("div", { class: "theatre" }, this.stage, this.control.bar);
     this.buttons = {
@@ -67,9 +69,10 @@ export class SessionView {
       ),
       this.theatre,
       this.control.problem,
+      this.sound.problem,
       this.why,
       this.closure,
-      element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons)),
+      element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons), this.sound.root),
       this.wrong,
       this.chartGrid,
       element("details", {}, element("summary", { text: "Watch elsewhere" }), this.addresses),
@@ -138,6 +141,7 @@ export class SessionView {
     const player = new URLSearchParams(location.search).get("player") ?? undefined;
     this.player = new Player(this.canvas, relay.session(this.id), { player, codec, fps, control: { label: false } });
     this.control.attach(this.player.control);
+    this.sound.attach(this.player.sound);
     const on = (type, listener) => this.player.addEventListener(type, ({ detail }) => listener(detail));
     on("player", ({ player }) => this.playsBy(player));
     on("state", ({ state, text }) => this.isNow(state, text));
@@ -148,6 +152,9 @@ export class SessionView {
     });
     on("picture", (picture) => {
       if (this.recorder && !this.recorder.add(picture)) this.record();
+    });
+    on("sound", (packet) => {
+      if (this.recordsSound) this.recorder?.add(packet);
     });
     on("statistics", () => this.draw());
     // For tests, which read the pictures from the canvas.
@@ -218,6 +225,18 @@ export class SessionView {
       ["Dropped", `${figures.dropped} by the relay, ${figures.skipped} here`],
       ["Decoder errors", String(figures.errors)],
       ["Viewers", String(figures.viewers ?? "–")],
+      ...this.soundFigures(figures.sound),
+    ];
+  }
+
+  soundFigures(sound) {
+    if (!sound) return [];
+    const { skew, delay, holes, dropped } = sound;
+    return [
+      ["Sound after picture", skew === null ? "–" : `${Math.round(skew)} ms`],
+      ["Sound waits", milliseconds(delay)],
+      ["Sound holes", String(holes ?? "–")],
+      ["Sound dropped", String(dropped ?? "–")],
     ];
   }
 
@@ -258,6 +277,8 @@ export class SessionView {
       const isFragments = this.player.player === "mse";
       const beginning = isFragments ? this.player.configuration?.preamble : undefined;
       this.recorder = new Recorder(isFragments ? "mp4" : this.session.codec, beginning);
+      // A bare stream of pictures has no place for sound. A container has if it began with sound.
+      this.recordsSound = isFragments && this.player.sound.isContained === true;
       this.player.keyframe();
     }
     button.firstChild.textContent = this.recorder ? "End recording" : "Record";
@@ -276,11 +297,12 @@ export class SessionView {
   pressed(event) {
     // A key that is still held from controlling the screen is not for the page.
     if (isTyping(event) || event.repeat) return;
-    const actions = { f: "fullscreen", s: "snapshot", r: "record", k: "keyframe", i: "figures" };
+    const { fullscreen, snapshot, record, keyframe, figures } = this.buttons;
+    const actions = { f: fullscreen, s: snapshot, r: record, k: keyframe, i: figures, m: this.sound.button };
     const action = actions[event.key.toLowerCase()];
     if (action) {
       event.preventDefault();
-      this.buttons[action].click();
+      action.click();
     } else if (event.key === "Escape" && !document.fullscreenElement) {
       location.hash = "#/";
     }

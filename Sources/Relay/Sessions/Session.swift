@@ -15,6 +15,7 @@ package final class Session {
     /// The device; its limits may change.
     var device: DeviceConfiguration {
         didSet {
+            stream.expectsSound = device.sound != .off
             snapshots.maximumWaiting = device.maximumViewers
             screenWaits.maximum = device.maximumViewers
             screenWatches.maximum = device.maximumViewers
@@ -80,6 +81,7 @@ package final class Session {
         self.viewerLimits = viewerLimits
         self.logger = logger
         stream = SessionStream(codec: request.codec)
+        stream.expectsSound = device.sound != .off
         source = SessionSource(
             id: id,
             epoch: epoch,
@@ -147,8 +149,10 @@ package final class Session {
     // MARK: The agents' side
 
     /// Tells a newly linked agent about the session, which it may have to encode at once.
-    func agentLinked(_ role: AgentRole, _ report: SessionSource.Report) {
-        source.agentLinked(role, report, parameters: parameters)
+    ///
+    /// - Parameter state: The state of its source, if known.
+    func agentLinked(_ role: AgentRole, _ state: SourceStatus.State?) {
+        source.agentLinked(role, state, parameters: parameters)
     }
 
     /// Records that an agent's link is lost.

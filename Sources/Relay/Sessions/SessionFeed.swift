@@ -28,7 +28,7 @@ package struct SessionFeed: Sendable {
     private static let leastStep: Int64 = 12
     /// The last PTS sent to viewers. It outlives agents, which all feed one timeline.
     private var lastPTS: Int64?
-    /// The last PTS of each audio track of the current agent.
+    /// The last PTS of each audio track.
     private var lastSound: [MediaTrack.ID: Int64] = [:]
     /// The current agent's last access unit, if it is a keyframe.
     private var lastKeyframe: Keyframe?

@@ -7,14 +7,6 @@ import Wire
 /// It publishes units to the session's stream, and tells the agents what the stream needs.
 @MediaLoop
 final class SessionSource {
-    /// An agent's report about its source and its audio tracks.
-    struct Report {
-        /// The state of the screen's source, if known.
-        var state: SourceStatus.State?
-        /// The audio tracks of its device.
-        var sound: [MediaTrack] = []
-    }
-
     private let id: SessionID
     private let codec: Codec
     /// The monotonic instant of PTS 0, ns.
@@ -37,7 +29,8 @@ final class SessionSource {
     private var rests = TokenBucket(capacity: 20, perSecond: 5)
     /// Why each agent cannot serve the session; cleared when it can.
     private var failures = EachRole<String?>(nil)
-    private var tracks = EachRole<[MediaTrack]>([])
+    /// Whether the device was told that the session wants its sound.
+    private var wantsSound = false
     /// The agent that feeds the session, or fed it last.
     private var lastFeed: AgentRole?
     private(set) var captureLatency: CaptureLatency
@@ -108,21 +101,15 @@ final class SessionSource {
     // MARK: The agents' side
 
     /// Tells a newly linked agent about the session, which it may have to encode at once.
-    func agentLinked(_ role: AgentRole, _ report: Report, parameters: SessionParameters) {
+    func agentLinked(_ role: AgentRole, _ state: SourceStatus.State?, parameters: SessionParameters) {
         send(.sessionAdd(id, parameters), to: role)
-        tracks[role] = report.sound
-        perform(feed.feedSwitch.linked(role, source: report.state, now: .now()))
+        perform(feed.feedSwitch.linked(role, source: state, now: .now()))
     }
 
     func sourceReported(_ role: AgentRole, _ state: SourceStatus.State) {
         let orders = feed.feedSwitch.sourceReported(role, state, now: .now())
         if role == current, state != .streaming { stream.sourceLost() }
         perform(orders)
-    }
-
-    func soundReported(_ role: AgentRole, _ sound: [MediaTrack]) {
-        tracks[role] = sound
-        if role == current { stream.soundChanged(to: sound) }
     }
 
     /// Records that the session's picture waits while the agent encodes other sessions.
@@ -149,7 +136,7 @@ final class SessionSource {
     /// Accepts a unit of the device's sound and converts its times to the session's.
     func acceptSound(_ unit: EncodedUnit<ByteBuffer>, from role: AgentRole) {
         let now = NIODeadline.now()
-        guard role == current, stream.tracks.contains(where: { $0.id == unit.header.track }), stream.demand.audio,
+        guard stream.tracks.contains(where: { $0.id == unit.header.track }), stream.demand.audio,
             let unit = feed.timedSound(unit, now: now)
         else { return }
         stream.publish(MediaUnit(unit, codec: codec, from: role, relayed: now.uptimeNanoseconds), now: now)
@@ -192,7 +179,17 @@ final class SessionSource {
     // MARK: The stream's side
 
     /// Makes repeats in the agent's place only for sinks that want them. Called when a sink joins, and periodically.
-    func follow() { resting.follow(isWatched: stream.demand.video == .all) }
+    func follow() {
+        let demand = stream.demand
+        resting.follow(isWatched: demand.video == .all)
+        tellSoundDemand(demand.audio)
+    }
+
+    private func tellSoundDemand(_ isThere: Bool) {
+        guard isThere != wantsSound else { return }
+        wantsSound = isThere
+        orders?.wantsSound(isThere, for: id)
+    }
 
     /// Records whether pictures are wanted.
     func demand(_ isThere: Bool) {
@@ -245,8 +242,11 @@ final class SessionSource {
         requestMissingKeyframe()
     }
 
-    /// Ends the session's rest.
-    func end() { resting.end() }
+    /// Ends the session's rest, and its use of sound.
+    func end() {
+        resting.end()
+        tellSoundDemand(false)
+    }
 
     // MARK: Performing
 
@@ -291,7 +291,6 @@ final class SessionSource {
             }
         }
         if !flows { stream.forgetGroup() }
-        if let current { stream.soundChanged(to: tracks[current]) }
         stream.feedChanged(to: feed.feedSwitch.source)
         watchingChanged(watching)
     }
@@ -306,4 +305,6 @@ protocol AgentOrders: AnyObject {
     func send(_ packet: Packet, to role: AgentRole)
     /// Called when another agent has begun to feed a session.
     func feedLeft(_ role: AgentRole)
+    /// Records whether a session wants the device's sound.
+    func wantsSound(_ wants: Bool, for session: SessionID)
 }

@@ -7,6 +7,8 @@ package final class SessionStream {
     let codec: Codec
     /// The tracks, the session's video first.
     package private(set) var tracks: [MediaTrack]
+    /// Whether the device has sound, although no agent may have said so yet.
+    package var expectsSound = false
     /// The agent whose source delivers.
     package private(set) var feed = FeedSwitch.Source.none
 

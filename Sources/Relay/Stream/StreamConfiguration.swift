@@ -44,4 +44,5 @@ package struct StreamConfiguration: Sendable, Equatable {
 package enum WebSocketMessageType: UInt8, Sendable {
     case configuration = 1
     case accessUnit = 2
+    case sound = 3
 }

@@ -69,7 +69,13 @@ extension FuzzTarget {
     }
 
     /// Fragmented MP4, as `heliograph watch` reads it.
-    static let fragments = FuzzTarget("fragments", words: ["moof", "mdat", "traf", "tfdt", "trun", "free"]) { input in
+    static let fragments = FuzzTarget(
+        "fragments",
+        words: [
+            "moof", "mdat", "traf", "tfdt", "trun", "free", "moov", "trak", "tkhd", "mdia", "minf", "stbl", "stsd",
+            "Opus", "dOps", "tfhd",
+        ]
+    ) { input in
         var choices = Choices(input)
         let seed = choices.byte()
         let stream = choices.rest()

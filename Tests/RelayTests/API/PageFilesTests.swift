@@ -9,9 +9,10 @@ struct PageFilesTests {
     private static let page = Programs.repository.appendingPathComponent("Sources/Relay/Page")
     private static let client = Programs.repository.appendingPathComponent("Clients/js")
 
-    /// Returns the relative addresses that a file refers to: attributes of HTML, imports of scripts.
+    /// Returns the relative addresses that a file refers to: attributes of HTML, imports of scripts, and modules that
+    /// run in a worklet.
     private static func references(in text: String) -> [String] {
-        let pattern = /(?:src|href)="(?<attribute>[^"#]+)"|from "\.\/(?<module>[^"]+)"/
+        let pattern = /(?:src|href)="(?<attribute>[^"#]+)"|(?:from |new URL\()"\.\/(?<module>[^"]+)"/
         return text.matches(of: pattern).map { match in
             match.output.attribute.map(String.init) ?? "page/" + (match.output.module ?? "")
         }

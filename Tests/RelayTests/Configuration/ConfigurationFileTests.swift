@@ -45,6 +45,9 @@ struct ConfigurationFileTests {
         tv.stateDirectory = "/var/lib/tv"
         tv.consentTimeout = .seconds(90)
         tv.input = .portal
+        tv.sound = .sink("hdmi")
+        tv.soundCoding.bitrate = 96
+        tv.soundCoding.packet = .ms2Point5
         tv.screenshotCommand = ["adb", "-s", "0123", "exec-out", "screencap", "-p"]
         tv.screenshotTimeout = .milliseconds(2500)
         tv.maximumSessions = 1
@@ -105,6 +108,9 @@ struct ConfigurationFileTests {
             stateDirectory: /var/lib/tv
             consentTimeout: 90
             input: portal
+            audio: sink:hdmi
+            audioBitrate: 96
+            audioPacket: 2.5
             screenshotCommand: [adb, -s, "0123", exec-out, screencap, -p]
             screenshotTimeout: 2.5
             maxSessions: 1
@@ -164,7 +170,7 @@ struct ConfigurationFileTests {
             ),
             (
                 "devices: {tv: {fps: 3}}",
-                "1:16: Unknown field 'devices.tv.fps'. Allowed: source, fallback, input, agent, environment, "
+                "1:16: Unknown field 'devices.tv.fps'. Allowed: source, fallback, input, audio, audioBitrate, "
             ),
             ("devices: {tv: {maxViewers: 0}}", "1:28: devices.tv.maxViewers is 0; allowed: 1 to 10000"),
             ("devices: {tv: {stateDirectory: x}}", "1:32: devices.tv.stateDirectory is x; allowed: absolute paths"),

@@ -34,7 +34,7 @@ struct ContractDocumentTests {
         StreamQuery(), TriedEncoder(), WaitQuery(), WebSocketQuery(), BriefSession(), BriefSessionList(),
         DeletedTemplate(), ScreenWait(), ScreenWaitReport(), ScreenWaitReport.Box(), SessionListQuery(),
         SessionsStop(), TemplateList(), TemplateReport(), EventQuery(), EventReport(),
-        ActionsRequest(), ReleaseQuery(), ActionsReport(), ReleaseReport(), InputDevicesReport(),
+        ActionsRequest(), ReleaseQuery(), ActionsReport(), ReleaseReport(), InputDevicesReport(), AudioReport(),
         ClipboardQuery(), ClipboardTake(), ClipboardSetReport(),
         LaunchRequest(), FocusRequest(), TerminateQuery(), ApplicationReport(), ApplicationList(),
     ]

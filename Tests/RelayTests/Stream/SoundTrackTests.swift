@@ -46,7 +46,9 @@ struct SoundTrackTests {
                 let scratch = try Scratch()
                 return try Self.probe(scratch.write(bytes, to: "both.\(container)"))
             }
-            #expect(found["h264"] == 30 && found["opus"] == sound.packets.count && found.count == 2, "\(found)")
+            // Silence comes before the sound, which begins later than the pictures.
+            let packets = try #require(found["opus"])
+            #expect(found["h264"] == 30 && packets >= sound.packets.count && found.count == 2, "\(found)")
         }
     }
 

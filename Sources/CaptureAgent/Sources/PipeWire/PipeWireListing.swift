@@ -18,7 +18,10 @@ struct PipeWireGlobal: Sendable {
 /// A list of the objects that a daemon announces. Used in PipeWire's thread and under the connection's lock.
 final class PipeWireListing {
     /// The properties that are kept.
-    static let keys = [PW_KEY_NODE_NAME, PW_KEY_OBJECT_SERIAL, PW_KEY_MEDIA_CLASS, "metadata.name"]
+    static let keys = [
+        PW_KEY_NODE_NAME, PW_KEY_OBJECT_SERIAL, PW_KEY_MEDIA_CLASS, PW_KEY_APP_NAME, PW_KEY_LINK_INPUT_NODE,
+        "metadata.name",
+    ]
 
     private(set) var globals: [PipeWireGlobal] = []
     private let removed: (UInt32) -> Void

@@ -8,6 +8,7 @@ import Packaging
 final class HTTPViewer: PullingViewer, RenditionViewer {
     let channel: any Channel
     let format: StreamFormat
+    let takesSound: Bool
     private let stopwatch: HandoverLatency.Stopwatch
     private(set) var queue: ViewerQueue
     private var waiter: CheckedContinuation<StreamPiece?, Never>?
@@ -22,15 +23,18 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
     ///
     /// - Parameters:
     ///   - channel: The connection that the response goes to.
+    ///   - audio: Whether it wants the device's sound if the format can carry it.
     init(
         channel: any Channel,
         format: StreamFormat,
+        audio: Bool,
         limits: ViewerQueue.Limits,
         stopwatch: HandoverLatency.Stopwatch
     ) {
         self.stopwatch = stopwatch
         self.channel = channel
         self.format = format
+        takesSound = audio && format.carriesSound
         queue = ViewerQueue(limits: limits)
     }
 
@@ -107,10 +111,11 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
 
 extension Session {
     /// Returns a new viewer, or `nil` if there is no room for it.
-    func makeHTTPViewer(on channel: any Channel, format: StreamFormat, join: Join?) -> HTTPViewer? {
+    func makeHTTPViewer(on channel: any Channel, format: StreamFormat, audio: Bool, join: Join?) -> HTTPViewer? {
         let viewer = HTTPViewer(
             channel: channel,
             format: format,
+            audio: audio,
             limits: viewerLimits,
             stopwatch: .init(handoverLatency)
         )

@@ -23,10 +23,13 @@ final class Audience {
         case own(any Sink)
     }
 
-    /// Identifies a rendition: viewers of one format get the same bytes if they get the same tracks.
+    /// Identifies a rendition: viewers of one format get the same bytes if a container declares the same tracks.
     private struct RenditionKey: Hashable {
         let format: StreamFormat
-        let tracks: [MediaTrack]
+        /// Whether its viewers can get sound, which the device has, or will have.
+        let takesSound: Bool
+        /// The tracks that a container declares; empty for a bare stream.
+        let declared: [MediaTrack]
     }
 
     private let stream: SessionStream
@@ -65,8 +68,7 @@ final class Audience {
 
     func add(_ viewer: any RenditionViewer, join: Join) {
         let now = NIODeadline.now()
-        let tracks = viewer.wantsSound ? stream.tracks : Array(stream.tracks.prefix(1))
-        let key = RenditionKey(format: viewer.format, tracks: tracks)
+        let key = key(of: viewer)
         let rendition = renditions[key] ?? begin(key, now: now)
         take(in: viewer, .rendition(key, viewer), now: now)
         rendition.add(viewer, fromGroup: join == .cache && !stream.join(now: now).isEmpty)
@@ -77,10 +79,20 @@ final class Audience {
         stream.attach(viewer)
     }
 
+    private func key(of viewer: any RenditionViewer) -> RenditionKey {
+        guard case .container = viewer.format else {
+            return RenditionKey(format: viewer.format, takesSound: true, declared: [])
+        }
+        let takesSound = viewer.takesSound && (stream.expectsSound || stream.tracks.count > 1)
+        let declared = takesSound ? stream.tracks : Array(stream.tracks.prefix(1))
+        return RenditionKey(format: viewer.format, takesSound: takesSound, declared: declared)
+    }
+
     private func begin(_ key: RenditionKey, now: NIODeadline) -> Rendition {
-        let muxer = StreamMuxer(key.format, codec: stream.codec, tracks: key.tracks, fps: fps)
+        let tracks = key.declared.isEmpty ? stream.tracks : key.declared
+        let muxer = StreamMuxer(key.format, codec: stream.codec, tracks: tracks, fps: fps)
         // The first viewer may join live and the next one from the cache, so the rendition begins with the whole group.
-        let rendition = Rendition(muxer, beginningWith: stream.join(now: now))
+        let rendition = Rendition(muxer, takesSound: key.takesSound, beginningWith: stream.join(now: now))
         renditions[key] = rendition
         stream.attach(rendition, isFirst: true)
         return rendition

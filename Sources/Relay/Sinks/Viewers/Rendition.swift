@@ -8,15 +8,18 @@ final class Rendition: Sink {
     /// All packaged units since the last keyframe. The stream decides which viewers may begin with them.
     private var group = GroupCache<RenderedUnit>()
     private(set) var viewers: [any RenditionViewer] = []
+    /// Whether its viewers can get sound.
+    private let takesSound: Bool
 
     /// Creates a rendition.
     ///
-    /// - Parameter units: The stream's units since its last keyframe, which this rendition begins with.
-    init(_ muxer: StreamMuxer, beginningWith units: [MediaUnit]) {
+    /// - Parameters:
+    ///   - takesSound: Whether its viewers can get sound.
+    ///   - units: The stream's units since its last keyframe, which this rendition begins with.
+    init(_ muxer: StreamMuxer, takesSound: Bool, beginningWith units: [MediaUnit]) {
         self.muxer = muxer
-        for unit in units {
-            if let track = muxer.track(of: unit) { _ = render(unit, of: track) }
-        }
+        self.takesSound = takesSound
+        for unit in units { deliver(unit) }
     }
 
     /// Pictures per second.
@@ -31,32 +34,46 @@ final class Rendition: Sink {
     func add(_ viewer: any RenditionViewer, fromGroup: Bool) {
         viewers.append(viewer)
         guard fromGroup else { return }
-        for unit in group.units { viewer.offer(unit) }
+        for unit in group.units { offer(unit, to: viewer) }
     }
 
     func remove(_ viewer: any RenditionViewer) { viewers.removeAll { $0 === viewer } }
 
     // MARK: Sink
 
-    var demand: Demand { viewers.isEmpty ? .none : Demand(video: .all, audio: muxer.hasSound) }
+    var demand: Demand {
+        viewers.isEmpty
+            ? .none : Demand(video: .all, audio: muxer.hasSound && viewers.contains { $0.wantsSound })
+    }
 
     var starves: Bool { viewers.contains { $0.starves } }
 
     func take(_ item: StreamItem) {
         switch item {
         case .unit(let unit): deliver(unit)
-        case .tracks(let tracks): muxer.keepTracks(tracks)
+        case .tracks(let tracks): if takesSound { muxer.follow(tracks) }
         case .feed, .sourceLost, .end: break
         }
     }
 
     private func deliver(_ unit: MediaUnit) {
         guard let track = muxer.track(of: unit) else { return }
+        guard let silence = muxer.silence(before: unit) else { return }
+        for packet in silence { deliverSilence(packet) }
         if let rendered = render(unit, of: track) {
-            for viewer in viewers { viewer.offer(rendered) }
+            for viewer in viewers { offer(rendered, to: viewer) }
         } else if unit.isVideo {
             for viewer in viewers { viewer.miss() }
         }
+    }
+
+    private func deliverSilence(_ packet: MediaUnit) {
+        guard let rendered = muxer.track(of: packet).flatMap({ render(packet, of: $0) }) else { return }
+        for viewer in viewers { offer(rendered, to: viewer) }
+    }
+
+    private func offer(_ unit: RenderedUnit, to viewer: any RenditionViewer) {
+        if unit.unit.isVideo || viewer.wantsSound { viewer.offer(unit) }
     }
 
     /// Packages a unit. If that fails, it returns `nil` and forgets the group of a picture, because later ones refer to

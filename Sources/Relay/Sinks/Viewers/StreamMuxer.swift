@@ -28,6 +28,10 @@ package struct StreamMuxer: Sendable {
     private var fragments: FragmentedMP4?
     /// The initialization segment of ``fragments``.
     private var initialization: ByteBuffer?
+    /// Fills the silence of a container's audio track.
+    private var fill = SilenceFill()
+    /// Whether a unit was packaged.
+    private var hasBegun = false
 
     /// Creates a muxer.
     ///
@@ -53,14 +57,25 @@ package struct StreamMuxer: Sendable {
 
     var hasSound: Bool { tracks.contains { $0.kind == .audio } }
 
-    /// Removes tracks that differ from their declaration.
-    mutating func keepTracks(_ current: [MediaTrack]) { tracks.removeAll { !current.contains($0) } }
+    /// Follows the stream's tracks. A container that has begun keeps those that it has declared; without sound they are
+    /// silent.
+    mutating func follow(_ current: [MediaTrack]) {
+        guard case .container = format else { return tracks = current }
+        if !hasBegun { self = StreamMuxer(format, codec: codec, tracks: current, fps: fps) }
+    }
 
     /// Returns the track of a unit, if the rendition has it.
     package func track(of unit: MediaUnit) -> MediaTrack? { tracks.first { $0.id == unit.header.track } }
 
+    /// Returns the packets of silence that a container needs before a unit; `nil` if the unit comes too late.
+    package mutating func silence(before unit: MediaUnit) -> [MediaUnit]? {
+        guard case .container = format, let sound = tracks.first(where: { $0.kind == .audio }) else { return [] }
+        return fill.packets(before: unit, of: sound)
+    }
+
     /// Packages a unit. Returns `nil` if that fails.
     package mutating func rendered(_ unit: MediaUnit, of track: MediaTrack) -> RenderedUnit? {
+        hasBegun = true
         switch format {
         case .bare(.annexB): return RenderedUnit(unit, of: track, bytes: unit.bytes)
         case .bare(.scrcpy):

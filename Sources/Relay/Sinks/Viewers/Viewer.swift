@@ -18,7 +18,9 @@ protocol Viewer: AnyObject {
 protocol RenditionViewer: Viewer {
     /// The format that it watches.
     var format: StreamFormat { get }
-    /// Whether it wants the device's sound besides the pictures.
+    /// Whether it can get the device's sound besides the pictures.
+    var takesSound: Bool { get }
+    /// Whether it wants the sound now.
     var wantsSound: Bool { get }
     var queue: ViewerQueue { get }
     /// Whether its connection takes more bytes.
@@ -30,7 +32,8 @@ protocol RenditionViewer: Viewer {
 }
 
 extension RenditionViewer {
-    var wantsSound: Bool { format.carriesSound }
+    var takesSound: Bool { format.carriesSound }
+    var wantsSound: Bool { takesSound }
     var counters: DeliveryCounters { queue.counters }
     var progress: ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
     /// Whether it has sent all units and needs a keyframe to continue.

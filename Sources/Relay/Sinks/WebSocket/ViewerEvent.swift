@@ -26,7 +26,26 @@ enum ViewerEvent {
             "bitrate": .integer(request.bitrate),
             "repeat": .bool(request.repeat),
             "epoch": JSONValue(session.epoch),
+            "tracks": list(session.stream.tracks),
         ]
+    }
+
+    static func tracks(_ tracks: [MediaTrack]) -> JSONValue { ["type": "tracks", "tracks": list(tracks)] }
+
+    private static func list(_ tracks: [MediaTrack]) -> JSONValue {
+        .array(
+            tracks.map { track in
+                switch track.coding {
+                case .video(let codec):
+                    ["id": JSONValue(track.id), "kind": "video", "codec": .string(codec.rawValue)]
+                case .opus(let parameters):
+                    [
+                        "id": JSONValue(track.id), "kind": "audio", "codec": "opus",
+                        "channels": JSONValue(parameters.channels), "sampleRate": JSONValue(OpusParameters.sampleRate),
+                    ]
+                }
+            }
+        )
     }
 
     static func feed(_ feed: String) -> JSONValue { ["type": "feed", "feed": .string(feed)] }
@@ -76,6 +95,27 @@ enum ViewerEvent {
 
     static func clock(id: JSONValue, now: UInt64) -> JSONValue {
         ["type": "clock", "id": id, "relay": JSONValue(now)]
+    }
+}
+
+/// The message that carries an audio packet to a WebSocket; see docs/reference/websocket.md.
+package enum SoundMessage {
+    /// Bytes before the packet.
+    package static let headByteCount = 28
+
+    /// Returns the bytes before the packet.
+    ///
+    /// - Parameter relayed: When the relay received it, monotonic ns.
+    package static func head(_ header: UnitHeader, relayed: UInt64) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(headByteCount)
+        buffer.writeInteger(WebSocketMessageType.sound.rawValue)
+        buffer.writeInteger(header.flags.rawValue)
+        buffer.writeInteger(header.track)
+        buffer.writeInteger(header.pts)
+        buffer.writeInteger(header.captured)
+        buffer.writeInteger(relayed)
+        return buffer
     }
 }
 

@@ -9,6 +9,8 @@ package enum ViewerMessage: Sendable, Equatable {
     case acknowledgement(Int64, presented: UInt64?)
     /// The viewer wants the relay's clock. The value is its id for the question.
     case clock(JSONValue)
+    /// The viewer wants the device's sound, or does not want it any more.
+    case audio(Bool)
     /// A type from a later release, which is ignored.
     case unknown
 
@@ -47,6 +49,9 @@ package enum ViewerMessage: Sendable, Equatable {
             case .integer?, .string?: self = .clock(value["id"] ?? nil)
             default: throw Malformed(description: "clock has no id")
             }
+        case "audio":
+            guard case .bool(let isOn) = value["on"] else { throw Malformed(description: "audio has no on") }
+            self = .audio(isOn)
         default: self = .unknown
         }
     }

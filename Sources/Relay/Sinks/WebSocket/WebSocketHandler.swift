@@ -117,6 +117,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
             case .keyframe: MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.wantsKeyframe() } }
             case .acknowledgement(let pts, let instant):
                 MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.presented(pts, at: instant) } }
+            case .audio(let isOn): MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.listens(isOn) } }
             case .unknown: break
             }
         } catch {

@@ -25,8 +25,9 @@ final class WebSocketViewer: RenditionViewer {
     private let session: Session
     private let channel: any Channel
     let format: StreamFormat
-    /// Whether it wants sound. Its messages have no place for another track.
-    let wantsSound = false
+    let takesSound: Bool
+    /// Whether it wants sound now. A container's track is there from the start.
+    private(set) var wantsSound: Bool
     private let join: Join?
     private(set) var queue: ViewerQueue
     private(set) var underWay = 0
@@ -41,6 +42,7 @@ final class WebSocketViewer: RenditionViewer {
     // The last events that the viewer got.
     private var source: String?
     private var configuration: StreamConfiguration?
+    private var tracks: [MediaTrack] = []
     /// The last picture whose size and geometry the viewer was told.
     private var measured: UnitHeader?
     private var lastPTS: Int64?
@@ -51,6 +53,7 @@ final class WebSocketViewer: RenditionViewer {
     ///
     /// - Parameters:
     ///   - container: `nil` for Annex B.
+    ///   - audio: Whether a container has the device's sound. Bare units of sound come on demand.
     ///   - join: `nil` for the session's setting.
     ///   - right: Whether it may act on the screen.
     init(
@@ -58,6 +61,7 @@ final class WebSocketViewer: RenditionViewer {
         of broadcast: Broadcast?,
         channel: any Channel,
         container: Container?,
+        audio: Bool,
         join: Join?,
         limits: ViewerQueue.Limits,
         right: ControlRight,
@@ -66,6 +70,8 @@ final class WebSocketViewer: RenditionViewer {
         self.session = session
         self.channel = channel
         format = container.map(StreamFormat.container) ?? .bare(.annexB)
+        takesSound = container == nil || audio
+        wantsSound = container != nil && audio
         self.join = join
         queue = ViewerQueue(limits: limits)
         let now = NIODeadline.now()
@@ -80,6 +86,7 @@ final class WebSocketViewer: RenditionViewer {
     /// Begins once the connection is a WebSocket.
     func begin() {
         let events = [control?.change()].compactMap(\.self)
+        tracks = session.stream.tracks
         send([Self.text(ViewerEvent.hello(session))] + sourceChange() + events.map(Self.text))
         guard session.admit(self, join: join) else {
             // There was room when the upgrade was accepted.
@@ -100,6 +107,13 @@ final class WebSocketViewer: RenditionViewer {
     }
 
     func wantsKeyframe() { session.source.sinkWantsKeyframe() }
+
+    /// Begins or ends sound, unless it is part of a container.
+    func listens(_ isOn: Bool) {
+        guard !ended, case .bare = format else { return }
+        wantsSound = isOn
+        session.source.follow()
+    }
 
     /// Records an acknowledgement of a picture.
     ///
@@ -138,12 +152,17 @@ final class WebSocketViewer: RenditionViewer {
 
     private func drain() {
         guard hasRoom, !queue.isEmpty else { return }
-        var messages = sourceChange()
+        var messages = sourceChange() + trackChange()
         var bytes = underWay
         var relayed: [UInt64] = []
         let now = NIODeadline.now()
         while bytes < Self.window, let entry = queue.next() {
             let (unit, before) = (entry.unit, messages.count)
+            if !unit.isVideo {
+                messages.append(Self.sound(entry))
+                bytes += messages[before...].reduce(0) { $0 + $1.byteCount }
+                continue
+            }
             if entry.lost > 0 { messages.append(Self.text(ViewerEvent.resync(dropped: entry.lost))) }
             messages += sizeChange(of: unit.header) + configurationChange(of: entry.rendered)
             messages.append(
@@ -163,15 +182,16 @@ final class WebSocketViewer: RenditionViewer {
 
     /// Sends the feed if it has changed, and the statistics if they are due.
     private func tick() {
+        defer { control?.tick() }
+        // Events describe the present, so a full connection skips them and gets later ones.
+        guard hasRoom else { return }
         let now = NIODeadline.now()
-        var messages = sourceChange()
+        var messages = sourceChange() + trackChange()
         let behind = presentedPTS.flatMap { presented in lastPTS.map { max(0, $0 - presented) } }
         if let event = statistics.due(session, delivered: queue.counters, behind: behind, now: now) {
             messages.append(Self.text(event))
         }
-        // Events describe the present, so a full connection skips them and gets later ones.
-        if hasRoom { send(messages) }
-        control?.tick()
+        send(messages)
     }
 
     // MARK: Messages
@@ -182,6 +202,23 @@ final class WebSocketViewer: RenditionViewer {
         guard current != source else { return [] }
         source = current
         return [Self.text(ViewerEvent.feed(current))]
+    }
+
+    /// Returns the event for other tracks, if they have changed.
+    private func trackChange() -> [Message] {
+        guard session.stream.tracks != tracks else { return [] }
+        tracks = session.stream.tracks
+        return [Self.text(ViewerEvent.tracks(tracks))]
+    }
+
+    private static func sound(_ entry: ViewerQueue.Entry) -> Message {
+        var header = entry.unit.header
+        if entry.lost > 0 { header.flags.insert(.gap) }
+        return Message(
+            opcode: .binary,
+            head: SoundMessage.head(header, relayed: entry.unit.relayed),
+            payload: entry.rendered.bytes
+        )
     }
 
     /// Returns the message for another configuration, if it has changed.

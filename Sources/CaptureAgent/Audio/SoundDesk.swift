@@ -1,0 +1,204 @@
+package import Media
+import Synchronization
+package import Wire
+
+/// Captures the device's sound while the relay wants it, in a thread of its own.
+package final class SoundDesk: Sendable {
+    private struct State: Sendable {
+        var order = Listen(.off)
+        var link: Link?
+        var told = Told()
+    }
+
+    /// What the relay is told beside the tracks.
+    private struct Told: Sendable, Equatable {
+        /// Why sound cannot be captured now.
+        var problem: String?
+        var captures = false
+    }
+
+    /// How a link carries sound.
+    package struct Link: Sendable {
+        package var tell: @Sendable (DeviceTracks) -> Void
+        package var send: @Sendable (AccessUnit) -> Void
+
+        package init(tell: @escaping @Sendable (DeviceTracks) -> Void, send: @escaping @Sendable (AccessUnit) -> Void) {
+            (self.tell, self.send) = (tell, send)
+        }
+    }
+
+    private static let nodeNotLinked = SourceError.timeout(
+        cause: "audio_not_linked",
+        detail: "PipeWire did not link the capture to its node. The agent tries again."
+    )
+    /// How long PipeWire may take to link the capture, and how often the agent looks, then and later, in ns.
+    private static let linkingTime: UInt64 = .milliseconds(1_000)
+    private static let (look, laterLook) = (UInt64.milliseconds(50), UInt64.milliseconds(2_000))
+    /// The pauses between attempts to open a source, in ns.
+    private static let (firstPause, longestPause) = (UInt64.milliseconds(100), UInt64.milliseconds(1_000))
+
+    private let choice: SoundChoice
+    private let coding: SoundCoding
+    private let sinkName: String
+    private let makesSink: Bool
+    private let changed: Event
+    private let state = Mutex(State())
+    /// Locked after `state`, never before it.
+    private let flow: Mutex<SoundFlow>
+
+    /// - Parameters:
+    ///   - choice: Not `off`.
+    ///   - device: The device's name.
+    ///   - makesSink: Whether it makes the sink of the choice `virtual`. Two agents must not make two.
+    package init(
+        _ choice: SoundChoice,
+        _ coding: SoundCoding,
+        device: String,
+        makesSink: Bool
+    ) throws(ResourceShortage) {
+        (self.choice, self.coding) = (choice, coding)
+        self.makesSink = makesSink && choice == .virtual
+        sinkName = "heliograph-\(device)"
+        changed = try Event()
+        flow = Mutex(SoundFlow(coding))
+    }
+
+    // MARK: The link's side
+
+    /// Tells a new link about the device's tracks.
+    package func attach(_ link: Link) {
+        state.withLock { state in
+            state.link = link
+            // Under the lock, so that reports stay in order.
+            link.tell(Self.tracks(state.told))
+        }
+    }
+
+    /// Ends all capture, because the link has ended.
+    package func detach() {
+        take(Listen(.off))
+        state.withLock { $0.link = nil }
+    }
+
+    /// Follows an order of the relay.
+    package func take(_ order: Listen) {
+        state.withLock { $0.order = order }
+        send { flow in
+            switch order.mode {
+            case .off: flow.stop()
+            case .ready: flow.keep()
+            case .send: return flow.send(from: order.from, now: MonotonicClock.now) ?? []
+            }
+            return []
+        }
+        changed.set()
+    }
+
+    private static func tracks(_ told: Told) -> DeviceTracks {
+        DeviceTracks(SoundFlow.tracks, problem: told.problem, captures: told.captures ? true : nil)
+    }
+
+    /// Sends what the flow makes.
+    private func send(_ make: (SoundFlow) -> [AccessUnit]) {
+        let link = state.withLock { $0.link }
+        flow.withLock { flow in
+            // Under the lock, so that units stay in order.
+            for unit in make(flow) { link?.send(unit) }
+        }
+    }
+
+    // MARK: The capture's side
+
+    /// Captures as the relay orders, until `stop` is set.
+    package func run(stop: Event) {
+        var sink: VirtualSink?
+        defer { sink?.remove() }
+        var pause = Self.firstPause
+        while !stop.isSet {
+            changed.clear()
+            do throws(SourceError) {
+                if makesSink, sink == nil { sink = try VirtualSink(named: sinkName) }
+                if state.withLock({ $0.order.mode }) == .off {
+                    report(Told())
+                    _ = Event.wait(forAnyOf: [stop, changed] + [sink?.ended].compactMap(\.self), until: nil)
+                } else {
+                    try capture(until: [stop] + [sink?.ended].compactMap(\.self))
+                }
+                pause = Self.firstPause
+            } catch {
+                // A node that ends the capture at once must not be asked ten times a second.
+                if state.withLock({ $0.told.captures }) { pause = Self.firstPause }
+                report(Told(problem: error.detail))
+                // The sink may have been removed.
+                if error.cause == SoundTarget.missing {
+                    sink?.remove()
+                    sink = nil
+                }
+                _ = Event.wait(forAnyOf: [stop, changed], until: MonotonicClock.now + pause)
+                pause = min(pause * 2, Self.longestPause)
+            }
+            if sink?.ended.isSet == true {
+                sink?.remove()
+                sink = nil
+            }
+        }
+    }
+
+    /// Captures until one of the events is set, or the relay wants nothing any more.
+    private func capture(until events: [Event]) throws(SourceError) {
+        let connection = try PipeWireConnection(to: .session)
+        let node = choice == .virtual ? .sink(sinkName) : choice
+        let target: SoundTarget
+        do throws(SourceError) {
+            target = try SoundTarget(node, among: try connection.globals())
+        } catch {
+            connection.shutDown()
+            throw error
+        }
+        let handler = SoundCapture.Handler { [weak self] values, instant in
+            self?.send { $0.take(values, at: instant) }
+        } idle: { [weak self] in
+            self?.send { $0.idle() }
+            // The link may have gone.
+            self?.changed.set()
+        }
+        let capture = try SoundCapture(connection, target: target, latency: coding.packet.samples, handler: handler)
+        defer {
+            capture.shutDown()
+            send { $0.idle() }
+        }
+        var (begin, lookAt) = (MonotonicClock.now, UInt64?.some(0))
+        while state.withLock({ $0.order.mode }) != .off {
+            let now = MonotonicClock.now
+            if let time = lookAt, now >= time {
+                if try capture.isLinked() {
+                    report(Told(captures: true))
+                    lookAt = nil
+                } else if now < begin + Self.linkingTime {
+                    lookAt = now + Self.look
+                } else {
+                    // Session managers try only once to link a stream to a node that it names.
+                    guard target.serial == nil else { throw Self.nodeNotLinked }
+                    report(Told(problem: SoundCapture.noSink))
+                    lookAt = now + Self.laterLook
+                }
+            }
+            _ = Event.wait(forAnyOf: events + [changed, capture.ended], until: lookAt)
+            if events.contains(where: \.isSet) { return }
+            if capture.ended.isSet {
+                throw capture.ending ?? .lost(cause: "audio_error", detail: "PipeWire ended the sound.")
+            }
+            if changed.isSet, lookAt == nil { (begin, lookAt) = (MonotonicClock.now, 0) }
+            changed.clear()
+        }
+    }
+
+    /// Tells the relay whether sound is captured, and why not, if that has changed.
+    private func report(_ told: Told) {
+        state.withLock { state in
+            guard state.told != told else { return }
+            state.told = told
+            state.link?.tell(Self.tracks(told))
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import Media
+import Relay
+import Testing
+import Wire
+
+@Suite("A device's agents and its sound")
+struct SoundFeedTests {
+    private static let track = MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 0)!))
+    private static let report = DeviceTracks([track])
+
+    private static func header(_ pts: Int64, track: MediaTrack.ID = 1) -> UnitHeader {
+        UnitHeader(
+            track: track,
+            pts: pts,
+            captured: 0,
+            encodeStart: 0,
+            encodeEnd: 0,
+            flags: .key,
+            size: PictureSize(width: 0, height: 0)
+        )
+    }
+
+    /// Returns a feed whose agents have both said that they have sound.
+    private static func feed(isWanted: Bool = true) -> SoundFeed {
+        var feed = SoundFeed()
+        _ = feed.reported(.primary, report)
+        _ = feed.reported(.standby, report)
+        if isWanted { _ = feed.want(true) }
+        return feed
+    }
+
+    /// Accepts 20 ms of sound.
+    private static func accept(_ feed: inout SoundFeed, _ pts: Int64, from role: AgentRole) -> UnitHeader? {
+        feed.accept(header(pts), lasting: 20_000, from: role, now: 1_000_000)
+    }
+
+    @Test("nothing is captured until a sink wants sound, and then one agent sends")
+    func demand() {
+        var feed = SoundFeed()
+        #expect(feed.reported(.primary, Self.report).isEmpty)
+        #expect(feed.tracks == [Self.track] && feed.current == nil)
+        #expect(feed.want(true) == [.init(.primary, Listen(.send))])
+        #expect(feed.reported(.standby, Self.report) == [.init(.standby, Listen(.ready))])
+        #expect(feed.current == .primary)
+        #expect(feed.want(true).isEmpty)
+        #expect(feed.want(false) == [.init(.primary, Listen(.off)), .init(.standby, Listen(.off))])
+        #expect(Self.accept(&feed, 0, from: .primary) == nil && feed.discarded == 1)
+    }
+
+    @Test("the standby continues at the sample where the agent ended, and keeps on")
+    func failOver() {
+        var feed = Self.feed()
+        #expect(Self.accept(&feed, 1_000_000, from: .primary)?.pts == 1_000_000)
+        #expect(Self.accept(&feed, 1_000_000, from: .standby) == nil)
+        #expect(feed.lost(.primary) == [.init(.standby, Listen(.send, from: 1_020_000))])
+        #expect(feed.tracks == [Self.track])
+        // What overlaps is left out. Nothing is lost in between.
+        #expect(Self.accept(&feed, 1_010_000, from: .standby) == nil)
+        #expect(Self.accept(&feed, 1_020_000, from: .standby)?.flags == .key)
+        #expect(feed.switches == 1)
+        // The agent that returns keeps a second, and takes over only when the standby ends.
+        #expect(feed.reported(.primary, Self.report) == [.init(.primary, Listen(.ready))])
+        #expect(feed.current == .standby)
+        #expect(feed.lost(.standby) == [.init(.primary, Listen(.send, from: 1_040_000))])
+    }
+
+    @Test("sound that is missing is a gap, from one agent or two, but not after silence")
+    func gap() {
+        var feed = Self.feed()
+        #expect(Self.accept(&feed, 0, from: .primary)?.flags == .key)
+        #expect(Self.accept(&feed, 20_000, from: .primary)?.flags == .key)
+        #expect(Self.accept(&feed, 60_000, from: .primary)?.flags == [.key, .gap])
+        _ = feed.lost(.primary)
+        #expect(Self.accept(&feed, 90_000, from: .standby)?.flags == [.key, .gap])
+        var silence = Self.header(110_000)
+        silence.flags.insert(.silence)
+        #expect(feed.accept(silence, lasting: 20_000, from: .standby, now: 0)?.flags == [.key, .silence])
+        #expect(Self.accept(&feed, 900_000, from: .standby)?.flags == .key)
+    }
+
+    @Test(
+        "a time far from the clock is refused, and spoils nothing",
+        arguments: [.max, .min, 1 << 62, 62_000_000, -60_000_000]
+    )
+    func wrongTime(pts: Int64) {
+        var feed = Self.feed()
+        #expect(Self.accept(&feed, pts, from: .primary) == nil && feed.discarded == 1)
+        #expect(Self.accept(&feed, 1_000_000, from: .primary) != nil)
+        #expect(feed.lost(.primary) == [.init(.standby, Listen(.send, from: 1_020_000))])
+    }
+
+    @Test("an agent that cannot capture leaves it to the other one")
+    func problem() {
+        var feed = Self.feed()
+        _ = Self.accept(&feed, 0, from: .primary)
+        let broken = DeviceTracks([Self.track], problem: "PipeWire is gone")
+        #expect(
+            feed.reported(.primary, broken) == [
+                .init(.primary, Listen(.ready)), .init(.standby, Listen(.send, from: 20_000)),
+            ]
+        )
+        #expect(feed.problem == nil)
+        // If none can, the last one goes on trying.
+        #expect(feed.reported(.standby, broken).isEmpty && feed.problem == "PipeWire is gone")
+    }
+
+    @Test("a device whose agents have no sound has none")
+    func off() {
+        var feed = SoundFeed()
+        _ = feed.want(true)
+        #expect(feed.reported(.primary, DeviceTracks([])).isEmpty)
+        #expect(feed.tracks.isEmpty && feed.current == nil)
+    }
+
+    @Test("the tracks are those of the agent that sends")
+    func tracks() {
+        let other = MediaTrack(id: 2, coding: Self.track.coding)
+        var feed = Self.feed()
+        _ = feed.reported(.standby, DeviceTracks([other]))
+        #expect(feed.accept(Self.header(0, track: 2), lasting: 1, from: .primary, now: 0) == nil)
+        _ = feed.lost(.primary)
+        #expect(feed.tracks == [other])
+        #expect(feed.accept(Self.header(0, track: 2), lasting: 1, from: .standby, now: 0) != nil)
+    }
+}
+
+@Suite("Silence in containers")
+struct SilenceFillTests {
+    private static func header(_ pts: Int64, _ flags: UnitFlags = .key) -> UnitHeader {
+        UnitHeader(
+            track: 1,
+            pts: pts,
+            captured: 0,
+            encodeStart: 0,
+            encodeEnd: 0,
+            flags: flags,
+            size: PictureSize(width: 0, height: 0)
+        )
+    }
+
+    @Test("is filled up to shortly before the picture")
+    func fills() {
+        var fill = SilenceFill()
+        #expect(fill.times(before: 1_000_000).isEmpty)
+        #expect(fill.times(before: 1_040_000).isEmpty)
+        #expect(fill.times(before: 1_080_000) == [1_000_000])
+        #expect(fill.times(before: 1_200_000) == [1_020_000, 1_040_000, 1_060_000, 1_080_000, 1_100_000, 1_120_000])
+    }
+
+    @Test("ends where sound begins, and begins where it is told")
+    func sound() {
+        var fill = SilenceFill()
+        _ = fill.times(before: 0)
+        #expect(fill.times(before: Self.header(50_000), lasting: 20_000) == [0, 20_000])
+        // Sound may be a little late.
+        #expect(fill.times(before: 400_000).isEmpty)
+        #expect(fill.times(before: Self.header(70_000), lasting: 20_000) == [])
+        #expect(fill.times(before: Self.header(90_000, [.key, .silence]), lasting: 20_000) == [])
+        #expect(fill.times(before: 190_000) == [110_000])
+    }
+
+    @Test("replaces sound that does not come, and what comes then is too late")
+    func lost() {
+        var fill = SilenceFill()
+        _ = fill.times(before: 0)
+        _ = fill.times(before: Self.header(0), lasting: 20_000)
+        #expect(fill.times(before: 1_019_000).isEmpty)
+        #expect(fill.times(before: 1_040_000) == [20_000])
+        #expect(fill.times(before: Self.header(20_000), lasting: 20_000) == nil)
+        #expect(fill.times(before: Self.header(40_000), lasting: 20_000) == [])
+    }
+
+    @Test("waits for long packets")
+    func longPackets() {
+        var fill = SilenceFill()
+        _ = fill.times(before: 0)
+        _ = fill.times(before: Self.header(0, [.key, .silence]), lasting: 60_000)
+        #expect(fill.times(before: 170_000).isEmpty)
+        #expect(fill.times(before: 180_000) == [60_000])
+    }
+
+    @Test("never fills more than 10 s at once")
+    func long() {
+        var fill = SilenceFill()
+        _ = fill.times(before: 0)
+        #expect(fill.times(before: 3_600_000_000).count == 500)
+    }
+
+    @Test("is a packet of 20 ms")
+    func packet() {
+        #expect(SilenceFill.packet.read { OpusPacket($0) }?.duration == 960)
+    }
+}

@@ -1,0 +1,318 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+extension SystemTests {
+    /// Tests of a desktop's sound, from a program that plays it to a decoder.
+    @Suite("Sound of a desktop")
+    struct SoundTests {
+        /// A relay whose device captures sound and shows the test pattern.
+        private struct Place {
+            let desktop: Desktop
+            let relay: RelayProcess
+
+            func audio() async throws -> RelayProcess.Object {
+                try await relay.get("/v1/devices/default/broadcast").object("audio")
+            }
+
+            /// Downloads a stream of the session `sound` for some seconds, while `body` runs.
+            func download(_ path: String, seconds: Double, while body: () async throws -> Void) async throws -> URL {
+                let file = desktop.directory.appendingPathComponent("home/\(UUID().uuidString)")
+                let curl = desktop.process(
+                    "curl",
+                    ["--silent", "--output", file.path, "--max-time", "\(seconds)"]
+                        + ["http://127.0.0.1:\(relay.httpPort)/v1/devices/default/sessions/sound/\(path)"]
+                )
+                try Programs.start(curl)
+                try await body()
+                curl.waitUntilExit()
+                return file
+            }
+
+            /// Starts to play a sine of 1 kHz at half of full scale. It goes on until the process is ended.
+            func play(target: String? = nil) throws -> Process {
+                let file = desktop.directory.appendingPathComponent("home/tone.wav")
+                if !FileManager.default.fileExists(atPath: file.path) {
+                    // ffmpeg's sine has an eighth of full scale.
+                    _ = try Tool.run(
+                        "/usr/bin/ffmpeg",
+                        ["-v", "error", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000:duration=60"]
+                            + ["-af", "volume=4", "-ac", "2", "-c:a", "pcm_f32le", file.path]
+                    )
+                }
+                let process = desktop.process("pw-play", (target.map { ["--target", $0] } ?? []) + [file.path])
+                try Programs.start(process)
+                return process
+            }
+        }
+
+        private static func with(
+            _ arguments: [String],
+            fallback: String = "none",
+            prepare: (Desktop) throws -> Void = { _ in },
+            _ body: (Place) async throws -> Void
+        ) async throws {
+            let desktop = try Desktop(.none)
+            defer { desktop.end() }
+            try prepare(desktop)
+            let relay = try await RelayProcess(in: desktop, arguments: arguments, fallback: fallback)
+            defer { relay.terminate() }
+            try await relay.post("/screencapture/broadcast/start", ["source": ["kind": "test-pattern"]])
+            try await relay.put(
+                "/v1/devices/default/sessions/sound",
+                ["width": 320, "height": 240, "fps": 30, "keyframeInterval": 1]
+            )
+            try await body(Place(desktop: desktop, relay: relay))
+        }
+
+        // MARK: - What was heard
+
+        /// Decoded sound, mixed to one channel.
+        private struct Heard {
+            var samples: [Float]
+
+            /// The levels of the parts between the first and the last loud one that are not as loud as the tone, by the
+            /// parts' numbers, and how many parts there are.
+            var quietParts: (parts: [Int: Double], count: Int) {
+                let levels = parts.map(\.level)
+                guard let first = levels.firstIndex(where: { $0 > 0.3 }),
+                    let last = levels.lastIndex(where: { $0 > 0.3 })
+                else { return ([:], 0) }
+                let quiet = (first...last).filter { levels[$0] <= 0.3 }
+                return (Dictionary(uniqueKeysWithValues: quiet.map { ($0, levels[$0]) }), last - first + 1)
+            }
+
+            /// Splits it into parts of 20 ms, and returns each part's level and its error from the best sine of 1 kHz.
+            var parts: [(level: Double, noise: Double)] {
+                stride(from: 0, through: samples.count - 960, by: 960).map { start in
+                    let part = samples[start..<(start + 960)].map(Double.init)
+                    // 20 whole periods, so the projections are orthogonal.
+                    let angle = { (index: Int) in 2 * Double.pi * 1000 * Double(index) / 48_000 }
+                    let sine = part.indices.reduce(0) { $0 + part[$1] * sin(angle($1)) } / 480
+                    let cosine = part.indices.reduce(0) { $0 + part[$1] * cos(angle($1)) } / 480
+                    let error = part.indices.reduce(0) {
+                        let rest = part[$1] - sine * sin(angle($1)) - cosine * cos(angle($1))
+                        return $0 + rest * rest
+                    }
+                    let power = part.reduce(0) { $0 + $1 * $1 }
+                    return ((power / 960).squareRoot(), (error / 960).squareRoot())
+                }
+            }
+        }
+
+        private static func heard(in file: URL) throws -> Heard {
+            let samples = try FFmpeg.decodeSound(of: file.path)
+            return Heard(samples: samples)
+        }
+
+        /// The times between the packets of a file's sound, in µs, as ffprobe reads them.
+        private static func packetTimes(_ file: URL) throws -> [Double] {
+            try Tool.run(
+                "/usr/bin/ffprobe",
+                ["-v", "warning", "-select_streams", "a:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"]
+                    + [file.path]
+            ).split(whereSeparator: \.isNewline).compactMap { Double($0.split(separator: ",")[0]) }
+        }
+
+        /// Returns whether the times between packets of 20 ms leave no hole. A packet of silence may not fit before
+        /// sound.
+        private static func areFilled(_ steps: [Double]) -> Bool {
+            steps.allSatisfy { $0 > 0.0099 && $0 < 0.0401 } && steps.count { $0 > 0.0201 } <= 2
+        }
+
+        // MARK: - Tests
+
+        @Test(
+            "a tone arrives whole between silences, and nothing is captured before and after",
+            arguments: ["mp4", "ts"]
+        )
+        func tone(container: String) async throws {
+            try await Self.with(["--audio", "virtual"]) { place in
+                let before = try await place.audio()
+                #expect(before["agent"] is NSNull && before["problem"] is NSNull, "\(before)")
+                #expect(try !place.desktop.nodes().contains("heliograph-audio"))
+                let file = try await place.download("stream.\(container)", seconds: 6) {
+                    _ = try await eventually("a listener") {
+                        try await place.audio().string("agent") == "primary" ? true : nil
+                    }
+                    try await Task.sleep(for: .seconds(1.5))
+                    let player = try place.play()
+                    try await Task.sleep(for: .seconds(2))
+                    player.terminate()
+                    player.waitUntilExit()
+                }
+                let parts = try Self.heard(in: file).parts
+                let loud = parts.indices.filter { parts[$0].level > 0.3 }
+                let (first, last) = (try #require(loud.first), try #require(loud.last))
+                // Without a hole, and clean: 40 dB at 128 kbit/s. On a busy machine the player itself may be late once.
+                let faulty = (first...last).filter {
+                    parts[$0].noise >= parts[$0].level / 100 || abs(parts[$0].level - 0.3536) > 0.01
+                }
+                #expect(
+                    last - first > 60 && faulty.count <= 4,
+                    "\(faulty.map { ($0, parts[$0]) }) of \(first) to \(last)"
+                )
+                // Before and after it is digital silence.
+                #expect(first > 40 && parts[..<(first - 2)].allSatisfy { $0.level < 1e-4 })
+                #expect(parts.count > last + 40 && parts[(last + 4)...].allSatisfy { $0.level < 1e-4 })
+                // The packets' times have neither holes nor overlaps: silence is filled.
+                let times = try Self.packetTimes(file)
+                let steps = zip(times, times.dropFirst()).map { $1 - $0 }
+                #expect(steps.count > 200 && Self.areFilled(steps), "\(steps.filter { $0 != 0.02 })")
+                _ = try await eventually("the end of the capture") {
+                    try await place.audio()["agent"] is NSNull ? true : nil
+                }
+                _ = try await eventually("no capture") {
+                    try place.desktop.nodes().contains("heliograph-audio") ? nil : true
+                }
+            }
+        }
+
+        @Test("a desktop without a sink says so, and what to do")
+        func noSink() async throws {
+            try await Self.with(["--audio", "desktop"]) { place in
+                let file = try await place.download("stream.mp4", seconds: 6) {
+                    _ = try await eventually("the reason") {
+                        try await place.audio().string("problem")?.contains("audio: virtual") == true ? true : nil
+                    }
+                }
+                // The track is declared, and silent.
+                let parts = try Self.heard(in: file).parts
+                #expect(parts.count > 200 && parts.allSatisfy { $0.level == 0 })
+            }
+        }
+
+        @Test("the named sink is heard and no other, and one that is missing is looked for")
+        func namedSink() async throws {
+            try await Self.with(["--audio", "sink:second"], prepare: { try $0.makeSink("first") }) { place in
+                let file = try await place.download("stream.ts", seconds: 8) {
+                    _ = try await eventually("the reason") {
+                        let problem = try await place.audio().string("problem") ?? ""
+                        return problem.contains("no sink:second") && problem.contains("first") ? true : nil
+                    }
+                    try place.desktop.makeSink("second")
+                    _ = try await eventually("the sink") { try await place.audio()["problem"] is NSNull ? true : nil }
+                    let other = try place.play(target: "first")
+                    try await Task.sleep(for: .seconds(1))
+                    let player = try place.play(target: "second")
+                    try await Task.sleep(for: .seconds(1))
+                    for process in [player, other] {
+                        process.terminate()
+                        process.waitUntilExit()
+                    }
+                }
+                let loud = try Self.heard(in: file).parts.count { $0.level > 0.3 }
+                #expect((20...150).contains(loud), "\(loud)")
+            }
+        }
+
+        @Test("no sample is missing when agents are killed")
+        func killed() async throws {
+            try await Self.with(
+                ["--audio", "sink:kept"],
+                fallback: "test-pattern",
+                prepare: { try $0.makeSink("kept") }
+            ) { place in
+                let rounds = Effort.choose(2, whole: 20)
+                let seconds = 5 + 4.5 * Double(rounds)
+                // On a busy machine the player itself may be late. A recorder beside the agents hears that too.
+                let reference = place.desktop.directory.appendingPathComponent("home/reference.wav")
+                let recorder = place.desktop.process(
+                    "pw-record",
+                    ["--properties", "{ stream.capture.sink = true }", "--target", "kept", reference.path]
+                )
+                try Programs.start(recorder)
+                let file = try await place.download("stream.ts", seconds: seconds) {
+                    let player = try place.play(target: "kept")
+                    defer {
+                        for process in [player, recorder] {
+                            process.interrupt()
+                            process.waitUntilExit()
+                        }
+                    }
+                    for round in 1...rounds {
+                        _ = try await eventually("both agents' captures") {
+                            try await place.audio()["capturing"] as? [String] == ["primary", "standby"] ? true : nil
+                        }
+                        // The other agent keeps the last second.
+                        try await Task.sleep(for: .seconds(1.2))
+                        let role = try await place.audio().string("agent") ?? ""
+                        let broadcast = try await place.relay.get("/v1/devices/default/broadcast")
+                        let agent =
+                            role == "primary" ? broadcast.object("agent") : broadcast.object("standby").object("agent")
+                        try Victim.signal(Int32(agent.integer("pid")), SIGKILL)
+                        _ = try await eventually("another agent's sound") {
+                            try await place.audio().integer("switches") == round ? true : nil
+                        }
+                    }
+                    try await Task.sleep(for: .seconds(1))
+                }
+                let times = try Self.packetTimes(file)
+                // An agent that began without the samples before would lose a part at each switch.
+                let (quiet, count) = try Self.heard(in: file).quietParts
+                let (quietBeside, _) = try Self.heard(in: reference).quietParts
+                #expect(quiet.count < quietBeside.count + rounds, "\(quiet) of \(count), beside it \(quietBeside)")
+                #expect(count > 50 * rounds)
+                let steps = zip(times, times.dropFirst()).map { $1 - $0 }
+                #expect(Self.areFilled(steps), "\(steps.filter { $0 < 0.0199 || $0 > 0.0201 })")
+            }
+        }
+
+        @Test("sound survives a restart of PipeWire")
+        func restart() async throws {
+            try await Self.with(["--audio", "virtual"]) { place in
+                let file = try await place.download("stream.ts", seconds: 12) {
+                    let player = try place.play()
+                    try await Task.sleep(for: .seconds(2))
+                    player.terminate()
+                    player.waitUntilExit()
+                    try place.desktop.restart("pipewire", "wireplumber")
+                    _ = try await eventually("the sink again") {
+                        try place.desktop.nodes().contains("heliograph-default") ? true : nil
+                    }
+                    let again = try place.play()
+                    try await Task.sleep(for: .seconds(2))
+                    again.terminate()
+                    again.waitUntilExit()
+                }
+                let parts = try Self.heard(in: file).parts
+                let loud = parts.indices.filter { parts[$0].level > 0.3 }
+                let (first, last) = (try #require(loud.first), try #require(loud.last))
+                // Two stretches of sound, with a silence between them.
+                #expect(loud.count > 120 && last - first > loud.count + 10, "\(loud.count) of \(first) to \(last)")
+            }
+        }
+    }
+}
+
+extension Desktop {
+    /// The names of PipeWire's nodes.
+    fileprivate func nodes() throws -> [String] {
+        let process = process("pw-dump", [])
+        let output = Pipe()
+        process.standardOutput = output
+        try Programs.start(process)
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let objects = try JSONSerialization.jsonObject(with: data) as? [[String: Any]] ?? []
+        return objects.compactMap { object in
+            let info = object["info"] as? [String: Any]
+            return (info?["props"] as? [String: Any])?["node.name"] as? String
+        }
+    }
+
+    /// Makes a sink without hardware that outlives the process that makes it.
+    fileprivate func makeSink(_ name: String) throws {
+        let process = process(
+            "pw-cli",
+            [
+                "create-node", "adapter",
+                "{ factory.name=support.null-audio-sink node.name=\(name) media.class=Audio/Sink "
+                    + "object.linger=true audio.position=[FL FR] }",
+            ]
+        )
+        try Programs.start(process)
+        process.waitUntilExit()
+    }
+}
