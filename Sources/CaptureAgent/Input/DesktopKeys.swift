@@ -45,6 +45,14 @@ package struct DesktopKeys: Sendable {
         /// A key by the kernel's code.
         case code(UInt32, isDown: Bool)
         case keysym(UInt32, isDown: Bool)
+
+        /// The method of a remote desktop, Mutter's or the portal's, that makes the event, and its arguments.
+        var notification: (method: String, number: UInt32, isDown: Bool) {
+            switch self {
+            case .code(let code, let isDown): ("NotifyKeyboardKeycode", code, isDown)
+            case .keysym(let keysym, let isDown): ("NotifyKeyboardKeysym", keysym, isDown)
+            }
+        }
     }
 
     /// The keys of the keysyms that are down, without the modifiers that others held before.
@@ -74,6 +82,32 @@ package struct DesktopKeys: Sendable {
     package func tap(_ key: DesktopKey) -> [Event] {
         let key = withoutHeld(key)
         return Self.events(key, isDown: true) + Self.events(key, isDown: false)
+    }
+
+    /// Types a text, one character after the other. A character without a key is found before the first one is typed.
+    ///
+    /// - Parameters:
+    ///   - pace: The time from character to character, in ns.
+    ///   - key: Finds the key of a keysym.
+    ///   - send: Makes the events of a character.
+    /// - Returns: When the last character was made, in monotonic ns.
+    func type(
+        _ text: String,
+        every pace: UInt64,
+        stop: CaptureAgent.Event,
+        key: (UInt32) throws(InputFailure) -> DesktopKey,
+        send: ([Event]) throws(InputFailure) -> Void
+    ) throws(InputFailure) -> UInt64 {
+        let pressed = try Keysym.typing(text).map { (keysym: UInt32) throws(InputFailure) in try key(keysym) }
+        var next = MonotonicClock.now
+        var last = next
+        for key in pressed {
+            if stop.wait(until: next) { return last }
+            last = MonotonicClock.now
+            next = max(next, last) + pace
+            try send(tap(key))
+        }
+        return last
     }
 
     private func withoutHeld(_ key: DesktopKey) -> DesktopKey {

@@ -113,17 +113,7 @@ package final class MutterInput: InputBackend {
     }
 
     package func type(_ text: String, stop: Event) throws(InputFailure) -> UInt64 {
-        // A character that Mutter lacks is found before the first one is typed.
-        let pressed = try Keysym.typing(text).map { (keysym: UInt32) throws(InputFailure) in try key(of: keysym) }
-        var next = MonotonicClock.now
-        var last = next
-        for key in pressed {
-            if stop.wait(until: next) { return last }
-            last = MonotonicClock.now
-            next = max(next, last) + Self.pace
-            try notify(keys.tap(key))
-        }
-        return last
+        try keys.type(text, every: Self.pace, stop: stop, key: key(of:), send: notify)
     }
 
     package func flush() throws(InputFailure) {
@@ -171,11 +161,7 @@ package final class MutterInput: InputBackend {
 
     private func notify(_ events: [DesktopKeys.Event]) throws(InputFailure) {
         for event in events {
-            let (method, number, isDown) =
-                switch event {
-                case .code(let code, let isDown): ("NotifyKeyboardKeycode", code, isDown)
-                case .keysym(let keysym, let isDown): ("NotifyKeyboardKeysym", keysym, isDown)
-                }
+            let (method, number, isDown) = event.notification
             try notify(method) { message throws(BusError) in
                 try message.append(number)
                 try message.append(isDown)

@@ -130,17 +130,7 @@ final class PortalInput: InputBackend {
     }
 
     func type(_ text: String, stop: Event) throws(InputFailure) -> UInt64 {
-        // A character that the desktop lacks is found before the first one is typed.
-        let pressed = try Keysym.typing(text).map { (keysym: UInt32) throws(InputFailure) in try key(of: keysym) }
-        var next = MonotonicClock.now
-        var last = next
-        for key in pressed {
-            if stop.wait(until: next) { return last }
-            last = MonotonicClock.now
-            next = max(next, last) + Self.pace
-            try notify(keys.tap(key))
-        }
-        return last
+        try keys.type(text, every: Self.pace, stop: stop, key: key(of:), send: notify)
     }
 
     func flush() throws(InputFailure) {
@@ -189,11 +179,7 @@ final class PortalInput: InputBackend {
 
     private func notify(_ events: [DesktopKeys.Event]) throws(InputFailure) {
         for event in events {
-            let (method, number, isDown) =
-                switch event {
-                case .code(let code, let isDown): ("NotifyKeyboardKeycode", code, isDown)
-                case .keysym(let keysym, let isDown): ("NotifyKeyboardKeysym", keysym, isDown)
-                }
+            let (method, number, isDown) = event.notification
             try notify(method) { message throws(BusError) in
                 try message.append(signed: Int32(truncatingIfNeeded: number))
                 try message.append(UInt32(isDown ? 1 : 0))

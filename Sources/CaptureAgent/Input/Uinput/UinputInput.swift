@@ -106,17 +106,7 @@ package final class UinputInput: InputBackend {
     }
 
     package func type(_ text: String, stop: Event) throws(InputFailure) -> UInt64 {
-        // A character that the layout lacks is found before the first one is typed.
-        let pressed = try Keysym.typing(text).map { (keysym: UInt32) throws(InputFailure) in try key(of: keysym) }
-        var next = MonotonicClock.now
-        var last = next
-        for key in pressed {
-            if stop.wait(until: next) { return last }
-            last = MonotonicClock.now
-            next = max(next, last) + Self.pace
-            try write(keys.tap(key))
-        }
-        return last
+        try keys.type(text, every: Self.pace, stop: stop, key: key(of:), send: write)
     }
 
     /// Does nothing: the kernel has taken an event when it is written.
