@@ -1,12 +1,13 @@
 // Access units to pictures on a canvas, by WebCodecs.
 
+import { Hold } from "./hold.js";
 import { paint } from "./paint.js";
 
 /**
- * Decodes pictures and draws each when it is decoded.
+ * Decodes pictures and draws each when it is decoded, or when its sound is heard: `hold`.
  *
- * Events: `presented` {picture, at}; `trouble` {text, isUnsupported: whether the browser can never play this};
- * `starved`: only a keyframe helps.
+ * Events: `decoded` and `presented` {picture, at}; `trouble` {text, isUnsupported: whether the browser can never play
+ * this}; `starved`: only a keyframe helps.
  */
 export class Decoder extends EventTarget {
   /** If more pictures wait, the page has fallen behind, and continues at a keyframe. */
@@ -15,6 +16,7 @@ export class Decoder extends EventTarget {
   constructor(canvas) {
     super();
     Object.assign(this, { canvas, waiting: new Map(), needsKey: true, errors: 0, skipped: 0, openings: 0 });
+    this.hold = new Hold((entry) => this.draw(entry));
   }
 
   isUnsupported(codec) {
@@ -59,6 +61,11 @@ export class Decoder extends EventTarget {
   output(frame) {
     const picture = this.waiting.get(frame.timestamp);
     for (const pts of this.waiting.keys()) if (pts <= frame.timestamp) this.waiting.delete(pts);
+    if (picture) this.tell("decoded", { picture, at: performance.now() });
+    this.hold.add({ pts: frame.timestamp, frame, picture });
+  }
+
+  draw({ frame, picture }) {
     paint(this.canvas, frame, frame.displayWidth, frame.displayHeight, picture?.orientation ?? 0);
     frame.close();
     if (picture) this.tell("presented", { picture, at: performance.now() });
@@ -83,6 +90,7 @@ export class Decoder extends EventTarget {
     if (this.decoder && this.decoder.state !== "closed") this.decoder.close();
     this.decoder = null;
     this.waiting.clear();
+    this.hold.clear();
   }
 
   tell(type, detail) {

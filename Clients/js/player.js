@@ -153,6 +153,7 @@ export class Player extends EventTarget {
   begin() {
     this.decoder = this.makeDecoder();
     this.decoder.addEventListener("presented", ({ detail }) => this.presented(detail));
+    this.decoder.addEventListener("decoded", ({ detail }) => this.sound.pictureDecoded(detail.picture.pts, detail.at));
     this.decoder.addEventListener("trouble", ({ detail }) => this.troubled(detail));
     if (this.player === "mjpeg") return this.control?.cut("To act on the screen, this browser must play it as video.");
     this.decoder.addEventListener("starved", () => this.keyframe());

@@ -21,9 +21,15 @@ export class Skew {
   }
 
   reset() {
+    this.decodedPicture = undefined;
     this.picture = undefined;
     this.clock = undefined;
     this.sound = undefined;
+  }
+
+  /** Notes that a picture was decoded, and could be presented. */
+  decoded(pts, at) {
+    this.decodedPicture = mean(this.decodedPicture, at - pts / 1000, pictureWeight);
   }
 
   /** Notes that a picture was presented. */
@@ -49,8 +55,11 @@ export class Skew {
     return this.picture === undefined || this.sound === undefined ? null : this.sound - this.picture;
   }
 
-  /** What the clock that plays reads, minus the PTS, when sound is in step, s; `undefined` until known. */
+  /**
+   * What the clock that plays reads, minus the PTS, if sound is heard when its pictures are decoded, s; `undefined`
+   * until known. Not when they are presented: those that wait for sound would make it wait for them.
+   */
   get offset() {
-    return this.picture === undefined || this.clock === undefined ? undefined : (this.picture - this.clock) / 1000;
+    return this.decodedPicture === undefined || this.clock === undefined ? undefined : (this.decodedPicture - this.clock) / 1000;
   }
 }

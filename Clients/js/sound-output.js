@@ -63,6 +63,16 @@ export class SoundOutput extends EventTarget {
     return { skew: this.skew.value, delay: delay * 1000, holes, dropped: dropped + this.skipped, errors: this.errors };
   }
 
+  /** When sound is heard, minus its PTS, in ms of `performance.now()`; `undefined` until known. */
+  get lateness() {
+    return this.skew.sound;
+  }
+
+  /** Notes that a picture was decoded, and could be presented. */
+  pictureDecoded(pts, at) {
+    this.skew.decoded(pts, at);
+  }
+
   /** Notes that a picture was presented. */
   pictured(pts, at) {
     this.skew.pictured(pts, at);

@@ -57,7 +57,10 @@ export class Sound extends EventTarget {
       return this.failed(error.message);
     }
     const { output } = this;
-    output.addEventListener("report", () => this.dispatchEvent(new Event("level")));
+    output.addEventListener("report", () => {
+      this.holdPictures();
+      this.dispatchEvent(new Event("level"));
+    });
     output.addEventListener("failed", ({ detail }) => output === this.output && this.failed(detail.text));
     output.ready.then(
       () => output === this.output && this.set("on"),
@@ -75,6 +78,7 @@ export class Sound extends EventTarget {
       this.player.stream?.audio(false);
       this.output.close();
       this.output = undefined;
+      this.holdPictures();
     } else {
       this.player.decoder?.hear?.(false, this.loudness);
     }
@@ -118,11 +122,16 @@ export class Sound extends EventTarget {
   /** The connection was made, and the session may be another one. */
   greeted() {
     this.output?.reset();
+    this.holdPictures();
   }
 
   /** A packet has come. */
   take(packet) {
     if (packet.track === this.track?.id) this.output?.take(packet);
+  }
+
+  pictureDecoded(pts, at) {
+    this.output?.pictureDecoded(pts, at);
   }
 
   pictured(pts, at) {
@@ -169,6 +178,12 @@ export class Sound extends EventTarget {
   }
 
   // Inside
+
+  /** Lets pictures wait for their sound. A person who acts on the screen needs them at once. */
+  holdPictures() {
+    const isActing = this.player.control !== undefined && this.player.control.state !== "off";
+    this.player.decoder?.hold?.follow(isActing ? undefined : this.output?.lateness);
+  }
 
   seen(isVisible) {
     if (!isVisible && this.state !== "off") {

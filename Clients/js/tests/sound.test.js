@@ -190,6 +190,7 @@ test("the figures are those of the worklet, and it hears of the pictures", async
   const done = fakeBrowser();
   const sound = await started(fakePlayer("webcodecs"));
   const now = performance.now();
+  sound.pictureDecoded(0, now - 20);
   sound.pictured(0, now - 20);
   sound.volume = 0.5;
   done.contexts[0].currentTime = 0;

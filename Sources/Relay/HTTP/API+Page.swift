@@ -51,6 +51,7 @@ struct PageFile: Sendable {
         script("fragments", PackageResources.fragments_js),
         script("gamepad", PackageResources.gamepad_js),
         script("heliograph", PackageResources.heliograph_js),
+        script("hold", PackageResources.hold_js),
         script("input", PackageResources.input_js),
         script("jitter-buffer", PackageResources.jitter_buffer_js),
         script("keysyms", PackageResources.keysyms_js),
