@@ -32,9 +32,13 @@ package final class Screen: FrameSink {
         withExtendedLifetime(previous) {}
     }
 
+    package func pointerMoved(to place: SIMD2<Int>?) {
+        state.withLock { $0.pointer = place }
+    }
+
     package func outdated() {
         let (previous, watches) = state.withLock { state in
-            defer { (state.newest, state.newestIsCurrent) = (nil, false) }
+            defer { (state.newest, state.newestIsCurrent, state.pointer) = (nil, false, nil) }
             return (state.newest, state.watches)
         }
         watches?.interrupted()
@@ -53,7 +57,7 @@ package final class Screen: FrameSink {
         let now = MonotonicClock.now
         // Sent under the lock, because an older status could otherwise overtake this one.
         let (watches, opened) = state.withLock { state in
-            if status.state != .streaming { state.newestIsCurrent = false }
+            if status.state != .streaming { (state.newestIsCurrent, state.pointer) = (false, nil) }
             let isOpened = status.state == .streaming && state.status.state != .streaming
             state.lostSince = status.state == .streaming ? nil : state.lostSince ?? now
             // Known values stay valid: the size during a pause, the timings while the source opens.
@@ -285,12 +289,16 @@ package final class Screen: FrameSink {
             guard let size = state.parameters(of: id)?.size else { return .unknownSession }
             if state.newestIsCurrent, let frame = state.newest {
                 return .session(
-                    InputMapping(source: frame.description.size, orientation: frame.orientation, size: size)
+                    InputMapping(source: frame.description.size, orientation: frame.orientation, size: size),
+                    pointer: state.pointer
                 )
             }
             // A source that no session needs sends no frames.
-            guard state.status.state == .streaming, let source = state.status.size else { return .session(nil) }
-            return .session(InputMapping(source: source, orientation: state.status.orientation ?? 0, size: size))
+            guard state.status.state == .streaming, let source = state.status.size else {
+                return .session(nil, pointer: nil)
+            }
+            let orientation = state.status.orientation ?? 0
+            return .session(InputMapping(source: source, orientation: orientation, size: size), pointer: nil)
         }
     }
 

@@ -9,6 +9,8 @@ struct ScreenState {
     var ending = EndingSessions()
     /// The newest frame. Sessions that are added to a static screen start from it.
     var newest: CapturedFrame?
+    /// The pixel of the source's frames that the pointer is at; `nil` while the source does not say.
+    var pointer: SIMD2<Int>?
     /// When the newest frame arrived, in monotonic ns.
     var arrival: UInt64 = 0
     /// The slate that sessions were last offered in place of the source's frames; `nil` once the source delivers again.

@@ -13,8 +13,11 @@ struct GuardInput: ParsableCommand {
     @Flag(help: "End an agent that hangs while it holds something.")
     var endsAgent = false
 
+    @Option(help: "The Mutter session whose fingers to lift, by the connection that is descriptor 3.")
+    var mutterSession: String?
+
     func run() {
         CrashSignals.endProcess()
-        GuardCommand.run(endsAgent: endsAgent)
+        GuardCommand.run(endsAgent: endsAgent, mutterSession: mutterSession)
     }
 }

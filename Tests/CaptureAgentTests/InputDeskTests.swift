@@ -48,8 +48,6 @@ struct InputDeskTests {
             try record("open")
             return FakeBackend(self)
         }
-
-        func startGuard() -> (any InputGuarding)? { FakeGuard(self) }
     }
 
     private final class FakeGuard: InputGuarding {
@@ -73,6 +71,8 @@ struct InputDeskTests {
         init(_ desktop: FakeDesktop) { self.desktop = desktop }
 
         var capabilities: InputCapabilities { desktop.capabilities() }
+
+        func startGuard() -> any InputGuarding { FakeGuard(desktop) }
 
         func prepare(_ device: InputDevice) {
             let warmUp = desktop.state.withLock { state in
@@ -115,6 +115,8 @@ struct InputDeskTests {
         let announced = Mutex<[InputCapabilities]>([])
         /// What session 1 shows.
         let mapping = Mutex<InputMapping?>(nil)
+        /// The pointer that the source reports.
+        let pointer = Mutex<SIMD2<Int>?>(nil)
 
         func add(_ report: InputReport) { reports.withLock { $0.append(report) } }
 
@@ -177,7 +179,10 @@ struct InputDeskTests {
         desk.attach { answers.announce($0) }
         answers.mapping.withLock { $0 = mapping() }
         let thread = try WorkerThread(name: "input") {
-            desk.run { $0 == 1 ? .session(answers.mapping.withLock { $0 }) : .unknownSession }
+            desk.run { session in
+                guard session == 1 else { return .unknownSession }
+                return .session(answers.mapping.withLock { $0 }, pointer: answers.pointer.withLock { $0 })
+            }
         }
         defer {
             desk.close()
@@ -210,6 +215,38 @@ struct InputDeskTests {
                 ]
             )
             #expect(bench.answers.announced.withLock { $0.count } == 1)
+        }
+    }
+
+    @Test("leave out a move of the pointer to where it is, if the source says so")
+    func needlessMoves() async throws {
+        try await Self.withDesk { bench in
+            func point(_ x: Int, _ y: Int) { bench.answers.pointer.withLock { $0 = [x, y] } }
+            /// Clicks after `step`, and checks what the desktop gets before the click.
+            func click(after step: InputStep, _ expected: [String]) async throws {
+                let before = bench.desktop.events.count
+                _ = try await bench.outcome([step, .button(0x110, isDown: true), .button(0x110, isDown: false)])
+                let events = Array(bench.desktop.events.dropFirst(before))
+                #expect(events == expected + ["button 272 down", "button 272 up"])
+            }
+            let (here, there) = (InputStep.pointer(x: 50, y: 25), InputStep.pointer(x: 60, y: 50))
+            // The pointer happens to be there, but not by an order.
+            point(50, 25)
+            try await click(after: here, ["open", "at 0.25 0.25"])
+            try await click(after: here, [])
+            try await click(after: there, ["at 0.3 0.5"])
+            // The source has not shown that move yet.
+            try await click(after: here, ["at 0.25 0.25"])
+            // Another device has moved it.
+            point(120, 25)
+            try await click(after: here, ["at 0.25 0.25"])
+            // Desktops round.
+            point(51, 24)
+            try await click(after: here, [])
+            try await click(after: .pointerBy(dx: 1, dy: 0), ["by 1.0 0.0"])
+            try await click(after: here, ["at 0.25 0.25"])
+            bench.answers.pointer.withLock { $0 = nil }
+            try await click(after: here, ["at 0.25 0.25"])
         }
     }
 
@@ -449,7 +486,7 @@ struct InputDeskTests {
         let desktop = FakeDesktop()
         let answered = Completion()
         let desk = try InputDesk(desktop)
-        let thread = try WorkerThread(name: "input") { desk.run { _ in .session(Self.mapping()) } }
+        let thread = try WorkerThread(name: "input") { desk.run { _ in .session(Self.mapping(), pointer: nil) } }
         let refused = InputOrder(id: 1, steps: [.button(0x110, isDown: true), .touch(id: 0, phase: .up, x: 0, y: 0)])
         desk.take(refused, of: 1) { _ in answered.set() }
         answered.wait()

@@ -42,31 +42,73 @@ static _Noreturn void fail(const char *what) {
 
 // MARK: - Picture
 
+// Pictures are kept, and only what has changed is damaged, as toolkits do it: the compositor uploads no more.
+static struct picture {
+    struct wl_buffer *buffer;
+    uint8_t *pixels;
+    uint32_t width, height;
+    size_t bytes;
+    bool is_busy;  // The compositor reads it.
+} pictures[3];
+
 static void buffer_released(void *data, struct wl_buffer *buffer) {
-    (void)data;
-    wl_buffer_destroy(buffer);
+    (void)buffer;
+    ((struct picture *)data)->is_busy = false;
 }
 
 static const struct wl_buffer_listener buffer_listener = {.release = buffer_released};
 
-// Each picture has a buffer of its own: there are few.
-static void draw(void) {
+static void make(struct picture *picture) {
+    if (picture->buffer) {
+        wl_buffer_destroy(picture->buffer);
+        munmap(picture->pixels, picture->bytes);
+    }
     uint32_t stride = client.width * 4;
-    size_t bytes = (size_t)stride * client.height;
+    picture->width = client.width;
+    picture->height = client.height;
+    picture->bytes = (size_t)stride * client.height;
     int fd = memfd_create("input-log-wayland", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) fail("shared memory");
-    uint8_t *pixels = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (pixels == MAP_FAILED) fail("shared memory");
-    draw_picture(pixels, client.width, client.height);
-    munmap(pixels, bytes);
-    struct wl_shm_pool *pool = wl_shm_create_pool(client.shm, fd, (int32_t)bytes);
-    struct wl_buffer *buffer = wl_shm_pool_create_buffer(
+    if (fd < 0 || ftruncate(fd, (off_t)picture->bytes) != 0) fail("shared memory");
+    picture->pixels = mmap(NULL, picture->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (picture->pixels == MAP_FAILED) fail("shared memory");
+    struct wl_shm_pool *pool = wl_shm_create_pool(client.shm, fd, (int32_t)picture->bytes);
+    picture->buffer = wl_shm_pool_create_buffer(
         pool, 0, (int32_t)client.width, (int32_t)client.height, (int32_t)stride, WL_SHM_FORMAT_XRGB8888);
     wl_shm_pool_destroy(pool);
     close(fd);
-    wl_buffer_add_listener(buffer, &buffer_listener, NULL);
-    wl_surface_attach(client.surface, buffer, 0, 0);
+    wl_buffer_add_listener(picture->buffer, &buffer_listener, picture);
+}
+
+static struct picture *free_picture(void) {
+    for (;;) {
+        for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+            if (!pictures[i].is_busy) return &pictures[i];
+        }
+        if (wl_display_dispatch(client.display) < 0) fail("the compositor is gone");
+    }
+}
+
+static void damage(void) {
+    static struct { uint32_t width, height; bool entered; } last;
+    if (last.width == client.width && last.height == client.height && last.entered == shown.entered) {
+        wl_surface_damage_buffer(client.surface, BUTTON_LEFT_EDGE, BUTTON_TOP_EDGE, BUTTON_WIDTH, BUTTON_HEIGHT);
+        wl_surface_damage_buffer(
+            client.surface, FIELD_LEFT_EDGE, BUTTON_TOP_EDGE, FIELD_BARS * FIELD_STEP, BUTTON_HEIGHT);
+        return;
+    }
     wl_surface_damage_buffer(client.surface, 0, 0, (int32_t)client.width, (int32_t)client.height);
+    last.width = client.width;
+    last.height = client.height;
+    last.entered = shown.entered;
+}
+
+static void draw(void) {
+    struct picture *picture = free_picture();
+    if (picture->width != client.width || picture->height != client.height) make(picture);
+    draw_picture(picture->pixels, client.width, client.height);
+    picture->is_busy = true;
+    wl_surface_attach(client.surface, picture->buffer, 0, 0);
+    damage();
     wl_surface_commit(client.surface);
 }
 

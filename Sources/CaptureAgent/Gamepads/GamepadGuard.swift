@@ -31,7 +31,7 @@ package final class GamepadGuard {
         defer { Glibc.close(ends[1]) }
         var pid: pid_t = 0
         let words = [executable, "guard-gamepad", type.name]
-        let result = GuardProcess.spawn(words, input: ends[1], node: node, &pid)
+        let result = GuardProcess.spawn(words, input: ends[1], descriptor: node, &pid)
         guard result == 0 else {
             Glibc.close(ends[0])
             throw Self.notStarted(result)

@@ -8,8 +8,6 @@ package protocol InputAccess: Sendable {
     func refusal() -> String?
     /// Makes the devices, and waits until programs can use them.
     func open() throws(InputFailure) -> any InputBackend
-    /// Starts the guard of a backend, which releases what is held if this process dies or hangs.
-    func startGuard() throws(InputFailure) -> (any InputGuarding)?
 }
 
 /// A guard that releases what is held if this process dies or hangs.

@@ -7,6 +7,9 @@ package import Wire
 package protocol InputBackend: AnyObject {
     var capabilities: InputCapabilities { get }
 
+    /// Starts a guard that releases what is held if this process dies or hangs.
+    func startGuard() throws(InputFailure) -> any InputGuarding
+
     /// Makes a device if there is none, and waits until programs use it: its first events would be lost. Called before
     /// the device's events. A release does not end the wait, so that the device is ready for what comes next.
     func prepare(_ device: InputDevice) throws(InputFailure)

@@ -51,15 +51,6 @@ package struct InputBackendChoice: InputAccess {
         }
     }
 
-    package func startGuard() throws(InputFailure) -> (any InputGuarding)? {
-        switch backend {
-        case .wlroots, .mutter, .uinput: try InputGuard(endsAgent: true)
-        // A release by any client counts.
-        case .x11: try InputGuard(endsAgent: false)
-        case .none: nil
-        }
-    }
-
     /// What the source shows of Mutter's desktop.
     private var mutterScreen: MutterSource.Screen {
         if case .mutter(let screen, _) = source { screen } else { .monitor(output) }

@@ -10,7 +10,8 @@ package final class InputHand {
         case none
         case unknownSession
         /// - `mapping`: What the session's coordinates mean; `nil` while the source shows nothing.
-        case session(InputMapping?)
+        /// - `pointer`: The pixel of the source's frames that the pointer is at, if the source says that.
+        case session(InputMapping?, pointer: SIMD2<Int>?)
     }
 
     private struct Refusal: Error {
@@ -36,6 +37,8 @@ package final class InputHand {
     package private(set) var held = HeldInput()
     /// What the desktop offered at the last look; `nil` before the first.
     package private(set) var capabilities: InputCapabilities?
+    /// Where the last step moved the pointer; `nil` if a step after it may have moved the pointer elsewhere.
+    private var pointed: InputPlace?
     /// The times just before the first and the last event of the order; `nil` before the first.
     private var times: (first: UInt64, last: UInt64)?
 
@@ -109,7 +112,7 @@ package final class InputHand {
 
     /// Returns the order with its places moved onto the screen, if it asks for that.
     private static func placed(_ order: InputOrder, _ subject: Subject) -> InputOrder {
-        guard order.takesNearest, case .session(let mapping?) = subject else { return order }
+        guard order.takesNearest, case .session(let mapping?, _) = subject else { return order }
         var order = order
         order.steps = order.steps.map { step in
             guard let (x, y) = step.place else { return step }
@@ -141,9 +144,9 @@ package final class InputHand {
         case .none where needsPlaces || order.geometry != 0:
             throw Refusal(.unknownSession, "Coordinates need a session.")
         case .none: mapping = nil
-        case .session(nil) where needsPlaces || order.geometry != 0:
+        case .session(nil, _) where needsPlaces || order.geometry != 0:
             throw Refusal(.noFrame, "The source has shown nothing yet, so coordinates mean nothing.")
-        case .session(let known): mapping = known
+        case .session(let known, _): mapping = known
         }
         if let mapping, order.geometry != 0, order.geometry != mapping.geometry {
             throw Refusal(.geometryChanged, "The screen's size, its orientation or the session's size has changed.")
@@ -199,9 +202,10 @@ package final class InputHand {
             return
         }
         if step.place != nil {
-            guard case .session(let now) = subject(), now == mapping else {
+            guard case .session(let now, let pointer) = subject(), now == mapping else {
                 throw Refusal(.geometryChanged, "The screen's size or its orientation has changed during the order.")
             }
+            if isNeedless(step, mapping, pointer) { return recordTime() }
         }
         let backend = try openedBackend()
         // The guard hears of what is pressed before the desktop does.
@@ -215,6 +219,7 @@ package final class InputHand {
             if case .lost = error { drop() } else if isNew { guardian?.held(held.items) }
             throw Refusal(error)
         }
+        follow(step, mapping)
         let isLess = next.items.count < held.items.count
         held = next
         guard isLess else { return }
@@ -223,13 +228,37 @@ package final class InputHand {
         guardian?.held(held.items)
     }
 
+    /// Whether a step moves the pointer to where it is: there the last move left it, and there the source shows it.
+    ///
+    /// A desktop may draw again for such a move. What a click then changes would wait for the refresh after that.
+    private func isNeedless(_ step: InputStep, _ mapping: InputMapping?, _ pointer: SIMD2<Int>?) -> Bool {
+        guard case .pointer(let x, let y) = step, let pointer, let place = mapping?.place(x: x, y: y) else {
+            return false
+        }
+        // Desktops round the place that they report.
+        return place == pointed && abs(place.x * Double(place.width) - Double(pointer.x)) <= 1
+            && abs(place.y * Double(place.height) - Double(pointer.y)) <= 1
+    }
+
+    private func follow(_ step: InputStep, _ mapping: InputMapping?) {
+        switch step {
+        case .pointer(let x, let y): pointed = mapping?.place(x: x, y: y)
+        case .pointerBy, .touch: pointed = nil
+        case .button, .scroll, .key, .text, .pause, .releaseAll: break
+        }
+    }
+
+    private func recordTime() {
+        let now = MonotonicClock.now
+        times = (times?.first ?? now, now)
+    }
+
     private func inject(
         _ step: InputStep,
         _ mapping: InputMapping?,
         _ backend: any InputBackend
     ) throws(InputFailure) {
-        let now = MonotonicClock.now
-        times = (times?.first ?? now, now)
+        recordTime()
         switch step {
         case .pointer(let x, let y):
             if let place = mapping?.place(x: x, y: y) { try backend.movePointer(to: place) }
@@ -271,16 +300,16 @@ package final class InputHand {
     private func openedBackend() throws(Refusal) -> any InputBackend {
         if let backend { return backend }
         do throws(InputFailure) {
-            let guardian = try access.startGuard()
+            let backend = try access.open()
             do throws(InputFailure) {
-                let backend = try access.open()
-                (self.backend, self.guardian) = (backend, guardian)
-                capabilities = backend.capabilities
-                return backend
+                guardian = try backend.startGuard()
             } catch {
-                guardian?.close()
+                backend.close()
                 throw error
             }
+            self.backend = backend
+            capabilities = backend.capabilities
+            return backend
         } catch {
             throw Refusal(error)
         }
@@ -290,7 +319,7 @@ package final class InputHand {
     private func drop() {
         backend?.close()
         guardian?.close()
-        (backend, guardian, held) = (nil, nil, HeldInput())
+        (backend, guardian, held, pointed) = (nil, nil, HeldInput(), nil)
     }
 }
 

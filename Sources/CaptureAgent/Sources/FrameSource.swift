@@ -4,6 +4,8 @@ package import Wire
 package protocol FrameSink: Sendable {
     /// Takes a frame. Does not block.
     func receive(_ frame: CapturedFrame)
+    /// Says which pixel of the frames the pointer is at, whether it is visible or not; `nil` if it is on no frame.
+    func pointerMoved(to place: SIMD2<Int>?)
     /// Says that the screen may no longer show the last frame. New sessions then wait for the next frame.
     func outdated()
     /// Counts a buffer that came without a usable picture.

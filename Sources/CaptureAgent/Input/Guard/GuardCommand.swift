@@ -8,8 +8,10 @@ package enum GuardCommand {
 
     /// Runs until the agent ends, whose end of the connection is standard input.
     ///
-    /// - Parameter endsAgent: Whether an agent that hangs is ended. The relay starts another one.
-    package static func run(endsAgent: Bool) {
+    /// - Parameters:
+    ///   - endsAgent: Whether an agent that hangs is ended. The relay starts another one.
+    ///   - mutterSession: The path of the agent's session, whose connection is descriptor 3; `nil` for other desktops.
+    package static func run(endsAgent: Bool, mutterSession: String?) {
         // The agent ends first, and may leave something to release.
         for number in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { signal(number, SIG_IGN) }
         let agent = getppid()
@@ -17,7 +19,18 @@ package enum GuardCommand {
             // While it is the parent, no other process can have its number.
             if getppid() == agent { kill(agent, SIGKILL) }
         }
-        GuardLoop(descriptor: STDIN_FILENO, release: release, endAgent: endsAgent ? endAgent : nil).run()
+        let session = mutterSession.map { MutterSession(connection: 3, path: $0) }
+        var hasReleased = false
+        let loop = GuardLoop(
+            descriptor: STDIN_FILENO,
+            release: { items in
+                hasReleased = true
+                return session?.release(items) ?? release(items)
+            },
+            endAgent: endsAgent ? endAgent : nil
+        )
+        loop.run()
+        if hasReleased { session?.settle() }
     }
 
     /// Releases on the desktop that the environment names, by new devices. A desktop that is gone holds nothing.

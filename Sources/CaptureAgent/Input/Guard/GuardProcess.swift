@@ -2,14 +2,20 @@ import Glibc
 
 /// The guard as a child process, `capture-agent guard-input`, whose standard input is its end of the connection.
 final class GuardProcess: Sendable {
+    struct Command: Sendable {
+        var words: [String]
+        /// Its descriptor 3; `nil` for none.
+        var connection: Int32?
+    }
+
     private let pid: pid_t
     private let socket: GuardSocket
 
-    init(_ words: [String]) throws(InputFailure) {
+    init(_ command: Command) throws(InputFailure) {
         guard let (own, other) = GuardSocket.pair() else { throw Self.notStarted(errno) }
         defer { other.close() }
         var pid: pid_t = 0
-        let result = Self.spawn(words, input: other.descriptor, &pid)
+        let result = Self.spawn(command.words, input: other.descriptor, descriptor: command.connection, &pid)
         guard result == 0 else {
             own.close()
             throw Self.notStarted(result)
@@ -43,14 +49,14 @@ final class GuardProcess: Sendable {
     ///
     /// - Parameters:
     ///   - input: Its standard input.
-    ///   - node: Its descriptor 3; `nil` for none.
+    ///   - descriptor: Its descriptor 3; `nil` for none.
     /// - Returns: 0, or the error number.
-    static func spawn(_ words: [String], input: Int32, node: Int32? = nil, _ pid: inout pid_t) -> Int32 {
+    static func spawn(_ words: [String], input: Int32, descriptor: Int32?, _ pid: inout pid_t) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        if let node { posix_spawn_file_actions_adddup2(&actions, node, 3) }
+        if let descriptor { posix_spawn_file_actions_adddup2(&actions, descriptor, 3) }
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         var attributes = posix_spawnattr_t()

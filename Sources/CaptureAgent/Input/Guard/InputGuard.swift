@@ -1,8 +1,8 @@
 /// A process that releases what is held if this one is killed or stops.
 ///
-/// After a process is killed, compositors of wlroots keep its buttons, and X servers keep its keys, too. Mutter keeps
-/// neither. If a process is stopped, compositors of wlroots keep its keys, and Mutter keeps both, until it ends: there
-/// the guard ends an agent that hangs.
+/// After a process is killed, compositors of wlroots keep its buttons, X servers keep its keys, too, and Mutter keeps
+/// its fingers. If a process is stopped, compositors of wlroots keep its keys, and Mutter keeps all, until it ends:
+/// there the guard ends an agent that hangs.
 ///
 /// While something is held, a thread tells the process so every 50 ms.
 package final class InputGuard: InputGuarding, Sendable {
@@ -22,21 +22,32 @@ package final class InputGuard: InputGuarding, Sendable {
     /// The pause between replacements of a process that ends by itself, in ns.
     private static let restartInterval: UInt64 = .milliseconds(1_000)
 
-    private let words: [String]
+    private let command: GuardProcess.Command
     private let state: Monitor<State>
     private let thread: WorkerThread
 
     /// - Parameters:
     ///   - executable: The path of `capture-agent`.
     ///   - endsAgent: Whether the desktop releases some of what this process holds only when it ends.
-    package init(executable: String = "/proc/self/exe", endsAgent: Bool) throws(InputFailure) {
-        let words = [executable, "guard-input"] + (endsAgent ? ["--ends-agent"] : [])
-        self.words = words
-        let process = try GuardProcess(words)
+    package convenience init(executable: String = "/proc/self/exe", endsAgent: Bool) throws(InputFailure) {
+        try self.init(executable: executable, endsAgent: endsAgent, session: nil)
+    }
+
+    /// - Parameters:
+    ///   - executable: The path of `capture-agent`.
+    ///   - endsAgent: Whether the desktop releases some of what this process holds only when it ends.
+    ///   - session: The session whose fingers the guard lifts. It is used until ``close()``.
+    init(executable: String = "/proc/self/exe", endsAgent: Bool, session: MutterSession?) throws(InputFailure) {
+        var words = [executable, "guard-input"]
+        if endsAgent { words.append("--ends-agent") }
+        if let session { words += ["--mutter-session", session.path] }
+        let command = GuardProcess.Command(words: words, connection: session?.connection)
+        self.command = command
+        let process = try GuardProcess(command)
         let state = Monitor(State(process: process))
         self.state = state
         do throws(ResourceShortage) {
-            thread = try WorkerThread(name: "input-guard") { Self.beat(state, words) }
+            thread = try WorkerThread(name: "input-guard") { Self.beat(state, command) }
         } catch {
             process.end()
             throw .lost(error.description)
@@ -47,7 +58,7 @@ package final class InputGuard: InputGuarding, Sendable {
     package func held(_ items: [HeldInput.Item]) {
         state.update { state in
             state.held = items
-            Self.tell(&state, words)
+            Self.tell(&state, command)
         }
     }
 
@@ -58,24 +69,24 @@ package final class InputGuard: InputGuarding, Sendable {
         state.withLock { $0.process }.end()
     }
 
-    private static func beat(_ state: Monitor<State>, _ words: [String]) {
+    private static func beat(_ state: Monitor<State>, _ command: GuardProcess.Command) {
         state.wait { state in
             if state.isClosing { return .done(()) }
             if state.held.isEmpty, state.isTold { return .wait(until: nil) }
-            if state.beat <= MonotonicClock.now { tell(&state, words) }
+            if state.beat <= MonotonicClock.now { tell(&state, command) }
             return .wait(until: state.beat)
         }
     }
 
     /// Tells the process what is held. Replaces the process if it has ended.
-    private static func tell(_ state: inout State, _ words: [String]) {
+    private static func tell(_ state: inout State, _ command: GuardProcess.Command) {
         let now = MonotonicClock.now
         state.beat = now + beatInterval
         let message = GuardMessage(state.held)
         var sending = state.process.send(message)
         if case .gone = sending, !state.held.isEmpty, state.restart <= now {
             state.restart = now + restartInterval
-            guard let process = try? GuardProcess(words) else { return }
+            guard let process = try? GuardProcess(command) else { return }
             state.process.end()
             state.process = process
             sending = process.send(message)

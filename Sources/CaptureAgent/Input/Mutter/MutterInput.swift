@@ -54,6 +54,10 @@ package final class MutterInput: InputBackend {
         )
     }
 
+    package func startGuard() throws(InputFailure) -> any InputGuarding {
+        try InputGuard(endsAgent: true, session: desktop.shared)
+    }
+
     package func prepare(_ device: InputDevice) throws(InputFailure) {
         if device == .touch, !hasTouchscreen { try makeTouchscreen() }
     }
@@ -122,6 +126,12 @@ package final class MutterInput: InputBackend {
     }
 
     package func close() {
+        if hasTouchscreen {
+            // See MutterSession.settle.
+            try? desktop.finish()
+            MonotonicClock.sleep(MutterSession.settling)
+            try? desktop.finish()
+        }
         desktop.close()
         keyboard?.close()
     }

@@ -50,6 +50,9 @@ final class MutterRemoteDesktop {
         closedSubscription = try bus.subscribe(session, "Closed") { [weak self] _ in self?.isClosed = true }
     }
 
+    /// The session, for the guard of this process. Valid as long as this object lives.
+    var shared: MutterSession { MutterSession(connection: bus.descriptor, path: session.path) }
+
     /// Returns whether the desktop's compositor is Mutter and takes input.
     static func isAvailable() -> Bool {
         guard let bus = try? Bus() else { return false }

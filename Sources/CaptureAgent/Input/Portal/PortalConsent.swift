@@ -51,11 +51,6 @@ package final class PortalConsent: InputAccess {
         }
     }
 
-    package func startGuard() throws(InputFailure) -> (any InputGuarding)? {
-        // The desktop releases what a session holds when the session's program ends.
-        try InputGuard(endsAgent: true)
-    }
-
     /// Asks, and follows what becomes of the permission, until `stop` is set.
     ///
     /// - Parameter changed: Called after each change of what is allowed.

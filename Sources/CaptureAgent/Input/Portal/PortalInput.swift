@@ -61,6 +61,11 @@ final class PortalInput: InputBackend {
         )
     }
 
+    func startGuard() throws(InputFailure) -> any InputGuarding {
+        // The desktop releases what a session holds when the session's program ends.
+        try InputGuard(endsAgent: true)
+    }
+
     func prepare(_ device: InputDevice) throws(InputFailure) {
         guard prepared.insert(device).inserted else { return }
         switch device {

@@ -21,6 +21,8 @@ package final class UinputInput: InputBackend {
     )
     package var capabilities: InputCapabilities { Self.capabilities }
 
+    package func startGuard() throws(InputFailure) -> any InputGuarding { try InputGuard(endsAgent: true) }
+
     package typealias Node = () throws(InputFailure) -> any KernelNode
 
     private enum Device { case pointer, mouse, keyboard, touchScreen }

@@ -32,6 +32,8 @@ package final class WlrootsInput: InputBackend {
 
     package var capabilities: InputCapabilities { Self.capabilities }
 
+    package func startGuard() throws(InputFailure) -> any InputGuarding { try InputGuard(endsAgent: true) }
+
     /// Returns whether the compositor of WAYLAND_DISPLAY has virtual devices.
     static func isAvailable() throws(SourceError) -> Bool {
         let connection = try WaylandConnection()

@@ -27,6 +27,11 @@ package final class X11Input: InputBackend {
     )
     package var capabilities: InputCapabilities { Self.capabilities }
 
+    package func startGuard() throws(InputFailure) -> any InputGuarding {
+        // A release by any client counts.
+        try InputGuard(endsAgent: false)
+    }
+
     private let connection: X11Connection
     private let screen: X11Screen
     /// The layout without the spare keycodes, whose keysyms are in ``spares`` alone.

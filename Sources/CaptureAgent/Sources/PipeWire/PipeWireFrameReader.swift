@@ -117,8 +117,9 @@ struct PipeWireFrameReader {
         }
         captured = CaptureTime.of(stamp: PipeWirePicture.header(of: contents)?.pts, arrival: MonotonicClock.now)
         let picture = PipeWirePicture(contents, format: format)
-        let pointerBefore = pointer?.current
+        let (pointerBefore, placeBefore) = (pointer?.current, pointer?.place)
         pointer?.read(contents, origin: picture?.origin ?? newest?.origin ?? (0, 0))
+        if pointer?.place != placeBefore { sink.pointerMoved(to: pointer?.place) }
         if picture == nil, pointer?.current == pointerBefore { sink.skippedBuffer() }
         return picture
     }

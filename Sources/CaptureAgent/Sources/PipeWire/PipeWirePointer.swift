@@ -22,8 +22,10 @@ struct PipeWirePointer {
         (SPA_VIDEO_FORMAT_ABGR, SIMD4(3, 2, 1, 0)),
     ]
 
-    /// The current pointer; `nil` if there is none.
+    /// The current pointer; `nil` if there is none, or if it has no image.
     private(set) var current: Pointer?
+    /// The pixel of the picture that it is at, with an image or without; `nil` if it is on no picture.
+    private(set) var place: SIMD2<Int>?
     /// The pointer's image, and which of its pixels is at the reported position.
     private var look: (image: PointerImage, hotspot: spa_point)?
 
@@ -37,16 +39,14 @@ struct PipeWirePointer {
         let metadata = UnsafeRawBufferPointer(start: data, count: Int(meta.pointee.size))
         let cursor = metadata.loadUnaligned(as: spa_meta_cursor.self)
         // An id of 0 means that there is no pointer on this screen.
-        guard cursor.id != 0 else { return current = nil }
+        guard cursor.id != 0 else { return (current, place) = (nil, nil) }
+        let place = SIMD2(Int(cursor.position.x) - origin.x, Int(cursor.position.y) - origin.y)
+        self.place = place
         if cursor.bitmap_offset != 0 {
             look = Self.image(in: metadata, at: Int(cursor.bitmap_offset)).map { ($0, cursor.hotspot) }
         }
         current = look.map { look in
-            Pointer(
-                image: look.image,
-                x: Int(cursor.position.x) - Int(look.hotspot.x) - origin.x,
-                y: Int(cursor.position.y) - Int(look.hotspot.y) - origin.y
-            )
+            Pointer(image: look.image, x: place.x - Int(look.hotspot.x), y: place.y - Int(look.hotspot.y))
         }
     }
 

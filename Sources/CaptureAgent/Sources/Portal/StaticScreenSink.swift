@@ -43,6 +43,8 @@ final class StaticScreenSink: FrameSink {
         sink.receive(frame)
     }
 
+    func pointerMoved(to place: SIMD2<Int>?) { sink.pointerMoved(to: place) }
+
     func outdated() { sink.outdated() }
 
     func skippedBuffer() { sink.skippedBuffer() }
