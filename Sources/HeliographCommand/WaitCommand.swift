@@ -9,7 +9,7 @@ struct WaitCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Waits until a session's screen, or a part of it, changes, is static, or shows a template.",
+        abstract: "Waits until a session's screen changes, is static, or shows a template, or for its device's sound.",
         discussion: """
             It ends with 0 when that happens, and with 75 when it does not in time. A screen may be static already, or show the
             template; changes count from now on, or after the PTS that an earlier wait named in its --json. A --device alone
@@ -17,6 +17,7 @@ struct WaitCommand: AsyncParsableCommand {
               heliograph wait door --until static --for 2 --ignore 1180,0,100,20
               heliograph wait door --until changed --region 0,40,640,480 --tolerance 8
               heliograph wait door --until matches --template dialog.png --at 412,300
+              heliograph wait door --until sound --threshold -40
             A template is a PNG picture, cut out of a snapshot. Coordinates are pixels of the session's snapshots.
             """
     )
@@ -27,7 +28,7 @@ struct WaitCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What to wait for: changed, static, matches (the screen shows the template) or gone (it does not).
+            What to wait for: changed, static, matches (the screen shows the template), gone (it does not), sound or silence.
             """
     )
     var until: ScreenWait.Goal
@@ -38,7 +39,8 @@ struct WaitCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "How long the screen must be unchanged, 0 to 600. Default: 1 with static, 0 with changed.",
+            "How long the screen must be unchanged, or the sound or silence must last, 0 to 600. Default: 1 with static and "
+                + "silence, 0 with changed and sound.",
             valueName: "s"
         )
     )
@@ -98,6 +100,14 @@ struct WaitCommand: AsyncParsableCommand {
     )
     var at: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "With sound and silence: from which level on sound counts, -120 to 0, below full scale. Default: -50.",
+            valueName: "dB"
+        )
+    )
+    var threshold: Double?
+
     private static func region(_ text: String) throws -> String {
         guard text.region != nil else {
             throw ValidationError(
@@ -121,7 +131,11 @@ struct WaitCommand: AsyncParsableCommand {
         }
         if let share, !(0...1).contains(share) { throw ValidationError("--share is \(share). Allowed: 0 to 1.") }
         guard ignore.count <= 32 else { throw ValidationError("--ignore is given \(ignore.count) times, at most 32.") }
+        if let threshold, !(-120...0).contains(threshold) {
+            throw ValidationError("--threshold is \(threshold). Allowed: -120 to 0 dB.")
+        }
         try checkTemplate()
+        try checkSound()
         guard after == nil || !query(template: template).comparesPixels else {
             throw ValidationError(
                 "--after does not go with --region, --ignore, --tolerance, --share and --template: those compare pixels."
@@ -138,10 +152,23 @@ struct WaitCommand: AsyncParsableCommand {
             guard region == nil, ignore.isEmpty, staticTime == nil else {
                 throw ValidationError("--region, --ignore and --for do not go with --until \(until.rawValue).")
             }
-        case .changed, .static:
+        case .changed, .static, .sound, .silence:
             guard template == nil, at == nil else {
                 throw ValidationError("--template and --at go with --until matches and --until gone.")
             }
+        }
+    }
+
+    private func checkSound() throws {
+        let query = query(template: nil)
+        guard query.isForSound else {
+            if threshold != nil { throw ValidationError("--threshold goes with --until sound and --until silence.") }
+            return
+        }
+        if query.comparesPixels || after != nil {
+            throw ValidationError(
+                "--region, --ignore, --tolerance, --share and --after do not go with --until \(until.rawValue)."
+            )
         }
     }
 
@@ -150,7 +177,7 @@ struct WaitCommand: AsyncParsableCommand {
         (query.until, query.timeout, query.for, query.after) = (until, timeout, staticTime, after)
         (query.region, query.tolerance, query.share) = (region, tolerance, share)
         query.ignore = ignore.isEmpty ? nil : ignore.joined(separator: ";")
-        (query.template, query.at) = (template, at)
+        (query.template, query.at, query.threshold) = (template, at, threshold)
         return query
     }
 
@@ -192,6 +219,8 @@ struct WaitCommand: AsyncParsableCommand {
         case .static: return "\(session): static for \(seconds[2]), since \(end)"
         case .matches: return "\(session): shows \(template ?? "") since \(end)"
         case .gone: return "\(session): \(template ?? "") is gone since \(end)"
+        case .sound: return "\(session): sound since \(end)"
+        case .silence: return "\(session): silent for \(seconds[2]), since \(end)"
         }
     }
 
@@ -207,13 +236,16 @@ struct WaitCommand: AsyncParsableCommand {
             case .matches: "the screen did not show \(template ?? "") at \(at ?? "") \(time)"
             case .gone:
                 "the screen showed \(template ?? "") at \(at ?? "") all the time, \(Summary.shortest(timeout)) s"
+            case .sound: "there was no such sound \(time)"
+            case .silence: "it was not silent for \(Summary.shortest(query(template: nil).staticTime)) s \(time)"
             }
         switch ScreenWaitReport.Outcome(rawValue: report.outcome) {
         case .timeout, .happened:
             return CommandError(description: "\(session): \(statement)", exitCode: EX_TEMPFAIL)
         case .sourceLost:
             return CommandError(
-                description: "\(session): \(statement), because no source delivers its pictures: "
+                description: "\(session): \(statement), because no source delivers its "
+                    + (query(template: nil).isForSound ? "sound: " : "pictures: ")
                     + "`heliograph status --device \(report.device)` says why",
                 exitCode: EX_TEMPFAIL
             )

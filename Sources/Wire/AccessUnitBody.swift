@@ -11,7 +11,7 @@ package import Media
 ///     37 | orientation, u8: quarter turns clockwise, 0 to 3
 ///     38 | width, u16: 0 unless the track is video
 ///     40 | height, u16: the same
-///     42 | reserved, u16: 0
+///     42 | level, u16: of sound, 1 more than hundredths of a dB below full scale; 0 if unknown
 ///     44 | with the flag geometry: geometry, u32, not 0
 ///        | the unit to the end of the body: Annex B bytes, or an audio packet
 enum AccessUnitBody {
@@ -31,7 +31,7 @@ enum AccessUnitBody {
         bytes.append(accessUnit.orientation)
         bytes.append(bigEndian: UInt16(clamping: accessUnit.size.width))
         bytes.append(bigEndian: UInt16(clamping: accessUnit.size.height))
-        bytes.append(bigEndian: UInt16(0))
+        bytes.append(bigEndian: accessUnit.header.level?.code ?? 0)
         if hasGeometry { bytes.append(bigEndian: accessUnit.geometry) }
         bytes.append(contentsOf: accessUnit.bytes)
     }
@@ -44,7 +44,7 @@ enum AccessUnitBody {
         var rest = body
         guard let pts = rest.u64(), let captured = rest.u64(), let encodeStart = rest.u64(), let encodeEnd = rest.u64(),
             let request = rest.u32(), let flags = rest.u8(), let orientation = rest.u8(), let width = rest.u16(),
-            let height = rest.u16(), rest.u16() != nil,
+            let height = rest.u16(), let level = rest.u16(),
             let geometry = flags & Self.geometry == 0 ? 0 : rest.u32(), rest.count > 0
         else {
             throw .malformedBody(type: .accessUnit, reason: "\(body.count) bytes, more than \(fixedByteCount) expected")
@@ -67,7 +67,8 @@ enum AccessUnitBody {
             keyframeRequest: request,
             orientation: orientation,
             size: PictureSize(width: Int(clamping: width), height: Int(clamping: height)),
-            geometry: geometry
+            geometry: geometry,
+            level: SoundLevel(code: level)
         )
         return (header, geometry == 0 ? fixedByteCount : longestHead)
     }

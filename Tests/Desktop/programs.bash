@@ -49,10 +49,11 @@ compile() {
         read -ra flags < <(pkg-config --cflags --libs xcb xcb-shm)
         arguments+=("${flags[@]}")
         ;;
-    counter-node)
+    beep | counter-node)
         read -ra flags < <(pkg-config --cflags --libs libpipewire-0.3)
-        arguments+=("${flags[@]}")
+        arguments+=("${flags[@]}" -lm)
         ;;
+    opus-loop) arguments+=(-lopus -lm) ;;
     pointer-wlroots) arguments+=(-lwayland-client) ;;
     pointer-mutter | portal-exec)
         read -ra flags < <(pkg-config --cflags --libs libsystemd)

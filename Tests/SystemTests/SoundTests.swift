@@ -207,6 +207,36 @@ extension SystemTests {
             }
         }
 
+        @Test("a caller waits for sound and for silence, and measures the level")
+        func waits() async throws {
+            try await Self.with(["--audio", "virtual"]) { place in
+                let path = "/v1/devices/default/sessions/sound"
+                let before = try await place.relay.get("\(path)/audio/level?for=0.3")
+                #expect(before["level"] is NSNull && before["loudest"] is NSNull, "\(before)")
+                async let heard = place.relay.get("\(path)/wait?until=sound&for=0.5&timeout=20&threshold=-30")
+                _ = try await eventually("the capture") { try await place.audio()["agent"] is NSNull ? nil : true }
+                let player = try place.play()
+                let sound = try await heard
+                #expect(sound.string("outcome") == "happened", "\(sound)")
+                let tone = try await place.relay.get("\(path)/audio/level?for=0.5")
+                // A sine at half of full scale, whose two channels are 3 dB below that.
+                let level = tone["level"] as? Double ?? 0
+                #expect(abs(level - 20 * log10(0.25)) < 0.3, "\(tone)")
+                let none = try await place.relay.get("\(path)/wait?until=silence&for=0.2&timeout=1")
+                #expect(none.string("outcome") == "timeout", "\(none)")
+                async let ended = place.relay.get("\(path)/wait?until=silence&for=1&timeout=20")
+                try await Task.sleep(for: .seconds(0.5))
+                player.terminate()
+                player.waitUntilExit()
+                let silence = try await ended
+                #expect(silence.string("outcome") == "happened", "\(silence)")
+                #expect((silence["pts"] as? Int ?? 0) > (sound["pts"] as? Int ?? .max), "\(silence)")
+                _ = try await eventually("the end of the capture") {
+                    try await place.audio()["agent"] is NSNull ? true : nil
+                }
+            }
+        }
+
         @Test("no sample is missing when agents are killed")
         func killed() async throws {
             try await Self.with(

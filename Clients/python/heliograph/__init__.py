@@ -31,6 +31,8 @@ import urllib.parse
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
+from . import _tone
+
 if TYPE_CHECKING:
     import PIL.Image
 
@@ -556,10 +558,15 @@ class Session(Input):
         template: Optional[str] = None,
         at: Optional[Tuple[int, int]] = None,
         after: Optional[int] = None,
+        threshold: Optional[float] = None,
     ) -> Mapping[str, Any]:
-        """Waits until the screen has `changed`, is `static`, or `matches` a template, or the template is `gone`.
+        """Waits until the screen has `changed`, is `static`, or `matches` a template, or the template is `gone`; or until
+        there is `sound`, or `silence`.
 
-        `seconds` is how long the screen must be unchanged. `region` is the part that counts, `ignore` are parts that do not.
+        `seconds` is how long the screen must be unchanged, or the sound or silence must last. `threshold` is the level from
+        which on sound counts, in dB below full scale, -120 to 0; default: -50.
+
+        `region` is the part that counts, `ignore` are parts that do not.
         `tolerance` is how far a colour may be off, 0 to 255; `share` is the share of pixels that may be further off, 0 to 1.
         `template` is the name of an uploaded picture, and `at` where its top left corner is. `after` is the `pts` of an earlier
         wait: only changes after it count. It does not go with arguments that compare pixels.
@@ -577,6 +584,7 @@ class Session(Input):
             "template": template,
             "at": _numbers(at),
             "after": after,
+            "threshold": threshold,
         }
         answer: Mapping[str, Any] = self.relay.call(
             "GET", self.path + "/wait", query=query, timeout=timeout + _ANSWER_TIME
@@ -584,10 +592,24 @@ class Session(Input):
         if answer["outcome"] != "happened":
             what = f"{until} {template}" if template else until
             raise WaitError(
-                f"the screen of {self.device.name} was not {what} within {timeout} s ({answer['outcome']})",
+                f"{self.device.name}: no {what} within {timeout} s ({answer['outcome']})",
                 answer["outcome"],
             )
         return answer
+
+    def sound_level(self, seconds: float = 0.5) -> Mapping[str, Any]:
+        """Measures how loud the device's sound is: `level` and `loudest`, in dB below full scale, `None` for silence. A
+        sine at full scale has -3."""
+        return self.relay.call(
+            "GET", self.path + "/audio/level", query={"for": seconds}, timeout=seconds + _ANSWER_TIME
+        )
+
+    def tone(self, frequency: float, seconds: float = 1.0) -> float:
+        """Listens for `seconds`, and returns the share of the sound's power that is at `frequency` in Hz, 0 to 1. 0 if there
+        is only silence. Needs ffmpeg.
+
+        A pure tone has nearly 1; one that is 10 Hz beside it, nearly 0."""
+        return _tone.share(_tone.listen(self, seconds), frequency)
 
     def record(self, path: Union[str, "os.PathLike[str]"]) -> "Recording":
         """Records the screen to an MP4 file while a `with` block lasts."""

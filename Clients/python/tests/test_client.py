@@ -1,12 +1,14 @@
 """Tests of the client against a relay whose default device shows the test pattern: HELIOGRAPH_RELAY says where it is."""
 
+import math
 import pathlib
+import random
 import struct
 import zlib
 
 import pytest
 
-from heliograph import Device, Relay, RelayError, Session, WaitError
+from heliograph import Device, Relay, RelayError, Session, WaitError, _tone
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +217,17 @@ def test_the_plugin_keeps_the_last_snapshot_and_the_movie_of_what_fails(pytester
     result.stdout.fnmatch_lines(["*movie: heliograph-artifacts/test_fails.mp4"])
     kept = sorted(path.name for path in (pytester.path / "heliograph-artifacts").iterdir())
     assert kept == ["test_fails.mp4", "test_fails.png", "test_passes.png"]
+
+
+def test_a_tone_is_told_from_others_and_from_noise():
+    def sine(frequency: float):
+        return [round(8000 * math.sin(2 * math.pi * frequency * index / _tone.RATE)) for index in range(_tone.RATE)]
+
+    tone = sine(1000)
+    assert _tone.share(tone, 1000) > 0.999
+    assert _tone.share(tone, 1010) < 0.001
+    assert 0.49 < _tone.share([one + other for one, other in zip(tone, sine(440))], 1000) < 0.51
+    noise = [round(random.Random(index).uniform(-8000, 8000)) for index in range(_tone.RATE)]
+    assert _tone.share(noise, 1000) < 0.01
+    assert _tone.share([0] * 100, 1000) == 0
+    assert _tone.share([], 1000) == 0

@@ -82,7 +82,11 @@ package final class SoundDesk: Sendable {
 
     /// Follows an order of the relay.
     package func take(_ order: Listen) {
-        state.withLock { $0.order = order }
+        state.withLock { state in
+            state.order = order
+            // The relay forgets it with each order that ends the capture, which may go on meanwhile.
+            if order.mode != .off, state.told.captures { state.link?.tell(Self.tracks(state.told)) }
+        }
         send { flow in
             switch order.mode {
             case .off: flow.stop()
@@ -166,6 +170,7 @@ package final class SoundDesk: Sendable {
         defer {
             capture.shutDown()
             send { $0.idle() }
+            report(Told())
         }
         var (begin, lookAt) = (MonotonicClock.now, UInt64?.some(0))
         while state.withLock({ $0.order.mode }) != .off {

@@ -142,7 +142,8 @@ package final class SoundFlow {
                     encodeStart: begin,
                     encodeEnd: MonotonicClock.now,
                     flags: flags,
-                    size: PictureSize(width: 0, height: 0)
+                    size: PictureSize(width: 0, height: 0),
+                    level: packet.samples.level
                 ),
                 bytes
             )

@@ -1,3 +1,6 @@
+import Glibc
+import Media
+
 /// Samples of stereo sound at 48 kHz that belong together.
 package struct SoundSamples: Sendable, Equatable {
     /// Samples per second and channel.
@@ -21,6 +24,12 @@ package struct SoundSamples: Sendable, Equatable {
 
     /// The position after the last sample.
     package var end: Int64 { position + Int64(count) }
+
+    /// How loud they are, both channels together.
+    var level: SoundLevel {
+        let energy = values.reduce(0) { $0 + Double($1) * Double($1) }
+        return SoundLevel(decibels: 10 * log10(energy / Double(max(1, values.count))))
+    }
 
     /// Removes samples at the start.
     package mutating func removeFirst(_ count: Int) {

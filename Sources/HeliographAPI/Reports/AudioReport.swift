@@ -1,5 +1,3 @@
-import Media
-
 /// A device's sound.
 package struct AudioReport: APIModel, Equatable {
     package var agent: String?
@@ -30,6 +28,31 @@ package struct AudioReport: APIModel, Equatable {
             Field("bytes", .count, "Their bytes."),
             Field("switches", .count, "How often another agent continued the sound."),
             Field("discarded", .count, "Packets from an agent that does not send, or with a wrong time."),
+        ]
+    )
+}
+
+/// How loud a device's sound was.
+package struct SoundLevelReport: APIModel {
+    package var device = ""
+    package var level: Double?
+    package var loudest: Double?
+    package var seconds = 0.0
+    package var at = ""
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "SoundLevel",
+        [
+            Field("device", .text),
+            Field(
+                "level",
+                .figure.orNull,
+                "The root mean square, in dB below full scale: a sine at full scale has -3. null if there was only silence."
+            ),
+            Field("loudest", .figure.orNull, "That of the loudest packet."),
+            Field("seconds", .figure, "How long it was measured, s."), Field("at", .date, "When that began."),
         ]
     )
 }

@@ -38,6 +38,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case tooManyApplications = "too_many_applications"
     case noWindow = "no_window"
     case noWindowControl = "no_window_control"
+    case noSound = "no_sound"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
     case headerTooLarge = "header_too_large"
@@ -84,7 +85,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .requestTimeout: 408
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
             .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
-            .tooManyApplications, .noWindow, .noWindowControl:
+            .tooManyApplications, .noWindow, .noWindowControl, .noSound:
             409
         case .bodyTooLarge: 413
         case .upgradeRequired: 426

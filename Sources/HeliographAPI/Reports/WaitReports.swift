@@ -30,15 +30,15 @@ package struct ScreenWaitReport: APIModel {
                 "outcome",
                 .words(Outcome.self),
                 """
-                It `happened`; it did not in time (`timeout`), nor could it, because no source delivered by then \
-                (`source_lost`); or the session has `ended`, or no longer has that part of the screen.
+                It `happened`; it did not in time (`timeout`), nor could it, because no source delivered by then, or no \
+                sound was captured (`source_lost`); or the session has `ended`, or no longer has that part of the screen.
                 """
             ),
-            Field("pts", .anyInteger.orNull, "Of the frame since which it is so, on the session's clock, µs."),
+            Field("pts", .anyInteger.orNull, "Since when: of the frame or the sound, on the session's clock, µs."),
             Field(
                 "at",
                 .date.orNull,
-                "When that frame was captured; when the relay had its picture, if no pixels were compared."
+                "When that was captured; when the relay had its picture, if no pixels were compared."
             ),
             Field(
                 "box",

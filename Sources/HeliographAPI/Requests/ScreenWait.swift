@@ -3,7 +3,7 @@ package import Media
 /// The condition of a wait: the query of GET /v1/sessions/{id}/wait.
 package struct ScreenWait: APIModel {
     package enum Goal: String, Sendable, Codable, CaseIterable {
-        case changed, `static`, matches, gone
+        case changed, `static`, matches, gone, sound, silence
     }
 
     package var until = Goal.changed
@@ -16,11 +16,18 @@ package struct ScreenWait: APIModel {
     package var share: Double?
     package var template: String?
     package var at: String?
+    package var threshold: Double?
 
     package init() {}
 
-    /// How long the screen must be unchanged, s.
-    package var staticTime: Double { `for` ?? (until == .static ? 1 : 0) }
+    /// How long the screen must be unchanged, or the sound or the silence must last, s.
+    package var staticTime: Double { `for` ?? (until == .static || until == .silence ? 1 : 0) }
+
+    /// Whether it is for the device's sound, instead of the screen.
+    package var isForSound: Bool { until == .sound || until == .silence }
+
+    /// From which level on sound counts if the caller does not say it, in dB.
+    package static let defaultThreshold = -50.0
 
     /// Whether the agent must compare pixels, instead of the relay counting frames.
     package var comparesPixels: Bool {
@@ -35,7 +42,8 @@ package struct ScreenWait: APIModel {
                 .words(Goal.self),
                 """
                 `changed`: the screen changes, and is then unchanged for the time `for`. `static`: it is unchanged for that \
-                time, which may have begun before the call. `matches`: it shows the template. `gone`: it does not.
+                time, which may have begun before the call. `matches`: it shows the template. `gone`: it does not. `sound`: the \
+                device's sound is as loud as the threshold for the time `for`. `silence`: it is not, from the call on.
                 """,
                 isRequired: true
             ),
@@ -43,7 +51,10 @@ package struct ScreenWait: APIModel {
             Field(
                 "for",
                 .number(0...600),
-                "How long the screen must be unchanged, s. Default: 1 with `static`, 0 with `changed`."
+                """
+                How long the screen must be unchanged, or the sound or silence must last, s. Default: 1 with `static` and \
+                `silence`, 0 with `changed` and `sound`.
+                """
             ),
             Field(
                 "after",
@@ -71,6 +82,14 @@ package struct ScreenWait: APIModel {
             Field("share", .number(0...1), "The share of pixels that may be further from it. Default: 0."),
             Field("template", .sessionName, "The name of the template, with `matches` and `gone`."),
             Field("at", .place, "Where its top left corner is: `x,y`. Required with `template`."),
+            Field(
+                "threshold",
+                .number(-120...0),
+                """
+                With `sound` and `silence`: from which level on sound counts, in dB below full scale. A level is the root mean \
+                square of a packet. Default: -50.
+                """
+            ),
         ]
     )
 }

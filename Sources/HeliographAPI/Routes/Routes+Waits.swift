@@ -1,6 +1,7 @@
 extension Routes {
     static let waits = [
-        waitForScreen.route, waitForPicture.route, listTemplates.route, putTemplate.route, deleteTemplate.route,
+        waitForScreen.route, waitForPicture.route, getSoundLevel.route, listTemplates.route, putTemplate.route,
+        deleteTemplate.route,
     ]
 
     /// Longest template, bytes.
@@ -12,7 +13,10 @@ extension Routes {
         "/v1/sessions/{id}/wait",
         for: .viewer,
         .waits,
-        "Answers when the screen, or a part of it, changes, has been static for a while, or shows a template.",
+        """
+        Answers when the screen, or a part of it, changes, has been static for a while, or shows a template; or when the \
+        device's sound begins or ends.
+        """,
         """
         With `region`, `ignore`, `tolerance`, `share` or a template the capture agent compares pixels, and no encoder is \
         started. The answer is 200 whatever comes of it. One that takes long begins with spaces, one in 10 s. The connection \
@@ -29,6 +33,25 @@ extension Routes {
             ),
             .init([.unknownTemplate], "The device has no such template."),
             .init([.tooManyWaits], "As many calls wait as the session may have viewers."),
+            .init([.noSound], "The device's `audio` is off."),
+        ]
+    }
+
+    package static let getSoundLevel = Call<SoundLevelQuery, SoundLevelReport>(
+        "getSoundLevel",
+        .get,
+        "/v1/sessions/{id}/audio/level",
+        for: .viewer,
+        .waits,
+        "Measures how loud the device's sound is.",
+        "The time is counted from when an agent captures the sound. No encoder of pictures is started.",
+        answer: "The level."
+    ) {
+        $0.refusesBody = true
+        $0.isOfDevice = true
+        $0.ownProblems = [
+            .init([.tooManyWaits], "As many calls wait as the session may have viewers."),
+            .init([.noSound], "The device's `audio` is off, or its sound cannot be captured: `detail` says why."),
         ]
     }
 

@@ -36,6 +36,8 @@ package struct UnitHeader: Sendable, Equatable {
     package var size: PictureSize
     /// The number that stands for what places in the picture mean on the captured screen; 0 if unknown.
     package var geometry: UInt32
+    /// How loud a unit of sound is; `nil` if unknown.
+    package var level: SoundLevel?
 
     /// Whether decoding can start here.
     @inlinable
@@ -51,7 +53,8 @@ package struct UnitHeader: Sendable, Equatable {
         keyframeRequest: UInt32 = 0,
         orientation: UInt8 = 0,
         size: PictureSize,
-        geometry: UInt32 = 0
+        geometry: UInt32 = 0,
+        level: SoundLevel? = nil
     ) {
         self.track = track
         self.pts = pts
@@ -63,6 +66,7 @@ package struct UnitHeader: Sendable, Equatable {
         self.orientation = orientation
         self.size = size
         self.geometry = geometry
+        self.level = level
     }
 }
 

@@ -193,6 +193,8 @@ extension Broadcast: AgentOrders {
     func feedLeft(_ role: AgentRole) { inputs.withdraw(from: role, because: .feedSwitched) }
 
     func wantsSound(_ wants: Bool, for session: SessionID) { sound.wants(wants, for: session) }
+
+    var isSoundCaptured: Bool { sound.problem == nil && sound.current.map(sound.capturing.contains) == true }
 }
 
 /// Reports the state of the capturing agent as the broadcast's.

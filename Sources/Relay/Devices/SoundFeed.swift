@@ -113,6 +113,8 @@ package struct SoundFeed: Sendable {
             let mode: Listen.Mode = !isWanted || !agents[role].hasSound ? .off : role == sender ? .send : .ready
             guard mode != agents[role].told else { return nil }
             agents[role].told = mode
+            // What it says next counts.
+            if mode == .off { agents[role].captures = false }
             return Order(role, Listen(mode, from: mode == .send ? last?.end : nil))
         }
     }

@@ -50,12 +50,13 @@ extension API {
         return Response(status: .ok, headers: headers, body: body)
     }
 
-    /// Reserves a place for a wait for the session's frames, or for pixels of its screen.
+    /// Reserves a place for a wait for the session's frames, for pixels of its screen, or for sound.
     @MediaLoop
     private func begin(_ query: ScreenWait, of session: Session, asked: NIODeadline) throws(Problem)
         -> any PendingScreenWait
     {
         if let problem = query.fault { throw problem }
+        if query.isForSound { return try SoundWait(query, of: session) }
         let watch = try query.comparesPixels ? Watch(query, template: template(of: query, session.device.name)) : nil
         do throws(ScreenWaitFailure) {
             guard let watch else {
@@ -68,10 +69,7 @@ extension API {
             let waiter = try session.screenWatches.join(watch)
             return PixelWait(watches: session.screenWatches, waiter: waiter, epoch: session.epoch)
         } catch {
-            guard case .tooMany(let limit) = error else {
-                throw Problem(.unknownSession, "session \(session.id) has ended")
-            }
-            throw Problem(.tooManyWaits, "\(limit) wait for the session's screen already")
+            throw Problem(error, of: session)
         }
     }
 
@@ -109,7 +107,9 @@ extension API {
             report.box = box.flatMap { $0.isEmpty ? nil : ScreenWaitReport.Box($0) }
         case .ended: outcome = .ended
         case .refused(let problem): throw problem
-        case nil: outcome = isSeen(session) ? .timeout : .sourceLost
+        case nil:
+            let couldTell = query.isForSound ? session.source.isSoundCaptured : isSeen(session)
+            outcome = couldTell ? .timeout : .sourceLost
         }
         report.outcome = outcome.rawValue
         session.events.publish(.waitEnded, state: outcome.rawValue)
@@ -135,9 +135,9 @@ enum ScreenWaitEnd: Sendable {
     case refused(Problem)
 }
 
-/// A reserved place for a wait on a screen.
+/// A reserved place for a wait on a screen, or for sound.
 @MediaLoop
-private protocol PendingScreenWait: Sendable {
+protocol PendingScreenWait: Sendable {
     /// Returns the result, or `nil` if there is none by `time`.
     func end(until time: NIODeadline) async -> ScreenWaitEnd?
     /// Releases the place.
@@ -194,6 +194,18 @@ private struct PixelWait: PendingScreenWait {
     func leave() { watches.leave(waiter) }
 }
 
+extension Problem {
+    /// Why a wait has no place.
+    @MediaLoop
+    init(_ failure: ScreenWaitFailure, of session: Session) {
+        if case .tooMany(let limit) = failure {
+            self.init(.tooManyWaits, "\(limit) wait for the session already")
+        } else {
+            self.init(.unknownSession, "session \(session.id) has ended")
+        }
+    }
+}
+
 extension ScreenWait {
     /// Why its fields do not fit together; `nil` if they do.
     fileprivate var fault: Problem? {
@@ -207,10 +219,16 @@ extension ScreenWait {
             where isThere {
                 return Problem(.unknownField, "\(name) does not go with a template", field: name)
             }
-        case .changed, .static:
+        case .changed, .static, .sound, .silence:
             for (name, isThere) in [("template", template != nil), ("at", at != nil)] where isThere {
                 return Problem(.unknownField, "\(name) goes with until=matches and until=gone", field: name)
             }
+        }
+        if isForSound, comparesPixels || after != nil {
+            return Problem(.unknownField, "after and fields that compare pixels do not go with until=\(until.rawValue)")
+        }
+        if !isForSound, threshold != nil {
+            return Problem(.unknownField, "threshold goes with until=sound and until=silence", field: "threshold")
         }
         if after != nil, comparesPixels {
             return Problem(.unknownField, "after does not go with fields that compare pixels", field: "after")
@@ -242,7 +260,8 @@ extension Watch {
             case .changed: .changed
             case .static: .static
             case .matches: .matches
-            case .gone: .gone
+            // Sound has no pixels; see `SoundWait`.
+            case .gone, .sound, .silence: .gone
             }
         let place = query.at?.place.map { PictureRegion(x: $0.x, y: $0.y, width: 0, height: 0) }
         self.init(

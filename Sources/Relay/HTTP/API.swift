@@ -18,6 +18,7 @@ struct API: Sendable {
         addStreamRoutes(to: &routes)
         addSnapshotRoutes(to: &routes)
         addWaitRoutes(to: &routes)
+        addSoundRoutes(to: &routes)
         addTemplateRoutes(to: &routes)
         addActionRoutes(to: &routes)
         addClipboardRoutes(to: &routes)

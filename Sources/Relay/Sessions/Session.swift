@@ -18,6 +18,7 @@ package final class Session {
             stream.expectsSound = device.sound != .off
             snapshots.maximumWaiting = device.maximumViewers
             screenWaits.maximum = device.maximumViewers
+            soundWaits.maximum = device.maximumViewers
             screenWatches.maximum = device.maximumViewers
         }
     }
@@ -38,6 +39,11 @@ package final class Session {
     let audience: Audience
     /// The callers that wait until the screen changes or is static.
     let screenWaits: ScreenWaits
+    private(set) lazy var soundWaits = SoundWaits(maximum: device.maximumViewers) { [unowned self] in
+        pts(at: NIODeadline.now().uptimeNanoseconds)
+    } isCaptured: { [source] in
+        source.isSoundCaptured
+    }
     /// The callers that wait until a part of the screen shows something.
     private(set) lazy var screenWatches = ScreenWatches(session: id, maximum: device.maximumViewers) { [unowned self] in
         source.send($0, to: $1)
@@ -98,6 +104,7 @@ package final class Session {
         stream.attach(snapshots)
         stream.attach(self.events)
         stream.attach(screenWaits)
+        stream.attach(soundWaits)
         stream.attach(screenWatches)
         source.watchingChanged = { [unowned self] in screenWatches.follow($0) }
         // No agent is linked yet, so no agent gets these orders.

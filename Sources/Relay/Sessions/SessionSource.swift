@@ -185,6 +185,9 @@ final class SessionSource {
         tellSoundDemand(demand.audio)
     }
 
+    /// Whether an agent captures the device's sound and sends it.
+    var isSoundCaptured: Bool { orders?.isSoundCaptured == true }
+
     private func tellSoundDemand(_ isThere: Bool) {
         guard isThere != wantsSound else { return }
         wantsSound = isThere
@@ -307,4 +310,6 @@ protocol AgentOrders: AnyObject {
     func feedLeft(_ role: AgentRole)
     /// Records whether a session wants the device's sound.
     func wantsSound(_ wants: Bool, for session: SessionID)
+    /// Whether an agent captures the device's sound and sends it.
+    var isSoundCaptured: Bool { get }
 }

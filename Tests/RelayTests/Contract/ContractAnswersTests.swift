@@ -25,6 +25,8 @@ struct ContractAnswersTests {
         return device
     }
 
+    private static let sound = MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 0)!))
+
     private let keys: Keys
     private let scratch: Scratch
 
@@ -119,6 +121,9 @@ struct ContractAnswersTests {
                     if case .input(let id, let order) = packet {
                         try await link.send(.inputDone(id, InputReport(id: order.id, outcome: .done(began: 1, at: 1))))
                     }
+                    if case .listen(let order) = packet {
+                        try await link.send(.tracks(DeviceTracks([Self.sound], captures: order.mode == .send)))
+                    }
                     if case .clipboard(let order) = packet {
                         var report = ClipboardReport(id: order.id, outcome: .done)
                         if case .get(let kind) = order.request { report.outcome = .content(ClipboardContent(kind, [])) }
@@ -158,6 +163,7 @@ struct ContractAnswersTests {
         try await RunningRelay.run {
             $0.devices = [Self.left]
             $0.devices[0].fallback = .source(SourceRequest(kind: .testPattern))
+            $0.devices[0].sound = .virtual
             $0.keysFile = keys.file.path
             $0.stateDirectory = scratch.file("state").path
             $0.tls = .selfSigned
@@ -179,6 +185,7 @@ struct ContractAnswersTests {
             try await link.send(
                 .inputs(InputCapabilities(backend: "wlroots", pointer: true, keyboard: true, clipboard: true))
             )
+            try await link.send(.tracks(DeviceTracks([Self.sound])))
             let agent = Task { try await Self.serve(link, session: id) }
             defer { agent.cancel() }
             // An answer in which every field is present.
@@ -195,7 +202,7 @@ struct ContractAnswersTests {
             try await call(.POST, "\(applications)/\(application)/focus")
             try await call(.DELETE, "\(applications)/\(application)")
             let broadcast = try await call(.GET, "/screencapture/broadcast")
-            for member in ["agent", "input", "controller", "encoders", "heartbeat", "standby", "tls"] {
+            for member in ["agent", "audio", "input", "controller", "encoders", "heartbeat", "standby", "tls"] {
                 #expect(broadcast[member] != .null, "\(member)")
             }
             try await call.readAll(session: id)
@@ -205,6 +212,7 @@ struct ContractAnswersTests {
             try await call(.POST, "/screencapture/\(id)/keyframe")
             try await call(.GET, "/screencapture/\(id)/wait?until=changed")
             try await call(.GET, "/v1/sessions/\(id)/wait?until=changed")
+            try await call(.GET, "/v1/sessions/\(id)/audio/level?for=0.1")
             for snapshot in ["snapshot.jpg", "snapshot.png"] {
                 try await call(.GET, "/screencapture/\(id)/\(snapshot)")
             }

@@ -1,0 +1,92 @@
+import Glibc
+package import Media
+
+/// What a caller that waits for a session's sound has learnt of it. A pure value; times are PTS, in µs.
+///
+/// What has not come ``grace`` after its time is silence.
+package struct SoundObservation: Sendable {
+    package enum Goal: Sendable, Equatable {
+        /// Sound of at least `threshold` lasts for a time.
+        case sound(threshold: SoundLevel, lasting: Int64)
+        /// For a time there is nothing as loud as `threshold`.
+        case silence(threshold: SoundLevel, lasting: Int64)
+        /// The level is measured for a time.
+        case level(lasting: Int64)
+    }
+
+    package enum Verdict: Sendable, Equatable {
+        /// The goal is reached. It has been so since this PTS.
+        case reached(since: Int64)
+        /// Nothing is known before this time, unless a packet comes.
+        case due(Int64)
+        /// Only a packet helps.
+        case open
+    }
+
+    /// How long after its PTS a packet may come.
+    package static let grace: Int64 = 300_000
+    /// Sound that begins at most this long after the end of the last packet continues it.
+    private static let seam: Int64 = 1_000
+
+    private let goal: Goal
+    /// Since when it has been as the goal says; `nil` while it is not, or nobody listens.
+    private var begin: Int64?
+    /// Where the last loud packet since then ends.
+    private var end: Int64?
+    /// The sum of the mean squares since then, each by its time in µs.
+    private var energy = 0.0
+    /// The loudest packet since then; `nil` before the first.
+    package private(set) var loudest: SoundLevel?
+
+    package init(_ goal: Goal) { self.goal = goal }
+
+    /// Records whether an agent captures the sound. If not, all begins anew.
+    package mutating func listens(_ isListening: Bool, now: Int64) {
+        if case .reached = verdict(now: now) { return }
+        if !isListening {
+            self = Self(goal)
+        } else if begin == nil, case .sound = goal {
+            return
+        } else {
+            begin = begin ?? now
+        }
+    }
+
+    /// Takes a packet.
+    ///
+    /// - Parameter level: `nil` if the agent does not say it, which counts as loud.
+    package mutating func heard(_ level: SoundLevel?, from start: Int64, to stop: Int64) {
+        if case .reached = verdict(now: start) { return }
+        let level = level ?? SoundLevel(decibels: 0)
+        switch goal {
+        case .sound(let threshold, _):
+            guard level >= threshold else { return begin = nil }
+            if begin == nil || start > (end ?? start) &+ Self.seam { begin = start }
+            end = stop
+        case .silence(let threshold, _):
+            if level >= threshold { begin = begin.map { max($0, stop) } }
+        case .level(let lasting):
+            guard let begin else { return }
+            let share = min(stop, begin &+ lasting) - max(start, begin)
+            guard share > 0 else { return }
+            energy += pow(10, level.decibels / 10) * Double(share)
+            loudest = max(level, loudest ?? level)
+        }
+    }
+
+    package func verdict(now: Int64) -> Verdict {
+        guard let begin else { return .open }
+        switch goal {
+        case .sound(_, let lasting): return (end ?? begin) - begin >= lasting ? .reached(since: begin) : .open
+        case .silence(_, let lasting), .level(let lasting):
+            let due = begin &+ lasting &+ Self.grace
+            return now >= due ? .reached(since: begin) : .due(due)
+        }
+    }
+
+    /// The mean level of the time that was measured; `nil` if all of it was silent.
+    package var level: SoundLevel? {
+        guard case .level(let lasting) = goal, energy > 0, lasting > 0 else { return nil }
+        return SoundLevel(decibels: 10 * log10(energy / Double(lasting)))
+    }
+}

@@ -1,0 +1,96 @@
+import Media
+import NIOCore
+
+/// The callers that wait for a session's sound, or for its level. No picture is encoded for them, and no sound decoded.
+@MediaLoop
+final class SoundWaits: Sink {
+    /// A caller that waits.
+    struct Waiter: Hashable {
+        fileprivate let id: Int
+    }
+
+    private struct Entry {
+        var observation: SoundObservation
+        let news = Waiters<Void>()
+
+        init(_ goal: SoundObservation.Goal) { observation = SoundObservation(goal) }
+    }
+
+    /// How often it is looked whether an agent captures.
+    private static let lookInterval = TimeAmount.milliseconds(100)
+
+    /// How many callers may wait at once.
+    var maximum: Int
+    /// Returns whether an agent captures the device's sound now.
+    private let isCaptured: @MediaLoop () -> Bool
+    /// Returns the present PTS, µs.
+    private let clock: @MediaLoop () -> Int64
+    private var entries: [Waiter: Entry] = [:]
+    private var lastID = 0
+    private var ended = false
+
+    init(maximum: Int, clock: @escaping @MediaLoop () -> Int64, isCaptured: @escaping @MediaLoop () -> Bool) {
+        (self.maximum, self.clock, self.isCaptured) = (maximum, clock, isCaptured)
+    }
+
+    // MARK: Sink
+
+    var demand: Demand { entries.isEmpty ? .none : Demand(video: .none, audio: true) }
+    var isUse: Bool { !entries.isEmpty }
+
+    func take(_ item: StreamItem) {
+        switch item {
+        case .unit(let unit): if !unit.isVideo { heard(unit) }
+        case .end:
+            ended = true
+            for entry in entries.values { entry.news.resume(with: ()) }
+        case .feed, .sourceLost, .tracks: break
+        }
+    }
+
+    private func heard(_ unit: MediaUnit) {
+        guard let packet = unit.bytes.read({ OpusPacket($0) }) else { return }
+        let now = clock()
+        for waiter in entries.keys {
+            entries[waiter]?.observation.heard(unit.header.level, from: unit.pts, to: unit.pts &+ packet.microseconds)
+            if case .reached = entries[waiter]?.observation.verdict(now: now) { entries[waiter]?.news.resume(with: ()) }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Reserves a place, which ``leave(_:)`` releases.
+    func join(_ goal: SoundObservation.Goal) throws(ScreenWaitFailure) -> Waiter {
+        guard !ended else { throw .ended }
+        guard entries.count < maximum else { throw .tooMany(limit: maximum) }
+        lastID += 1
+        let waiter = Waiter(id: lastID)
+        entries[waiter] = Entry(goal)
+        return waiter
+    }
+
+    /// Waits until the goal is reached. A caller may wait again after a time-out.
+    ///
+    /// - Returns: What was observed, and since which PTS, µs.
+    func wait(_ waiter: Waiter, until deadline: NIODeadline)
+        async throws(ScreenWaitFailure) -> (SoundObservation, since: Int64)
+    {
+        while true {
+            guard !ended else { throw .ended }
+            let now = clock()
+            entries[waiter]?.observation.listens(isCaptured(), now: now)
+            guard let entry = entries[waiter] else { throw .abandoned }
+            let left: TimeAmount
+            switch entry.observation.verdict(now: now) {
+            case .reached(let since): return (entry.observation, since)
+            case .due(let time): left = min(.microseconds(time - now), Self.lookInterval)
+            case .open: left = Self.lookInterval
+            }
+            guard .now() < deadline else { throw .timedOut }
+            await entry.news.wait(until: min(deadline, .now() + left))
+        }
+    }
+
+    /// Releases a place that its caller no longer needs.
+    func leave(_ waiter: Waiter) { entries.removeValue(forKey: waiter)?.news.resume(with: ()) }
+}
