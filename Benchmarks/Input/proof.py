@@ -2,15 +2,15 @@
 """Long proofs of input. Scripts/verify-input runs them."""
 
 import argparse
+import functools
 import sys
-import traceback
 
 import clicks
 import deaths
 import hostile
 import photon
 import text
-from scene import Failure
+from proving import choose, run_all
 
 KINDS = ["sway", "mutter", "xvfb"]
 PROOFS = {"clicks": clicks.prove, "text": text.prove, "photon": photon.prove, "deaths": deaths.prove, "hostile": hostile.prove}
@@ -25,28 +25,16 @@ def main():
     parser.add_argument("--minutes", type=float, default=10.0, help="how long each desktop is attacked; default: 10")
     parser.add_argument("--seed", type=int, default=1, help="what random choices begin with")
     options = parser.parse_args()
-    unknown = [name for name in options.proofs if name not in PROOFS]
-    if unknown:
-        parser.error(f"unknown proof '{unknown[0]}'; allowed: {', '.join(PROOFS)}")
-    failures = 0
-    for name in options.proofs or PROOFS:
+    runs = []
+    for name in choose(parser, options.proofs, PROOFS):
         arguments = {"seed": options.seed}
         if name == "hostile":
             arguments["minutes"] = options.minutes
         elif options.count:
             arguments["count"] = options.count
         for kind in options.desktop or KINDS:
-            try:
-                PROOFS[name](kind, options.programs, **arguments)
-            except Failure as failure:
-                print(f"FAILED: {name}, {kind}: {failure}")
-                failures += 1
-            except Exception:
-                print(f"FAILED: {name}, {kind}:")
-                traceback.print_exc(file=sys.stdout)
-                failures += 1
-            sys.stdout.flush()
-    return 1 if failures else 0
+            runs.append((f"{name}, {kind}", functools.partial(PROOFS[name], kind, options.programs, **arguments)))
+    return run_all(runs)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def prove_latency(programs, count=200):
         with Stage("none", programs, ["--audio-packet", packet]) as stage:
             stage.desktop("exec", "pw-metadata", "-n", "settings", "0", "clock.force-quantum", str(quantum))
             stage.session("sound", width=320, height=240, fps=5)
-            beeper = stage.beep("--every", EVERY, "--length", 50)
+            beeper = stage.beep("--every", EVERY, "--length", 50, "--quantum", quantum)
             listener = Listener(stage)
             stage.wait_for_sound()
             heard = listen(listener, count)

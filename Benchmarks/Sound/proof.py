@@ -2,12 +2,12 @@
 """Long proofs of sound. Scripts/verify-sound runs them."""
 
 import argparse
+import functools
 import sys
-import traceback
 
 from cost import prove_cost, prove_rest
 from latency import prove_latency
-from scene import Failure
+from proving import choose, run_all
 from sine import prove_kills, prove_sine
 from skew import prove_skew
 
@@ -22,31 +22,16 @@ def main():
     parser.add_argument("--count", type=int, default=20, help="how many agents are killed; default: 20")
     parser.add_argument("--devices", type=int, default=64, help="how many devices rest; default: 64")
     options = parser.parse_args()
-    unknown = [name for name in options.proofs if name not in PROOFS]
-    if unknown:
-        parser.error(f"unknown proof '{unknown[0]}'; allowed: {', '.join(PROOFS)}")
+    programs = options.programs
     runs = {
-        "sine": [lambda: prove_sine(options.programs, options.minutes)],
-        "kills": [lambda: prove_kills(options.programs, options.count)],
-        "skew": [lambda kind=kind: prove_skew(kind, options.programs, options.minutes) for kind in ("sway", "mutter")],
-        "latency": [lambda: prove_latency(options.programs)],
-        "cost": [lambda: prove_cost(options.programs)],
-        "rest": [lambda: prove_rest(options.programs, options.devices)],
+        "sine": [lambda: prove_sine(programs, options.minutes)],
+        "kills": [lambda: prove_kills(programs, options.count)],
+        "skew": [functools.partial(prove_skew, kind, programs, options.minutes) for kind in ("sway", "mutter")],
+        "latency": [lambda: prove_latency(programs)],
+        "cost": [lambda: prove_cost(programs)],
+        "rest": [lambda: prove_rest(programs, options.devices)],
     }
-    failures = 0
-    for name in options.proofs or PROOFS:
-        for run in runs[name]:
-            try:
-                run()
-            except Failure as failure:
-                print(f"FAILED: {name}: {failure}")
-                failures += 1
-            except Exception:
-                print(f"FAILED: {name}:")
-                traceback.print_exc(file=sys.stdout)
-                failures += 1
-            sys.stdout.flush()
-    return 1 if failures else 0
+    return run_all([(name, run) for name in choose(parser, options.proofs, PROOFS) for run in runs[name]])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class Stage(Scene):
 
     def __init__(self, kind, programs, arguments=(), size=(640, 360), fallback="none", devices=()):
         """
-        :param devices: Devices of test patterns with virtual sinks, instead of the one device with the captured sink.
+        :param devices: Devices of slow test patterns with virtual sinks, instead of the one device with the captured sink.
         """
         super().__init__(kind, programs, size)
         self._more, self._fallback, self._devices = list(arguments), fallback, list(devices)
@@ -61,7 +61,8 @@ class Stage(Scene):
         words = [DESKTOP, "exec", self.directory, "heliograph-relay", "--http", "127.0.0.1:0", "--ports-file", file]
         words += ["--agent-link", "127.0.0.1:0", "--session-port-base", "0", "--fallback", self._fallback]
         if self._devices:
-            lines = [f"  {name}: {{audio: virtual, source: {{kind: test-pattern}}}}\n" for name in self._devices]
+            source = "{kind: test-pattern, width: 64, height: 64, fps: 1}"
+            lines = [f"  {name}: {{audio: virtual, source: {source}}}\n" for name in self._devices]
             configuration = self.directory / "relay.yaml"
             configuration.write_text("devices:\n" + "".join(lines))
             words += ["--config", configuration]

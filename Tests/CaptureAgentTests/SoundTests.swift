@@ -222,6 +222,26 @@ struct SoundTests {
         #expect(units[0].captured == Self.begin)
     }
 
+    @Test("continues with the sample that another agent would have sent next, however each counts", arguments: 0..<8)
+    func sameSample(offset: Int) throws {
+        // It began at another sample, from which it counts on its own grid.
+        let first = Self.begin + UInt64(offset) * 20_833 + 700
+        let flow = SoundFlow(SoundCoding())
+        flow.keep()
+        for part in 0..<60 {
+            _ = flow.take(Self.sine(512, from: part * 512), at: first + UInt64(part) * 512 * 125_000 / 6)
+        }
+        let next = Self.begin + 400_000_000
+        let units = try #require(flow.send(from: 5_393_500, captured: Int64(next), now: next + 200_000_000))
+        let unit = try #require(units.first)
+        #expect(unit.pts == 5_393_500)
+        #expect(abs(Int64(unit.captured) - Int64(next)) <= 10_500, "\(Int64(unit.captured) - Int64(next)) ns")
+        // It goes on in the same way.
+        let more = flow.take(Self.sine(2048), at: first + 60 * 512 * 125_000 / 6)
+        let last = try #require(more.last)
+        #expect(abs(Int64(last.captured - unit.captured) - (last.pts - unit.pts) * 1000) <= 21_000)
+    }
+
     @Test("keeps a second, and continues there when another agent ends")
     func standby() throws {
         let flow = SoundFlow(SoundCoding())

@@ -1,9 +1,11 @@
 // Plays a beep at even intervals and tells when each is heard.
 //
-//     beep [--every MS] [--length MS] [--target NODE]
+//     beep [--every MS] [--length MS] [--quantum N] [--target NODE]
 //
 // A beep is a sine of 1 kHz at half of full scale; by default one of 100 ms each 500 ms. Each is a line on standard
 // output, flushed at once: the monotonic time in ns at which its first sample reaches the device. Ends with SIGTERM.
+//
+// --quantum N  the samples of PipeWire's cycles, by default 1024
 
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -69,25 +71,27 @@ static int64_t samples(const char *milliseconds) { return (int64_t)(atof(millise
 int main(int argc, char **argv) {
     static const struct option options[] = {
         {"every", required_argument, NULL, 'e'}, {"length", required_argument, NULL, 'l'},
-        {"target", required_argument, NULL, 't'}, {NULL, 0, NULL, 0},
+        {"quantum", required_argument, NULL, 'q'}, {"target", required_argument, NULL, 't'}, {NULL, 0, NULL, 0},
     };
-    const char *target = NULL;
+    const char *target = NULL, *quantum = "1024";
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
         case 'e': beeper.every = samples(optarg); break;
         case 'l': beeper.length = samples(optarg); break;
+        case 'q': quantum = optarg; break;
         case 't': target = optarg; break;
         default: return EXIT_USAGE;
         }
     }
     if (optind != argc || beeper.every < 1 || beeper.length < 1) {
-        fputs("usage: beep [--every MS] [--length MS] [--target NODE]\n", stderr);
+        fputs("usage: beep [--every MS] [--length MS] [--quantum N] [--target NODE]\n", stderr);
         return EXIT_USAGE;
     }
     pw_init(&argc, &argv);
     beeper.loop = pw_main_loop_new(NULL);
     struct pw_properties *properties = pw_properties_new(
-        PW_KEY_MEDIA_TYPE, "Audio", PW_KEY_MEDIA_CATEGORY, "Playback", PW_KEY_NODE_LATENCY, "256/48000", NULL);
+        PW_KEY_MEDIA_TYPE, "Audio", PW_KEY_MEDIA_CATEGORY, "Playback", NULL);
+    pw_properties_setf(properties, PW_KEY_NODE_LATENCY, "%d/%d", atoi(quantum), RATE);
     if (target) pw_properties_set(properties, PW_KEY_TARGET_OBJECT, target);
     pw_loop_add_signal(pw_main_loop_get_loop(beeper.loop), SIGTERM, stop, NULL);
     beeper.stream =

@@ -1,10 +1,11 @@
-// Encodes a sine as Heliograph's agent does, as fast as it goes, and prints what that took.
+// Encodes a sine as Heliograph's agent does, each packet when it is due, and prints what that took.
 //
 //     opus-loop SECONDS [BITRATE]
 //
 // The processor's time in s is one line on standard output. The sine is of 1 kHz; packets have 20 ms, at BITRATE in
 // kbit/s, by default 128.
 
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +29,17 @@ int main(int argc, char **argv) {
     static unsigned char packet[4000];
     struct timespec begin, end;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    struct timespec due;
+    clock_gettime(CLOCK_MONOTONIC, &due);
     for (long position = 0, count = (long)(seconds * RATE); position < count; position += PACKET) {
         for (int i = 0; i < PACKET; i++) {
             // 1 kHz has whole periods in a packet.
             float value = 0.5f * cosf(2 * 3.14159265f * 1000 * i / RATE);
             samples[i * CHANNELS] = samples[i * CHANNELS + 1] = value;
         }
+        due.tv_nsec += 20000000;
+        if (due.tv_nsec >= 1000000000) due.tv_sec++, due.tv_nsec -= 1000000000;
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
         if (opus_encode_float(encoder, samples, PACKET, packet, sizeof packet) < 0) return EXIT_FAILURE;
     }
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);

@@ -261,9 +261,9 @@ enum SamplePackets {
         ),
         Frozen(.listen(Listen(.ready)), "484C4757 01 10 0000 00000000 00000010", json: #"{"mode":"ready"}"#),
         Frozen(
-            .listen(Listen(.send, from: 7_600_000)),
-            "484C4757 01 10 0000 00000000 0000001E",
-            json: #"{"from":7600000,"mode":"send"}"#
+            .listen(Listen(.send, from: 7_600_000, captured: 7_606_500_000)),
+            "484C4757 01 10 0000 00000000 00000034",
+            json: #"{"captured":7606500000,"from":7600000,"mode":"send"}"#
         ),
     ]
 

@@ -55,6 +55,9 @@ package struct SoundClock: Sendable {
         self.next = next + Int64(count)
     }
 
+    /// Moves the count, because another agent has counted otherwise.
+    package mutating func shift(by samples: Int64) { next = next.map { $0 + samples } }
+
     /// Forgets where the sound was, because it has stopped.
     package mutating func stop() { next = nil }
 

@@ -91,7 +91,7 @@ package final class SoundDesk: Sendable {
             switch order.mode {
             case .off: flow.stop()
             case .ready: flow.keep()
-            case .send: return flow.send(from: order.from, now: MonotonicClock.now) ?? []
+            case .send: return flow.send(from: order.from, captured: order.captured, now: MonotonicClock.now) ?? []
             }
             return []
         }

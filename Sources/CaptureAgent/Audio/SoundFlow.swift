@@ -8,6 +8,8 @@ package final class SoundFlow {
     /// The samples that are kept: 1 s.
     private static let memory = SoundSamples.rate
 
+    /// How far the counts of two agents may be apart, in samples: 10 ms.
+    private static let longestShift: Int64 = 480
     /// How far from now another agent's sound may have ended, in ns.
     private static let longestReach: UInt64 = .milliseconds(5_000)
 
@@ -47,9 +49,10 @@ package final class SoundFlow {
     ///
     /// - Parameters:
     ///   - from: The time at which another agent's sound has ended, in monotonic µs; `nil` for now.
+    ///   - captured: When the sample that comes next was captured, in monotonic ns; `nil` if unknown.
     ///   - now: Monotonic ns.
     /// - Returns: The units for the sound since then; `nil` if there is no encoder.
-    package func send(from: Int64?, now: UInt64) -> [AccessUnit]? {
+    package func send(from: Int64?, captured: Int64? = nil, now: UInt64) -> [AccessUnit]? {
         guard let encoder = OpusSoundEncoder(coding) else { return nil }
         isOn = true
         // Older sound is not kept, and a later time is wrong.
@@ -62,6 +65,7 @@ package final class SoundFlow {
             return []
         }
         let position = SoundSamples.position(at: begin.partialValue) + Int64(encoder.lookahead)
+        follow(captured.flatMap { UInt64(exactly: $0) }, at: position)
         // The encoder needs the samples before, which its first packet would lack.
         let packets = SoundPackets(
             size: coding.packet.samples,
@@ -87,7 +91,8 @@ package final class SoundFlow {
         if placement.jumps { resampler.reset() }
         let samples = SoundSamples(
             position: placement.position,
-            values: resampler.process(values, correction: placement.correction)
+            values: resampler.process(values, correction: placement.correction),
+            captured: instant
         )
         clock.took(samples.count)
         keep(samples)
@@ -105,6 +110,20 @@ package final class SoundFlow {
         clock.stop()
         guard let packets = sender?.packets.idle() else { return [] }
         return units(of: packets)
+    }
+
+    /// Counts as another agent does, for whom the sample that was captured at an instant has this position.
+    private func follow(_ instant: UInt64?, at position: Int64) {
+        guard let instant, let own = kept.lazy.compactMap({ $0.position(capturedAt: instant) }).first else { return }
+        let shift = position - own
+        guard abs(shift) <= Self.longestShift else { return }
+        for index in kept.indices { kept[index].position += shift }
+        clock.shift(by: shift)
+    }
+
+    /// When the sample at a position was captured, in monotonic ns.
+    private func captured(at position: Int64) -> UInt64 {
+        kept.lazy.compactMap { $0.captured(at: position) }.first ?? SoundSamples.instant(at: position)
     }
 
     private func keep(_ samples: SoundSamples) {
@@ -138,7 +157,7 @@ package final class SoundFlow {
                 UnitHeader(
                     track: Self.trackID,
                     pts: position * 125 / 6,
-                    captured: SoundSamples.instant(at: packet.samples.position),
+                    captured: captured(at: packet.samples.position),
                     encodeStart: begin,
                     encodeEnd: MonotonicClock.now,
                     flags: flags,

@@ -24,15 +24,23 @@ package struct SoundFeed: Sendable {
         var isAble: Bool { hasSound && problem == nil }
     }
 
+    private struct Last: Sendable {
+        /// Its end, in µs of the monotonic clock.
+        var end: Int64
+        /// When what follows it was captured, in monotonic ns.
+        var captured: Int64
+        /// Whether silence follows.
+        var isSilent: Bool
+    }
+
     /// How far a PTS may be from the clock, in µs. Agents and relay read the same clock.
     private static let reach: Int64 = 60_000_000
 
     private var agents = EachRole(Agent())
     /// The agent that sends, or sent last.
     private var sender = AgentRole.primary
-    /// The end of the last accepted unit, in µs of the monotonic clock, and whether silence follows it; `nil` before
-    /// the first unit since sound is wanted.
-    private var last: (end: Int64, isSilent: Bool)?
+    /// The last accepted unit; `nil` before the first one since sound is wanted.
+    private var last: Last?
     /// Whether a sink wants sound.
     private var isWanted = false
     /// The device's audio tracks. They outlive their agent.
@@ -96,7 +104,11 @@ package struct SoundFeed: Sendable {
         var header = header
         header.flags.remove(.gap)
         if let last, !last.isSilent, header.pts > last.end { header.flags.insert(.gap) }
-        last = (header.pts &+ duration, header.flags.contains(.silence))
+        last = Last(
+            end: header.pts &+ duration,
+            captured: Int64(clamping: header.captured) &+ duration &* 1000,
+            isSilent: header.flags.contains(.silence)
+        )
         return header
     }
 
@@ -115,7 +127,8 @@ package struct SoundFeed: Sendable {
             agents[role].told = mode
             // What it says next counts.
             if mode == .off { agents[role].captures = false }
-            return Order(role, Listen(mode, from: mode == .send ? last?.end : nil))
+            guard mode == .send else { return Order(role, Listen(mode)) }
+            return Order(role, Listen(mode, from: last?.end, captured: last?.captured))
         }
     }
 }

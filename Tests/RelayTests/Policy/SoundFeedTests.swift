@@ -64,7 +64,7 @@ struct SoundFeedTests {
         var feed = Self.feed()
         #expect(Self.accept(&feed, 1_000_000, from: .primary)?.pts == 1_000_000)
         #expect(Self.accept(&feed, 1_000_000, from: .standby) == nil)
-        #expect(feed.lost(.primary) == [.init(.standby, Listen(.send, from: 1_020_000))])
+        #expect(feed.lost(.primary) == [.init(.standby, Listen(.send, from: 1_020_000, captured: 20_000_000))])
         #expect(feed.tracks == [Self.track])
         // What overlaps is left out. Nothing is lost in between.
         #expect(Self.accept(&feed, 1_010_000, from: .standby) == nil)
@@ -73,7 +73,7 @@ struct SoundFeedTests {
         // The agent that returns keeps a second, and takes over only when the standby ends.
         #expect(feed.reported(.primary, Self.report) == [.init(.primary, Listen(.ready))])
         #expect(feed.current == .standby)
-        #expect(feed.lost(.standby) == [.init(.primary, Listen(.send, from: 1_040_000))])
+        #expect(feed.lost(.standby) == [.init(.primary, Listen(.send, from: 1_040_000, captured: 20_000_000))])
     }
 
     @Test("sound that is missing is a gap, from one agent or two, but not after silence")
@@ -98,7 +98,7 @@ struct SoundFeedTests {
         var feed = Self.feed()
         #expect(Self.accept(&feed, pts, from: .primary) == nil && feed.discarded == 1)
         #expect(Self.accept(&feed, 1_000_000, from: .primary) != nil)
-        #expect(feed.lost(.primary) == [.init(.standby, Listen(.send, from: 1_020_000))])
+        #expect(feed.lost(.primary) == [.init(.standby, Listen(.send, from: 1_020_000, captured: 20_000_000))])
     }
 
     @Test("an agent that cannot capture leaves it to the other one")
@@ -108,7 +108,7 @@ struct SoundFeedTests {
         let broken = DeviceTracks([Self.track], problem: "PipeWire is gone")
         #expect(
             feed.reported(.primary, broken) == [
-                .init(.primary, Listen(.ready)), .init(.standby, Listen(.send, from: 20_000)),
+                .init(.primary, Listen(.ready)), .init(.standby, Listen(.send, from: 20_000, captured: 20_000_000)),
             ]
         )
         #expect(feed.problem == nil)

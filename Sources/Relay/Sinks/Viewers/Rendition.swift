@@ -57,19 +57,14 @@ final class Rendition: Sink {
     }
 
     private func deliver(_ unit: MediaUnit) {
-        guard let track = muxer.track(of: unit) else { return }
-        guard let silence = muxer.silence(before: unit) else { return }
-        for packet in silence { deliverSilence(packet) }
-        if let rendered = render(unit, of: track) {
-            for viewer in viewers { offer(rendered, to: viewer) }
-        } else if unit.isVideo {
-            for viewer in viewers { viewer.miss() }
+        guard muxer.track(of: unit) != nil, let silence = muxer.silence(before: unit) else { return }
+        for unit in silence + [unit] {
+            if let rendered = muxer.track(of: unit).flatMap({ render(unit, of: $0) }) {
+                for viewer in viewers { offer(rendered, to: viewer) }
+            } else if unit.isVideo {
+                for viewer in viewers { viewer.miss() }
+            }
         }
-    }
-
-    private func deliverSilence(_ packet: MediaUnit) {
-        guard let rendered = muxer.track(of: packet).flatMap({ render(packet, of: $0) }) else { return }
-        for viewer in viewers { offer(rendered, to: viewer) }
     }
 
     private func offer(_ unit: RenderedUnit, to viewer: any RenditionViewer) {
