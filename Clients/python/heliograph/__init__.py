@@ -591,8 +591,11 @@ class Session(Input):
         )
         if answer["outcome"] != "happened":
             what = f"{until} {template}" if template else until
+            missing = f"the screen of {self.device.name} was not {what}"
+            if until in ("sound", "silence"):
+                missing = f"there was no {until} from {self.device.name}"
             raise WaitError(
-                f"{self.device.name}: no {what} within {timeout} s ({answer['outcome']})",
+                f"{missing} within {timeout} s ({answer['outcome']})",
                 answer["outcome"],
             )
         return answer
