@@ -2,6 +2,8 @@
 
 /** How many pictures may wait. A browser's decoder has few more. */
 const capacity = 10;
+/** A picture that would wait longer is drawn at once, ms: sound is never that late, so the two clocks have parted. */
+const longest = 500;
 /** A picture that is due sooner than this is drawn at once, ms: timers are not finer. */
 const soon = 2;
 
@@ -40,6 +42,7 @@ export class Hold {
 
   /** How long the next picture waits, ms. */
   get wait() {
-    return this.offset === undefined ? 0 : this.entries[0].pts / 1000 + this.offset - performance.now();
+    const wait = this.offset === undefined ? 0 : this.entries[0].pts / 1000 + this.offset - performance.now();
+    return wait > longest ? 0 : wait;
   }
 }

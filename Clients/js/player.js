@@ -70,8 +70,8 @@ export class Player extends EventTarget {
     this.isClosed = true;
     clearInterval(this.timer);
     this.control?.close();
-    this.sound.close();
     this.release();
+    this.sound.close();
     if (this.isOwner) this.canvas.remove();
     this.say("closed", "");
   }

@@ -53,14 +53,16 @@ export class Screen {
   }
 
   /**
-   * Waits until the screen has `changed`, is `static`, or `matches` a template, or the template is `gone`.
+   * Waits until the screen has `changed`, is `static`, or `matches` a template, or the template is `gone`; or until the
+   * device plays `sound`, or is silent: `silence`.
    *
    *     await device.wait("matches", { template: "dialog", at: [412, 300], timeout: 10 });
    *
-   * @param {"changed" | "static" | "matches" | "gone"} until
+   * @param {"changed" | "static" | "matches" | "gone" | "sound" | "silence"} until
    * @param {object} [options] Fields that are absent have the relay's defaults, docs/reference/api.md.
    * @param {number} [options.timeout] How long to wait, s.
-   * @param {number} [options.for] How long the screen must be unchanged, s.
+   * @param {number} [options.for] How long the screen must be unchanged, or the sound or silence must last, s.
+   * @param {number} [options.threshold] From which level on sound counts, in dB below full scale, -120 to 0.
    * @param {Box} [options.region] The part that counts.
    * @param {Box[]} [options.ignore] Parts that do not count.
    * @param {number} [options.tolerance] How far a colour may be off, 0 to 255.
@@ -83,6 +85,16 @@ export class Screen {
     const answer = await this.relay.call("GET", `${this.path}/wait`, { query, signal });
     if (answer.outcome !== "happened") throw new WaitError(answer);
     return answer;
+  }
+
+  /**
+   * Measures how loud the device's sound is.
+   *
+   * @param {number} [seconds] How long.
+   * @returns {Promise<{ level: number | null, loudest: number | null }>} dB below full scale; `null` for silence.
+   */
+  async soundLevel(seconds = 0.5) {
+    return this.relay.call("GET", `${this.path}/audio/level`, { query: { for: seconds } });
   }
 
   /**

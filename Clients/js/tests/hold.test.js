@@ -54,8 +54,16 @@ test("those that wait are drawn at once when sound ends, and closed when the pic
 
 test("a bounded number waits", () => {
   const { hold, drawn, add } = bench();
-  hold.follow(1e6);
+  hold.follow(1040);
   for (let number = 0; number < 12; number += 1) add(number);
   assert.deepEqual(drawn, [0, 1]);
+  mock.reset();
+});
+
+test("a picture that would wait for ever is drawn at once", () => {
+  const { hold, drawn, add } = bench();
+  hold.follow(1e12);
+  add(0);
+  assert.deepEqual(drawn, [0]);
   mock.reset();
 });

@@ -27,14 +27,20 @@ extension API {
         let wait = try SoundWait(.level(lasting: lasting), of: session)
         // Releases the place when a client leaves, too.
         defer { wait.leave() }
-        let result = try await request.body.consumeWithInboundCloseHandler { _ in
-            await wait.observation(until: limit)
-        } onInboundClosed: {
-            Task { @MediaLoop in wait.leave() }
-        }
-        guard let (observation, since) = result else {
+        let (observation, since): (SoundObservation, Int64)
+        do {
+            (observation, since) = try await request.body.consumeWithInboundCloseHandler { _ in
+                try await wait.observation(until: limit)
+            } onInboundClosed: {
+                Task { @MediaLoop in wait.leave() }
+            }
+        } catch let failure as ScreenWaitFailure {
+            guard case .timedOut = failure else { throw Problem(failure, of: session) }
             let problem = switchboard.broadcast(of: session.device.name)?.sound.problem
-            throw Problem(.noSound, problem ?? "no agent captures the device's sound: is its broadcast running?")
+            throw Problem(
+                .noSound,
+                problem ?? "no agent captured the device's sound for that long: is its broadcast running?"
+            )
         }
         var report = SoundLevelReport()
         report.device = session.device.name
@@ -79,9 +85,9 @@ struct SoundWait: PendingScreenWait {
         )
     }
 
-    /// Returns what was observed, and since when, as a PTS in µs; `nil` if the goal is not reached by `time`.
-    func observation(until time: NIODeadline) async -> (SoundObservation, since: Int64)? {
-        try? await waits.wait(waiter, until: time)
+    /// Returns what was observed, and since when, as a PTS in µs.
+    func observation(until time: NIODeadline) async throws(ScreenWaitFailure) -> (SoundObservation, since: Int64) {
+        try await waits.wait(waiter, until: time)
     }
 
     func end(until time: NIODeadline) async -> ScreenWaitEnd? {

@@ -11,13 +11,20 @@ struct SoundObservationTests {
     /// A packet's duration, µs.
     private static let packet: Int64 = 20_000
 
-    /// Observes packets of 20 ms from 0 on. `nil` stands for one that does not come, because it is silent.
+    /// Observes packets of 20 ms from 0 on. `nil` stands for one that does not come, because it is silent. The last one
+    /// before silence, and before the end, tells it.
     private static func observe(_ goal: SoundObservation.Goal, _ levels: [SoundLevel?]) -> SoundObservation {
         var observation = SoundObservation(goal)
         observation.listens(true, now: 0)
         for (index, level) in levels.enumerated() {
             guard let level else { continue }
-            observation.heard(level, from: Int64(index) * packet, to: Int64(index + 1) * packet)
+            let isLast = index + 1 == levels.count || levels[index + 1] == nil
+            observation.heard(
+                level,
+                from: Int64(index) * packet,
+                to: Int64(index + 1) * packet,
+                tellsSilence: isLast
+            )
         }
         return observation
     }
@@ -50,6 +57,35 @@ struct SoundObservationTests {
         #expect(after.verdict(now: due + 40_000) == .reached(since: 40_000))
     }
 
+    @Test("a silence between two sounds counts if it is long enough, also if it is known only later")
+    func pause() {
+        let goal = SoundObservation.Goal.silence(threshold: Self.threshold, lasting: 300_000)
+        let loud = Self.loud as SoundLevel?
+        let long = Self.observe(goal, [loud] + Array(repeating: nil, count: 15) + [loud, loud])
+        #expect(long.verdict(now: 320_000 + SoundObservation.grace) == .reached(since: 20_000))
+        let short = Self.observe(goal, [loud] + Array(repeating: nil, count: 14) + [loud])
+        #expect(short.verdict(now: 320_000) == .due(620_000 + SoundObservation.grace))
+        // A quiet sound is known to the end of its packets.
+        let quiet = Self.observe(goal, [loud] + Array(repeating: Self.quiet, count: 15) + [loud])
+        #expect(quiet.verdict(now: 340_000 + SoundObservation.grace) == .reached(since: 20_000))
+    }
+
+    @Test("late packets do not count as silence")
+    func stall() {
+        let lasting: Int64 = 100_000
+        let goals: [SoundObservation.Goal] = [
+            .silence(threshold: Self.threshold, lasting: lasting), .level(lasting: lasting),
+        ]
+        for goal in goals {
+            var observation = SoundObservation(goal)
+            observation.listens(true, now: 0)
+            observation.heard(Self.quiet, from: 0, to: 20_000, tellsSilence: false)
+            #expect(observation.verdict(now: 60_000_000) == .open)
+            observation.heard(Self.quiet, from: 20_000, to: 120_000, tellsSilence: false)
+            #expect(observation.verdict(now: 60_000_000) == .reached(since: 0))
+        }
+    }
+
     @Test("all begins anew if nobody captures, unless the goal is reached")
     func deaf() {
         var observation = Self.observe(.silence(threshold: Self.threshold, lasting: 1_000_000), [])
@@ -77,7 +113,7 @@ struct SoundObservationTests {
     @Test("an unknown level counts as loud")
     func unknown() {
         var observation = SoundObservation(.sound(threshold: Self.threshold, lasting: 0))
-        observation.heard(nil, from: 5, to: 6)
+        observation.heard(nil, from: 5, to: 6, tellsSilence: false)
         #expect(observation.verdict(now: 6) == .reached(since: 5))
     }
 }

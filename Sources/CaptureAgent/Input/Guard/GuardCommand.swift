@@ -20,17 +20,14 @@ package enum GuardCommand {
             if getppid() == agent { kill(agent, SIGKILL) }
         }
         let session = mutterSession.map { MutterSession(connection: 3, path: $0) }
-        var hasReleased = false
         let loop = GuardLoop(
             descriptor: STDIN_FILENO,
-            release: { items in
-                hasReleased = true
-                return session?.release(items) ?? release(items)
-            },
+            release: { items in session?.release(items) ?? release(items) },
             endAgent: endsAgent ? endAgent : nil
         )
         loop.run()
-        if hasReleased { session?.settle() }
+        // The agent may have lifted the last finger just before it ended.
+        session?.settle()
     }
 
     /// Releases on the desktop that the environment names, by new devices. A desktop that is gone holds nothing.

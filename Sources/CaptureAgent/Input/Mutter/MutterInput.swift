@@ -126,14 +126,19 @@ package final class MutterInput: InputBackend {
     }
 
     package func close() {
-        if hasTouchscreen {
-            // See MutterSession.settle.
-            try? desktop.finish()
-            MonotonicClock.sleep(MutterSession.settling)
-            try? desktop.finish()
-        }
+        if hasTouchscreen { try? liftAll() }
         desktop.close()
         keyboard?.close()
+    }
+
+    /// Lifts what is down, because nothing else can once the session has ended, and waits until Mutter has handled it:
+    /// ``MutterSession/settle()``. A compositor that hangs gets no more time than for the end of the session.
+    private func liftAll() throws(BusError) {
+        let limit = MutterRemoteDesktop.closeTimeout
+        for finger in touches { try desktop.notify("NotifyTouchUp", timeout: limit, Self.slot(finger)) }
+        try desktop.finish(timeout: limit)
+        MonotonicClock.sleep(MutterSession.settling)
+        try desktop.finish(timeout: limit)
     }
 
     // MARK: - Devices

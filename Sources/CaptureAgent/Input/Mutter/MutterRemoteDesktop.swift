@@ -2,9 +2,9 @@
 /// with a screencast that nobody watches, because places on the screen are places in a stream. Used in one thread.
 final class MutterRemoteDesktop {
     /// The time limit of every call, in ns.
-    private static let callTimeout: UInt64 = .milliseconds(5_000)
+    static let callTimeout: UInt64 = .milliseconds(5_000)
     /// The time limit of calls that only clean up, in ns.
-    private static let closeTimeout: UInt64 = .milliseconds(500)
+    static let closeTimeout: UInt64 = .milliseconds(500)
 
     private static let service = "org.gnome.Mutter.RemoteDesktop"
     private static let remoteDesktop = BusTarget(
@@ -61,21 +61,24 @@ final class MutterRemoteDesktop {
 
     /// Calls a method of the session, such as NotifyPointerButton.
     ///
-    /// - Parameter onStream: Whether the stream is the first argument.
+    /// - Parameters:
+    ///   - onStream: Whether the stream is the first argument.
+    ///   - timeout: In ns.
     func notify(
         _ method: String,
         onStream: Bool = false,
+        timeout: UInt64 = MutterRemoteDesktop.callTimeout,
         _ arguments: (BusMessage) throws(BusError) -> Void
     ) throws(BusError) {
-        _ = try bus.call(session, method, timeout: Self.callTimeout) { message throws(BusError) in
+        _ = try bus.call(session, method, timeout: timeout) { message throws(BusError) in
             if onStream { try message.append(stream) }
             try arguments(message)
         }
     }
 
     /// Waits until the compositor has handled what came before, and throws if it has closed the session.
-    func finish() throws(BusError) {
-        _ = try bus.stringProperty(session, "SessionId", timeout: Self.callTimeout)
+    func finish(timeout: UInt64 = MutterRemoteDesktop.callTimeout) throws(BusError) {
+        _ = try bus.stringProperty(session, "SessionId", timeout: timeout)
         _ = bus.waitUntil(orAny: [], until: MonotonicClock.now) { isClosed }
         if isClosed { throw .refused(name: "", message: "the desktop has ended the session") }
     }

@@ -19,6 +19,8 @@ struct PipeWireFrameReader {
         self.sink = sink
         lender = BufferLender(wake: wake)
         pointer = drawsPointer ? PipeWirePointer() : nil
+        // Nothing is known of it before the first buffer.
+        sink.pointerMoved(to: nil)
     }
 
     mutating func formatChanged(to format: PipeWireFormat) {

@@ -3,7 +3,8 @@ package import Media
 
 /// What a caller that waits for a session's sound has learnt of it. A pure value; times are PTS, in µs.
 ///
-/// What has not come ``grace`` after its time is silence.
+/// The last packet before a silence has the flag for it. Without any packet, silence is certain ``grace`` after its
+/// time.
 package struct SoundObservation: Sendable {
     package enum Goal: Sendable, Equatable {
         /// Sound of at least `threshold` lasts for a time.
@@ -33,6 +34,8 @@ package struct SoundObservation: Sendable {
     private var begin: Int64?
     /// Where the last loud packet since then ends.
     private var end: Int64?
+    /// The end of the last packet, if more must follow; `nil` in silence.
+    private var knownEnd: Int64?
     /// The sum of the mean squares since then, each by its time in µs.
     private var energy = 0.0
     /// The loudest packet since then; `nil` before the first.
@@ -54,17 +57,22 @@ package struct SoundObservation: Sendable {
 
     /// Takes a packet.
     ///
-    /// - Parameter level: `nil` if the agent does not say it, which counts as loud.
-    package mutating func heard(_ level: SoundLevel?, from start: Int64, to stop: Int64) {
-        if case .reached = verdict(now: start) { return }
+    /// - Parameters:
+    ///   - level: `nil` if the agent does not say it, which counts as loud.
+    ///   - tellsSilence: Whether it has the flag for silence, which lasts until the next packet.
+    package mutating func heard(_ level: SoundLevel?, from start: Int64, to stop: Int64, tellsSilence: Bool) {
+        knownEnd = tellsSilence ? nil : stop
         let level = level ?? SoundLevel(decibels: 0)
         switch goal {
         case .sound(let threshold, _):
+            if case .reached = verdict(now: start) { return }
             guard level >= threshold else { return begin = nil }
             if begin == nil || start > (end ?? start) &+ Self.seam { begin = start }
             end = stop
-        case .silence(let threshold, _):
-            if level >= threshold { begin = begin.map { max($0, stop) } }
+        case .silence(let threshold, let lasting):
+            // Times increase: what was silent long enough before the packet stays so.
+            guard level >= threshold, let begin, start < begin &+ lasting else { return }
+            self.begin = max(begin, stop)
         case .level(let lasting):
             guard let begin else { return }
             let share = min(stop, begin &+ lasting) - max(start, begin)
@@ -79,7 +87,9 @@ package struct SoundObservation: Sendable {
         switch goal {
         case .sound(_, let lasting): return (end ?? begin) - begin >= lasting ? .reached(since: begin) : .open
         case .silence(_, let lasting), .level(let lasting):
-            let due = begin &+ lasting &+ Self.grace
+            let end = begin &+ lasting
+            if let knownEnd { return knownEnd >= end ? .reached(since: begin) : .open }
+            let due = end &+ Self.grace
             return now >= due ? .reached(since: begin) : .due(due)
         }
     }

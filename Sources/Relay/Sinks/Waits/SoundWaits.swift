@@ -52,7 +52,12 @@ final class SoundWaits: Sink {
         guard let packet = unit.bytes.read({ OpusPacket($0) }) else { return }
         let now = clock()
         for waiter in entries.keys {
-            entries[waiter]?.observation.heard(unit.header.level, from: unit.pts, to: unit.pts &+ packet.microseconds)
+            entries[waiter]?.observation.heard(
+                unit.header.level,
+                from: unit.pts,
+                to: unit.pts &+ packet.microseconds,
+                tellsSilence: unit.header.flags.contains(.silence)
+            )
             if case .reached = entries[waiter]?.observation.verdict(now: now) { entries[waiter]?.news.resume(with: ()) }
         }
     }
