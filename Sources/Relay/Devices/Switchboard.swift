@@ -472,7 +472,10 @@ final class Switchboard: AgentLinkOwner {
     }
 
     private func soundChanged(to tracks: [MediaTrack], of device: String) {
-        for session in sessions.sessions(of: device) { session.stream.soundChanged(to: tracks) }
+        for session in sessions.sessions(of: device) {
+            session.stream.soundChanged(to: tracks)
+            session.soundWaits.captureChanged()
+        }
     }
 
     private func supervisor(of agent: AgentIdentity) -> AgentSupervisor? { broadcasts[agent.device]?.agent(agent.role) }

@@ -46,13 +46,10 @@ package struct SoundObservation: Sendable {
     /// Records whether an agent captures the sound. If not, all begins anew.
     package mutating func listens(_ isListening: Bool, now: Int64) {
         if case .reached = verdict(now: now) { return }
-        if !isListening {
-            self = Self(goal)
-        } else if begin == nil, case .sound = goal {
-            return
-        } else {
-            begin = begin ?? now
-        }
+        guard isListening else { return self = Self(goal) }
+        // Sound begins with a packet.
+        if case .sound = goal { return }
+        begin = begin ?? now
     }
 
     /// Takes a packet.

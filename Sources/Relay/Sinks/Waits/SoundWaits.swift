@@ -16,9 +16,6 @@ final class SoundWaits: Sink {
         init(_ goal: SoundObservation.Goal) { observation = SoundObservation(goal) }
     }
 
-    /// How often it is looked whether an agent captures.
-    private static let lookInterval = TimeAmount.milliseconds(100)
-
     /// How many callers may wait at once.
     var maximum: Int
     /// Returns whether an agent captures the device's sound now.
@@ -43,9 +40,16 @@ final class SoundWaits: Sink {
         case .unit(let unit): if !unit.isVideo { heard(unit) }
         case .end:
             ended = true
-            for entry in entries.values { entry.news.resume(with: ()) }
+            wake()
         case .feed, .sourceLost, .tracks: break
         }
+    }
+
+    /// Has all callers look again whether an agent captures.
+    func captureChanged() { wake() }
+
+    private func wake() {
+        for entry in entries.values { entry.news.resume(with: ()) }
     }
 
     private func heard(_ unit: MediaUnit) {
@@ -85,14 +89,14 @@ final class SoundWaits: Sink {
             let now = clock()
             entries[waiter]?.observation.listens(isCaptured(), now: now)
             guard let entry = entries[waiter] else { throw .abandoned }
-            let left: TimeAmount
+            let due: NIODeadline
             switch entry.observation.verdict(now: now) {
             case .reached(let since): return (entry.observation, since)
-            case .due(let time): left = min(.microseconds(time - now), Self.lookInterval)
-            case .open: left = Self.lookInterval
+            case .due(let time): due = min(deadline, .now() + .microseconds(time - now))
+            case .open: due = deadline
             }
             guard .now() < deadline else { throw .timedOut }
-            await entry.news.wait(until: min(deadline, .now() + left))
+            await entry.news.wait(until: due)
         }
     }
 
