@@ -7,12 +7,6 @@ import SystemPackage
 
 /// The destination of a watched session.
 protocol Recording: Sendable {
-    /// Adds the session's next unit.
-    ///
-    /// - Parameter sound: The stream's audio tracks.
-    /// - Returns: `false` if the recording takes no more.
-    func append(_ unit: AccessUnit, sound: [MediaTrack]) throws(CommandError) -> Bool
-
     /// Returns how long to wait until the recording has its full length; `nil` if it has, or if nothing has arrived.
     func remaining(of duration: Duration) -> Duration?
 
@@ -23,10 +17,19 @@ protocol Recording: Sendable {
     var summary: String { get }
 }
 
+/// The destination of a session's pictures.
+protocol PictureRecording: Recording {
+    /// Adds the session's next unit.
+    ///
+    /// - Parameter sound: The stream's audio tracks.
+    /// - Returns: `false` if the recording takes no more.
+    func append(_ unit: AccessUnit, sound: [MediaTrack]) throws(CommandError) -> Bool
+}
+
 /// A recording of a session's pictures and sound as an MP4 file.
 ///
 /// The file can be played however the recording ends, because it only contains complete pictures.
-final class MovieRecording: Recording {
+final class MovieRecording: PictureRecording {
     private struct State {
         var movie: MP4Recording
         var clock = RecordingClock()
@@ -146,10 +149,10 @@ final class MovieRecording: Recording {
     }
 }
 
-/// A recording of a session's pictures as a bare Annex B byte stream, to a file or a pipe.
+/// A recording of a session's pictures as a bare Annex B byte stream, or of other pieces of bytes, to a file or a pipe.
 ///
-/// It only contains complete pictures, unless a reader takes a part of one and leaves.
-final class StreamRecording: Recording {
+/// It only contains whole pieces, unless a reader takes a part of one and leaves.
+final class StreamRecording: PictureRecording {
     private struct Figures {
         var bytes = 0
         var first: NIODeadline?
@@ -173,10 +176,16 @@ final class StreamRecording: Recording {
 
     deinit { if file != .standardOutput { try? file.close() } }
 
-    /// Writes `picture`. The recording ends cleanly if the output's reader leaves. A reader that takes nothing blocks
-    /// it until the task is cancelled.
     func append(_ picture: AccessUnit, sound: [MediaTrack]) throws(CommandError) -> Bool {
-        var left = picture.bytes[...]
+        try append(picture.bytes)
+    }
+
+    /// Writes a piece. The recording ends cleanly if the output's reader leaves. A reader that takes nothing blocks it
+    /// until the task is cancelled.
+    ///
+    /// - Returns: `false` if the recording takes no more.
+    func append(_ piece: [UInt8]) throws(CommandError) -> Bool {
+        var left = piece[...]
         do {
             while !left.isEmpty {
                 guard waitUntilWritable() else { return false }
@@ -186,18 +195,24 @@ final class StreamRecording: Recording {
         } catch Errno.brokenPipe {
             return false
         } catch {
-            // Removes the incomplete picture. Standard output is not truncated, because it may be a file that others
+            // Removes the incomplete piece. Standard output is not truncated, because it may be a file that others
             // have written to.
             if file != .standardOutput { try? file.resize(to: Int64(figures.withLock { $0.bytes })) }
             throw .failed("cannot write \(name): \(error)")
         }
         figures.withLock { figures in
             let now = NIODeadline.now()
-            figures.bytes += picture.bytes.count
+            figures.bytes += piece.count
             figures.first = figures.first ?? now
             figures.last = now
         }
         return true
+    }
+
+    /// Whether the output takes bytes now.
+    var isWritable: Bool {
+        var place = pollfd(fd: file.rawValue, events: Int16(POLLOUT), revents: 0)
+        return poll(&place, 1, 0) == 1
     }
 
     /// Returns `false` if the task is cancelled before.
@@ -216,7 +231,7 @@ final class StreamRecording: Recording {
 
     var summary: String {
         figures.withLock { figures in
-            guard let first = figures.first, let last = figures.last else { return "\(name): no pictures arrived" }
+            guard let first = figures.first, let last = figures.last else { return "\(name): nothing arrived" }
             let seconds = Double((last - first).nanoseconds) / 1e9
             var line = "\(name): \(figures.bytes) bytes in \(Summary.decimal(seconds)) s"
             if seconds > 0 { line += ", \(Summary.decimal(Double(figures.bytes) * 8e-6 / seconds, places: 2)) Mbit/s" }

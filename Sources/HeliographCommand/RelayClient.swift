@@ -167,6 +167,23 @@ struct RelayClient: Sendable {
         }
     }
 
+    /// Passes the pages of a session's sound to `consume`, until the stream ends or `consume` returns `false`.
+    ///
+    /// - Throws: ``CommandError``, also if the stream is cut off or has another format.
+    func sound(of session: UInt32, to consume: (OggPage) throws -> Bool) async throws {
+        let response = try await stream(Routes.streamOgg, NoArguments(), at: .session(session))
+        var reader = OggPageReader()
+        try await unbroken("broke the sound off") {
+            do {
+                for try await bytes in response.body {
+                    guard try reader.append(bytes.readableBytesView).allSatisfy(consume) else { return }
+                }
+            } catch let error as OggPageReader.Failure {
+                throw CommandError.failed("the relay's sound cannot be recorded: \(error)")
+            }
+        }
+    }
+
     /// Passes events to `consume`, until the relay ends the stream or `consume` returns `false`.
     ///
     /// - Parameter id: The event after which to begin; `nil` for none. Becomes the last one that the relay has named.

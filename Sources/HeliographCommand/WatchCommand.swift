@@ -16,7 +16,8 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Writes a session to a file, until Ctrl-C.",
         discussion: """
-            The file's name says how: .mp4 is a movie, .h264 and .h265 the bare stream, .jpg and .png one picture.
+            The file's name says how: .mp4 is a movie, .h264 and .h265 the bare stream, .ogg and .opus the sound, .jpg
+            and .png one picture.
             Without a session, and with new, it starts a session of its own and stops it at the end. A --device alone means
             the session that the device's viewers share, which the relay may start for you.
               heliograph watch door --output door.mp4 --duration 20
@@ -42,6 +43,11 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ends after this time.", valueName: "s"))
     var duration: Double?
 
+    @Flag(help: "Only the sound, as Opus in Ogg. A file's name says it by .ogg or .opus.")
+    var audioOnly = false
+
+    private var target: WatchOutput? { WatchOutput(path: output, isAudioOnly: audioOnly) }
+
     private var isOwn: Bool { selector.session == Self.own || selector.isEmpty }
 
     func validate() throws {
@@ -55,10 +61,13 @@ struct WatchCommand: AsyncParsableCommand {
                 throw ValidationError("--codec and --encoder are for a session of the command's own: give new.")
             }
         }
-        guard let target = WatchOutput(path: output) else {
+        guard let target else {
             throw ValidationError(
                 "Cannot tell the format from '\(output)': use \(WatchOutput.allowed), or -."
             )
+        }
+        guard !audioOnly || target.isSound else {
+            throw ValidationError("--audio-only is for .ogg, .opus or -, not for '\(output)'.")
         }
         if case .picture = target, duration != nil { throw ValidationError("--duration is not for pictures") }
         if let duration, !(duration > 0 && duration <= 1e6) { throw ValidationError("--duration is 0 to 1000000 s") }
@@ -93,7 +102,7 @@ struct WatchCommand: AsyncParsableCommand {
         var start = SessionStart()
         start.device = selector.device
         start.session.label = "heliograph watch"
-        start.session.codec = codec ?? WatchOutput(path: output)?.codec ?? .h264
+        start.session.codec = codec ?? target?.codec ?? .h264
         start.session.encoder = encoder ?? SessionRequest.automaticEncoder
         start.session.ttl = Self.sessionTTL
         return start
@@ -107,7 +116,7 @@ struct WatchCommand: AsyncParsableCommand {
                 "session \(session.id) has a codec that this release does not know: \(session.codec)"
             )
         }
-        switch WatchOutput(path: output) {
+        switch target {
         case .stream(let wanted):
             guard wanted == nil || wanted == codec else {
                 throw CommandError.failed(
@@ -116,13 +125,18 @@ struct WatchCommand: AsyncParsableCommand {
             }
             var query = StreamQuery()
             query.audio = false
-            try await record(session.id, query, client, by: StreamRecording(path: output), until: signals)
+            try await record(session, query, client, by: StreamRecording(path: output), until: signals)
         case .movie:
             let recording = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: duration)
             var query = StreamQuery()
             // Begins with a current picture.
             query.join = .live
-            try await record(session.id, query, client, by: recording, until: signals)
+            try await record(session, query, client, by: recording, until: signals)
+        case .sound:
+            let recording = try SoundRecording(path: output, duration: duration)
+            try await record(by: recording, until: signals) {
+                try await client.sound(of: session.id) { try recording.append($0) }
+            }
         case .picture(let format):
             // The command's own session has no picture yet. If none arrives, the snapshot's error says why.
             if isOwn {
@@ -136,20 +150,30 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    /// Records a stream of MP4 fragments until it ends, the time is up, the output's reader leaves, or a signal
-    /// arrives. Fragments show where each picture ends.
+    /// Records a stream of MP4 fragments, which show where each picture ends.
     private func record(
-        _ session: UInt32,
+        _ session: SessionReport,
         _ query: StreamQuery,
         _ client: RelayClient,
-        by recording: some Recording,
+        by recording: some PictureRecording,
         until signals: UnixSignalsSequence
+    ) async throws {
+        try await record(by: recording, until: signals) {
+            try await client.units(of: session.id, query) { try recording.append($0, sound: $1) }
+        }
+    }
+
+    /// Records until `receive` returns, the time is up, or a signal arrives.
+    private func record(
+        by recording: some Recording,
+        until signals: UnixSignalsSequence,
+        receive: @escaping @Sendable () async throws -> Void
     ) async throws {
         let duration = duration
         let outcome: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup { group in
-                group.addTask { try await client.units(of: session, query) { try recording.append($0, sound: $1) } }
+                group.addTask(operation: receive)
                 group.addTask {
                     for await _ in signals { return }
                 }

@@ -5,13 +5,16 @@ enum WatchOutput {
     /// The bare byte stream with this codec; `nil` for the session's codec.
     case stream(Codec?)
     case movie
+    /// The sound alone.
+    case sound
     case picture(Snapshot.Format)
 
-    static let allowed = ".mp4, .h264, .h265, .jpg or .png"
+    static let allowed = ".mp4, .h264, .h265, .ogg, .opus, .jpg or .png"
 
-    init?(path: String) {
+    /// - Parameter isAudioOnly: Whether standard output gets the sound.
+    init?(path: String, isAudioOnly: Bool) {
         guard path != "-" else {
-            self = .stream(nil)
+            self = isAudioOnly ? .sound : .stream(nil)
             return
         }
         if let format = Snapshot.Format(path: path) {
@@ -20,10 +23,15 @@ enum WatchOutput {
         }
         switch path.fileExtension {
         case "mp4": self = .movie
+        case "ogg", "opus": self = .sound
         case "h264", "264": self = .stream(.h264)
         case "h265", "265", "hevc": self = .stream(.h265)
         default: return nil
         }
+    }
+
+    var isSound: Bool {
+        if case .sound = self { true } else { false }
     }
 
     /// The codec that the file's name asks for.

@@ -17,8 +17,8 @@ package enum PackagingError: Error, Equatable, Sendable {
     case noParameterSets
     /// The keyframe's sequence parameter set cannot be read. Only a keyframe can follow.
     case damagedParameterSet(BitstreamError)
-    /// A parameter set, the number of sets, or the picture exceeds the format's limits, or the picture has too many NAL
-    /// units. Only a keyframe can follow.
+    /// A parameter set, the number of sets, or the unit exceeds the format's limits, or a picture has too many NAL
+    /// units. Of pictures, only a keyframe can follow.
     case tooLarge
     /// A picture other than a keyframe changes parameter sets that the format stores outside pictures. Only a keyframe
     /// can follow.

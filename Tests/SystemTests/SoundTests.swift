@@ -125,7 +125,7 @@ extension SystemTests {
 
         @Test(
             "a tone arrives whole between silences, and nothing is captured before and after",
-            arguments: ["mp4", "ts"]
+            arguments: ["mp4", "ogg"]
         )
         func tone(container: String) async throws {
             try await Self.with(["--audio", "virtual"]) { place in
@@ -234,6 +234,38 @@ extension SystemTests {
                 _ = try await eventually("the end of the capture") {
                     try await place.audio()["agent"] is NSNull ? true : nil
                 }
+            }
+        }
+
+        @Test("the command writes the sound alone, as long as asked, to a file and a pipe")
+        func command() async throws {
+            try await Self.with(["--audio", "virtual"]) { place in
+                let player = try place.play()
+                defer {
+                    player.terminate()
+                    player.waitUntilExit()
+                }
+                let file = place.desktop.directory.appendingPathComponent("home/sound.ogg")
+                let relay = "http://127.0.0.1:\(place.relay.httpPort)"
+                let arguments = ["watch", "sound", "--duration", "2", "--output"]
+                let said = try await inThread {
+                    try Programs.run(
+                        Programs.product("heliograph"),
+                        arguments + [file.path],
+                        environment: ["HELIOGRAPH_RELAY": relay]
+                    )
+                }
+                #expect(said.status == 0, "\(said)")
+                let parts = try Self.heard(in: file).parts
+                #expect((99...101).contains(parts.count) && parts.count { $0.level > 0.3 } > 50, "\(parts.count)")
+                let piped = try await inThread {
+                    try Programs.run(
+                        Programs.product("heliograph"),
+                        arguments + ["-", "--audio-only"],
+                        environment: ["HELIOGRAPH_RELAY": relay]
+                    )
+                }
+                #expect(piped.status == 0 && piped.output.hasPrefix("OggS"), "\(piped.errors)")
             }
         }
 

@@ -7,9 +7,10 @@ import Wire
 ///
 /// While a sink is idle, PipeWire's thread sleeps.
 final class SoundCapture: @unchecked Sendable {
-    // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock.
+    // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock. Its thread for data
+    // reads the stream, which `pw_stream_destroy` takes away from it first.
 
-    /// What it hands over, in PipeWire's thread.
+    /// What it hands over, in PipeWire's threads.
     struct Handler: Sendable {
         /// Samples (left and right in turn), and when the first one was captured, in monotonic ns.
         var samples: @Sendable ([Float], UInt64) -> Void
@@ -83,7 +84,7 @@ final class SoundCapture: @unchecked Sendable {
     private func connect(latency: Int) -> String? {
         var properties = [
             PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Capture", PW_KEY_NODE_NAME: "heliograph-audio",
-            PW_KEY_NODE_LATENCY: "\(latency)/\(SoundSamples.rate)",
+            PW_KEY_NODE_LATENCY: "\(Self.quantum(for: latency))/\(SoundSamples.rate)",
         ]
         if target.isSink {
             properties[PW_KEY_STREAM_CAPTURE_SINK] = "true"
@@ -95,7 +96,9 @@ final class SoundCapture: @unchecked Sendable {
         stream = pw_stream_new(connection.core, "heliograph-audio", pw_properties_new_string(text))
         guard let stream else { return "no stream (\(String(cString: strerror(errno))))" }
         pw_stream_add_listener(stream, hook, soundStreamEvents, Unmanaged.passUnretained(self).toOpaque())
+        // Samples are handled in the thread for data, because waking another one costs as much as encoding.
         var flags = PW_STREAM_FLAG_MAP_BUFFERS.rawValue | PW_STREAM_FLAG_AUTOCONNECT.rawValue
+        flags |= PW_STREAM_FLAG_RT_PROCESS.rawValue
         // A named node is never replaced by another one.
         if target.serial != nil { flags |= PW_STREAM_FLAG_DONT_RECONNECT.rawValue }
         let result = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
@@ -103,6 +106,15 @@ final class SoundCapture: @unchecked Sendable {
             return pw_stream_connect(stream, SPA_DIRECTION_INPUT, UInt32.max, pw_stream_flags(flags), &offers, 1)
         }
         return result < 0 ? "no connection (\(String(cString: strerror(-result))))" : nil
+    }
+
+    /// Returns the graph's step for packets of this many samples: the next power of two, because PipeWire takes the
+    /// power below what is asked. A sink's samples come before they are played, so a step longer than a packet makes
+    /// nothing later.
+    private static func quantum(for samples: Int) -> Int {
+        var quantum = 1
+        while quantum < samples { quantum *= 2 }
+        return quantum
     }
 
     private func end(_ error: SourceError) {
@@ -127,6 +139,7 @@ final class SoundCapture: @unchecked Sendable {
         }
     }
 
+    /// Runs in the thread for data.
     fileprivate func process() {
         guard let stream else { return }
         var (values, last): ([Float], Int) = ([], 0)

@@ -38,7 +38,7 @@ package struct DesktopDiagnosis {
             findings.append(consent)
         }
         return findings + [screenshots] + EncoderDiagnosis().findings() + [state, InputDiagnosis.finding(input)]
-            + GamepadDiagnosis.findings()
+            + GamepadDiagnosis.findings() + [SoundDiagnosis.finding()].compactMap(\.self)
     }
 
     private var pipeWire: Finding {

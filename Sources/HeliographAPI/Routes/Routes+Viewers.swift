@@ -1,7 +1,7 @@
 extension Routes {
     static let viewers = [
-        streamH264.route, streamH265.route, streamTS.route, streamMP4.route, streamMJPEG.route, takeJPEG.route,
-        takePNG.route, watchOverWebSocket.route,
+        streamH264.route, streamH265.route, streamTS.route, streamMP4.route, streamOgg.route, streamMJPEG.route,
+        takeJPEG.route, takePNG.route, watchOverWebSocket.route,
     ]
 
     package static let streamH264 = stream(
@@ -57,6 +57,24 @@ extension Routes {
             $0.ownProblems = [.noRoom]
             adjust(&$0)
         }
+    }
+
+    package static let streamOgg = Call<NoArguments, Bytes>(
+        "streamOgg",
+        "/v1/sessions/{id}/stream.ogg",
+        alias: "/screencapture/{id}/stream.ogg",
+        for: .viewer,
+        .viewers,
+        "Listens to the device's sound alone, as Opus in Ogg.",
+        """
+        It lasts until the session or the client ends it; the connection ends with it. No picture is encoded for it. While \
+        nothing plays, it has silence.
+        """,
+        answer: .stream("audio/ogg")
+    ) {
+        $0.refusesBody = true
+        $0.isOfDevice = true
+        $0.ownProblems = [.noRoom, .init([.noSound], "The device's `audio` is off.")]
     }
 
     package static let streamMJPEG = Call<MotionJPEGQuery, Bytes>(

@@ -65,6 +65,11 @@ package struct ByteWriter {
         withUnsafeBytes(of: integer.bigEndian) { put($0) }
     }
 
+    /// Writes the integer's bytes, lowest first.
+    package mutating func put(littleEndian integer: some FixedWidthInteger) {
+        withUnsafeBytes(of: integer.littleEndian) { put($0) }
+    }
+
     package mutating func put(_ bytes: [UInt8]) { bytes.withUnsafeBytes { put($0) } }
 
     package mutating func put(_ bytes: ByteReader) { put(bytes.remaining) }

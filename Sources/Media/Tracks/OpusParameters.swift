@@ -9,6 +9,12 @@ package struct OpusParameters: Sendable, Hashable {
     /// The number of samples at the start that a player must discard.
     package let preSkip: UInt16
 
+    /// Returns how many samples a time in µs has.
+    package static func samples(of microseconds: Int64) -> Int64 {
+        let (periods, rest) = microseconds.quotientAndRemainder(dividingBy: 125)
+        return periods &* 6 &+ (rest &* 6 &+ 62) / 125
+    }
+
     /// - Returns: `nil` unless there are one or two channels.
     package init?(channels: UInt8, preSkip: UInt16) {
         guard (1...2).contains(channels) else { return nil }

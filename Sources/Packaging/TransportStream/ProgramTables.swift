@@ -38,7 +38,7 @@ struct ProgramTables {
         section.append(bigEndian: number)
         section += [0xC1, 0, 0]  // version 0, in force; section 0 of 0
         section += content
-        section.append(bigEndian: CRC32.checksum(section))
+        section.append(bigEndian: CRC32.checksum(section, initial: .max))
         let filling = TransportPacket.bodySize - 1 - section.count
         return [0] + section + repeatElement(TransportPacket.padding, count: max(0, filling))
     }

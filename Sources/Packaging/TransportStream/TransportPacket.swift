@@ -27,17 +27,3 @@ enum TransportPacket {
         bytes.put(content.rawValue << 4 | continuity)
     }
 }
-
-/// The checksum of program tables (ISO/IEC 13818-1, annex A): polynomial 0x04C11DB7, initial value all ones, bits not
-/// reflected.
-enum CRC32 {
-    private static let table: [UInt32] = (0..<256).map { (index: UInt32) in
-        (0..<8).reduce(index << 24) { crc, _ in
-            crc & 0x8000_0000 != 0 ? crc << 1 ^ 0x04C1_1DB7 : crc << 1
-        }
-    }
-
-    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        bytes.reduce(0xFFFF_FFFF) { $0 << 8 ^ (table[at: Int(clamping: $0 >> 24 ^ UInt32(clamping: $1))] ?? 0) }
-    }
-}

@@ -52,6 +52,14 @@ extension API {
     }
 }
 
+extension Session {
+    /// Refuses a call that needs the device's sound if that is off.
+    func requireSound() throws(Problem) {
+        guard device.sound == .off else { return }
+        throw Problem(.noSound, "the sound of device \(device.name) is off: set its audio")
+    }
+}
+
 /// A wait for sound, or for its level, by the levels of its packets.
 @MediaLoop
 struct SoundWait: PendingScreenWait {
@@ -61,9 +69,7 @@ struct SoundWait: PendingScreenWait {
     private let epoch: UInt64
 
     init(_ goal: SoundObservation.Goal, of session: Session) throws(Problem) {
-        guard session.device.sound != .off else {
-            throw Problem(.noSound, "the sound of device \(session.device.name) is off: set its audio")
-        }
+        try session.requireSound()
         (waits, epoch) = (session.soundWaits, session.epoch)
         do throws(ScreenWaitFailure) {
             waiter = try waits.join(goal)

@@ -23,6 +23,13 @@ extension API {
                 )
             }
         }
+        routes.respond(to: Routes.streamOgg) { _, request, context in
+            let session = try await watchedSession(request, context)
+            try await session.requireSound()
+            return try await stream(of: session, type: OggViewer.mediaType, to: request, context) {
+                session.makeOggViewer(on: $0)
+            }
+        }
     }
 
     /// Streams a session as Annex B.

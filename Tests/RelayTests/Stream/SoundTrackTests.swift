@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import NIOCore
+import Packaging
 import Relay
 import RelayTestSupport
 import TestSupport
@@ -49,6 +50,51 @@ struct SoundTrackTests {
             // Silence comes before the sound, which begins later than the pictures.
             let packets = try #require(found["opus"])
             #expect(found["h264"] == 30 && packets >= sound.packets.count && found.count == 2, "\(found)")
+        }
+    }
+
+    @Test("is listened to alone, in Ogg, with silence where none comes, and its end")
+    func alone() async throws {
+        let sound = try OpusSource(seconds: 1, track: 1, scratch: Scratch())
+        try await RunningRelay.run {
+            $0.devices[0].sound = .desktop
+        } _: { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(.tracks(DeviceTracks([sound.track])))
+            let client = try await ByteClient(port: relay.ports.http)
+            let request = "GET /screencapture/\(session.id)/stream.ogg HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            try await client.send(Array(request.utf8))
+            try await relay.waitForViewers(1, of: session.id)
+            // The sound begins 0.5 s later.
+            let begin = Int64(NIODeadline.now().uptimeNanoseconds / 1000) + 500_000
+            try await link.send(sound.units(from: begin), session: 0)
+            try await Task.sleep(for: .seconds(3))
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            let response = try await client.readToEnd()
+            var body = try #require(ChunkedBody(response))
+            var reader = OggPageReader()
+            let pages = try reader.append(body.read())
+            #expect(pages.first?.flags == .beginning && pages.last?.flags == .end)
+            #expect(pages.map(\.sequence) == Array(0..<UInt32(pages.count)))
+            // Each packet has its page, and silence comes before and after them.
+            let whole = sound.packets.filter { packet in
+                pages.contains { $0.bytes.suffix(packet.count).elementsEqual(packet) }
+            }
+            #expect(whole.count == sound.packets.count)
+            let length = try #require(pages.last).position
+            #expect(length > 48_000 * 2, "\(length)")
+            let positions = pages.map(\.position)
+            #expect(positions == positions.sorted())
+        }
+    }
+
+    @Test("cannot be listened to if it is off")
+    func off() async throws {
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession()
+            let response = try await relay.get("/screencapture/\(session.id)/stream.ogg")
+            #expect(response.status == 409 && response.code == "no_sound")
         }
     }
 

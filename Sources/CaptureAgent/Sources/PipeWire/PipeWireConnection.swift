@@ -30,6 +30,8 @@ package final class PipeWireConnection: @unchecked Sendable {
         var observer: (@Sendable (SourceError) -> Void)?
         /// The number of the last request that the daemon has answered.
         var answered: Int32 = -1
+        /// The fewest samples that the daemon's graph handles at once; `nil` if it does not say.
+        var leastQuantum: Int?
     }
 
     init(to remote: Remote) throws(SourceError) {
@@ -73,6 +75,9 @@ package final class PipeWireConnection: @unchecked Sendable {
         try waitForAnswer(to: question, timeout: Self.answerTimeout)
         return withLock { listing.globals }
     }
+
+    /// The fewest samples that the daemon's graph handles at once, known after ``globals()``; `nil` if it does not say.
+    var leastQuantum: Int? { state.withLock { $0.leastQuantum } }
 
     /// Waits until the daemon has handled all earlier requests, unless it is gone or hangs.
     ///
@@ -167,6 +172,11 @@ package final class PipeWireConnection: @unchecked Sendable {
         observer?(error)
     }
 
+    fileprivate func introduced(_ info: pw_core_info) {
+        guard let text = info.props.flatMap({ spa_dict_lookup($0, "default.clock.min-quantum") }) else { return }
+        state.update { $0.leastQuantum = Int(String(cString: text)) }
+    }
+
     fileprivate func answered(_ question: Int32) {
         state.update { $0.answered = question }
     }
@@ -177,6 +187,10 @@ package final class PipeWireConnection: @unchecked Sendable {
 nonisolated(unsafe) private let pipeWireCoreEvents: UnsafePointer<pw_core_events> = {
     var events = pw_core_events()
     events.version = UInt32(PW_VERSION_CORE_EVENTS)
+    events.info = { data, info in
+        guard let data, let info else { return }
+        connection(data).introduced(info.pointee)
+    }
     events.error = { data, id, _, result, message in
         let text = message.map { String(cString: $0) } ?? String(cString: strerror(-result))
         data.map(connection)?.failed(id: id, message: text)
