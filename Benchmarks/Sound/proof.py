@@ -10,8 +10,9 @@ from latency import prove_latency
 from proving import choose, run_all
 from sine import prove_kills, prove_sine
 from skew import prove_skew
+from speech import prove_speech
 
-PROOFS = ["sine", "kills", "skew", "latency", "cost", "rest"]
+PROOFS = ["sine", "kills", "skew", "latency", "speech", "cost", "rest"]
 
 
 def main():
@@ -28,6 +29,7 @@ def main():
         "kills": [lambda: prove_kills(programs, options.count)],
         "skew": [functools.partial(prove_skew, kind, programs, options.minutes) for kind in ("sway", "mutter")],
         "latency": [lambda: prove_latency(programs)],
+        "speech": [lambda: prove_speech(programs)],
         "cost": [lambda: prove_cost(programs)],
         "rest": [lambda: prove_rest(programs, options.devices)],
     }

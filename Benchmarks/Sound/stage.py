@@ -27,12 +27,14 @@ SOUND, SOUND_HEAD = 3, 28
 class Stage(Scene):
     """A desktop, or only PipeWire with the kind ``none``, whose sink is captured. Use it as a context."""
 
-    def __init__(self, kind, programs, arguments=(), size=(640, 360), fallback="none", devices=()):
+    def __init__(self, kind, programs, arguments=(), size=(640, 360), fallback="none", devices=(), has_keys=False):
         """
         :param devices: Devices of slow test patterns with virtual sinks, instead of the one device with the captured sink.
+        :param has_keys: Whether the relay wants keys, so that root may act.
         """
         super().__init__(kind, programs, size)
         self._more, self._fallback, self._devices = list(arguments), fallback, list(devices)
+        self._has_keys = has_keys
         self._players = []
 
     def _start(self):
@@ -46,6 +48,8 @@ class Stage(Scene):
         tools = [self.tool(name) for name in ("beep", "counter-client")]
         self.desktop("stage", self._programs / "capture-agent", self._programs / "heliograph-relay", *tools)
         self.make_sink()
+        if self._has_keys:
+            self._make_keys()
         self.start_relay()
         if not self._devices:
             self.caller.call("POST", f"{DEVICE}/broadcast/start", {"timeout": 30})
@@ -60,6 +64,8 @@ class Stage(Scene):
         source = SOURCES.get(self.kind, "test-pattern")
         words = [DESKTOP, "exec", self.directory, "heliograph-relay", "--http", "127.0.0.1:0", "--ports-file", file]
         words += ["--agent-link", "127.0.0.1:0", "--session-port-base", "0", "--fallback", self._fallback]
+        if self._has_keys:
+            words += ["--keys-file", self.directory / "keys.json"]
         if self._devices:
             source = "{kind: test-pattern, width: 64, height: 64, fps: 1}"
             lines = [f"  {name}: {{audio: virtual, source: {source}}}\n" for name in self._devices]
@@ -71,7 +77,7 @@ class Stage(Scene):
         with open(self.directory / "relay.log", "ab") as log:
             self.relay = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=log)
         self.ports = eventually("the relay's ports", lambda: self._read_ports(file))
-        self.caller = Caller(self.ports["http"])
+        self.caller = Caller(self.ports["http"], self.keys.get("operator"))
 
     @staticmethod
     def tool(name):
@@ -142,9 +148,10 @@ class Listener:
         self._connection = socket.create_connection((address.hostname, address.port), timeout=10)
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         key = base64.b64encode(os.urandom(16)).decode()
+        access = f"Authorization: Bearer {stage.caller.key}\r\n" if stage.caller.key else ""
         self._connection.sendall(
             f"GET {address.path} HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
+            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n{access}\r\n".encode()
         )
         head = b""
         while b"\r\n\r\n" not in head:
@@ -165,7 +172,8 @@ class Listener:
     def _send(self, kind, data):
         mask = os.urandom(4)
         masked = bytes(byte ^ mask[index % 4] for index, byte in enumerate(data))
-        self._connection.sendall(bytes([0x80 | kind, 0x80 | len(data)]) + mask + masked)
+        length = struct.pack(">B", 0x80 | len(data)) if len(data) < 126 else struct.pack(">BH", 0x80 | 126, len(data))
+        self._connection.sendall(bytes([0x80 | kind]) + length + mask + masked)
 
     def packets(self):
         """Yields each packet as it comes: its PTS in µs, its bytes, and when it came, in monotonic ns."""

@@ -3,6 +3,7 @@
 import { GamepadLink } from "./gamepad.js";
 import { encodedDistance, encodedPoint, input } from "./input.js";
 import { keysym } from "./keysyms.js";
+import { Speech } from "./speech.js";
 
 /** Between two movements that are sent, ms. */
 const moveInterval = 8;
@@ -10,6 +11,8 @@ const moveInterval = 8;
 const beatInterval = 500;
 /** How long Escape must be held to end control, ms. */
 const escapeTime = 1000;
+/** How long the focus may take to return from a dialog, ms. */
+const focusTime = 500;
 /** How long to wait for the relay's answer, ms. */
 const answerTime = 3000;
 /** Messages of text that the relay takes at once, and how long each following one takes, ms. */
@@ -21,7 +24,7 @@ const buttonBits = [[1, 0], [4, 1], [2, 2], [8, 3], [16, 4]];
 /** Pixels of a line and of a page, by `WheelEvent.deltaMode`. */
 const wheelUnits = [1, 40, 800];
 /** Returns what is known without a connection. */
-const nothing = (why) => ({ may: false, why, mine: false, controller: null, input: null });
+const nothing = (why) => ({ may: false, why, mine: false, controller: null, input: null, microphone: false, speaker: null });
 /** Returns a text without the control characters that no key makes. */
 const typable = (text) => text.replace(/\r\n?/g, "\n").replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 /** A notch of a wheel, in pixels, and how long a part of one is kept, ms. */
@@ -62,14 +65,16 @@ export class Control extends EventTarget {
     this.buttons = 0;
     /** The gamepad of this machine that the device has. */
     this.gamepad = new GamepadLink(this);
+    /** What speaks to the device's microphone. */
+    this.speech = new Speech(this);
     this.makeField();
     this.listeners = this.listen();
   }
 
   /** Whether asking for control makes sense. */
   get isPossible() {
-    const { may, input } = this.relay;
-    return may && input !== null && (input.backend !== "none" || input.gamepads?.length > 0);
+    const { may, input, microphone } = this.relay;
+    return may && (microphone || input !== null && (input.backend !== "none" || input.gamepads?.length > 0));
   }
 
   /** Asks for control. Call it in a handler of a click or a key. @param {boolean} [takes] Also from another caller. */
@@ -160,7 +165,10 @@ export class Control extends EventTarget {
   /** Ends a pause. */
   resume() {
     this.isPaused = false;
-    if (this.state === "on") this.field.focus({ preventScroll: true });
+    if (this.state !== "on") return;
+    this.field.focus({ preventScroll: true });
+    // A dialog of the browser gives the focus back a little later, or the person has gone elsewhere.
+    setTimeout(() => this.state === "on" && !this.isPaused && !document.hasFocus() && this.stop(), focusTime);
   }
 
   // The relay's side
@@ -195,6 +203,7 @@ export class Control extends EventTarget {
 
   refused({ reason, detail }) {
     this.gamepad.refused({ reason });
+    this.speech.refused({ reason, detail });
     if (this.state === "asking") {
       return this.ended(reason === "controlled" ? `${this.controllerName} controls this device.` : detail);
     }
@@ -221,6 +230,7 @@ export class Control extends EventTarget {
     clearTimeout(this.moveTimer);
     clearInterval(this.beat);
     this.gamepad.stop();
+    this.speech.stop();
     this.moveTimer = this.nextMove = undefined;
     this.keys.clear();
     this.contacts.clear();
@@ -303,7 +313,8 @@ export class Control extends EventTarget {
     on(this.field, ["compositionend"], (event) => this.composed(event));
     on(this.field, ["paste", "drop"], (event) => event.preventDefault());
     on(this.field, ["blur"], () => this.lostFocus());
-    on(window, ["blur", "pagehide"], () => this.stop());
+    on(window, ["blur"], () => this.lostFocus());
+    on(window, ["pagehide"], () => this.stop());
     on(document, ["visibilitychange"], () => document.hidden && this.stop());
     on(document, ["pointerlockchange"], () => this.state === "on" && this.changed());
     return listeners;

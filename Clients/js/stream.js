@@ -79,6 +79,11 @@ export class Stream extends EventTarget {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(message);
   }
 
+  /** Bytes that wait for the network. */
+  get waiting() {
+    return this.socket?.bufferedAmount ?? 0;
+  }
+
   tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }

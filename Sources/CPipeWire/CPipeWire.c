@@ -56,14 +56,15 @@ bool cpw_format_modifier(const struct spa_pod *format, uint64_t *modifier) {
     return true;
 }
 
-const struct spa_pod *cpw_audio_format(void *buffer, uint32_t buffer_size, uint32_t rate) {
+const struct spa_pod *cpw_audio_format(void *buffer, uint32_t buffer_size, uint32_t rate, uint32_t channels) {
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(buffer, buffer_size);
     struct spa_audio_info_raw info = {
         .format = SPA_AUDIO_FORMAT_F32,
         .rate = rate,
-        .channels = 2,
+        .channels = channels,
         .position = {SPA_AUDIO_CHANNEL_FL, SPA_AUDIO_CHANNEL_FR},
     };
+    if (channels == 1) info.position[0] = SPA_AUDIO_CHANNEL_MONO;
     return spa_format_audio_raw_build(&builder, SPA_PARAM_EnumFormat, &info);
 }
 

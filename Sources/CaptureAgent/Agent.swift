@@ -20,6 +20,17 @@ package final class Agent: Sendable {
         case relayAway(String)
     }
 
+    /// What serves every link, as long as the agent lives.
+    private struct Desks {
+        let access: any InputAccess
+        let inputs: InputDesk
+        let clipboard: ClipboardDesk
+        /// `nil` if the device's sound is off.
+        let sound: SoundDesk?
+        /// `nil` without a microphone.
+        let speech: SpeechDesk?
+    }
+
     private static let helloTimeout: UInt64 = .milliseconds(5_000)
     private static let firstPause: UInt64 = .milliseconds(100)
     private static let longestPause: UInt64 = .milliseconds(2_000)
@@ -92,14 +103,27 @@ package final class Agent: Sendable {
             stopEvent.set()
             clipboardThread.join()
         }
+        // The standby makes none, because programs would have two to choose from.
+        let hasMicrophone = configuration.hasMicrophone && configuration.role == .primary
+        let speech = hasMicrophone ? SpeechDesk(device: configuration.device) : nil
         let inputs = try InputDesk(access) { capabilities in
             capabilities.clipboard = clipboard.isAvailable
+            capabilities.microphone = speech?.isAvailable
             capabilities.gamepads = access.refusal() == nil ? GamepadDiagnosis.possible : []
         }
         let asking = try startAsking(consent, inputs)
         defer {
             stopEvent.set()
             asking?.join()
+        }
+        let speechThread = try speech.map { desk throws(ResourceShortage) in
+            try WorkerThread(name: "microphone") { [stopEvent] in
+                desk.run(stop: stopEvent) { inputs.desktopChanged() }
+            }
+        }
+        defer {
+            stopEvent.set()
+            speechThread?.join()
         }
         let sound = try makeSoundDesk()
         let soundThread = try sound.map { desk throws(ResourceShortage) in
@@ -114,6 +138,7 @@ package final class Agent: Sendable {
             inputs.close()
             inputThread.join()
         }
+        let desks = Desks(access: access, inputs: inputs, clipboard: clipboard, sound: sound, speech: speech)
         var lastSeen = MonotonicClock.now
         var pause = Self.firstPause
         while true {
@@ -123,7 +148,7 @@ package final class Agent: Sendable {
             do throws(LinkError) {
                 let link = try connect(source: source, decoder: &decoder)
                 logger.info("linked to the relay")
-                reason = serve(link, access, inputs, clipboard, sound, decoder: &decoder)
+                reason = serve(link, desks, decoder: &decoder)
                 lastSeen = MonotonicClock.now
                 logger.info("link ended: \(reason)")
             } catch {
@@ -191,21 +216,14 @@ package final class Agent: Sendable {
     }
 
     /// Serves one link until it ends.
-    private func serve(
-        _ link: RelayLink,
-        _ access: any InputAccess,
-        _ inputs: InputDesk,
-        _ clipboard: ClipboardDesk,
-        _ sound: SoundDesk?,
-        decoder: inout PacketDecoder
-    ) -> LinkError {
+    private func serve(_ link: RelayLink, _ desks: Desks, decoder: inout PacketDecoder) -> LinkError {
         let snapshots = SnapshotDesk { link.send(.snapshot($0, link.takesInputs ? $1 : $1.withoutGeometry)) }
         let watches = WatchDesk {
             link.send(.watched($0, $1))
         } changed: { [screen] in
             screen.followSessions()
         }
-        screen.attach(link, snapshots: snapshots, watches: watches, inputs: inputs)
+        screen.attach(link, snapshots: snapshots, watches: watches, inputs: desks.inputs)
         defer { screen.detach() }
         do throws(ResourceShortage) {
             let applications = ApplicationDesk(launches, windows: WindowsChoice(configuration.source)) {
@@ -213,7 +231,7 @@ package final class Agent: Sendable {
             }
             defer { applications.close() }
             let gamepad = GamepadDesk(changed: gamepadChanged) { type throws(InputFailure) in
-                if let refusal = access.refusal() { throw .unsupported(refusal) }
+                if let refusal = desks.access.refusal() { throw .unsupported(refusal) }
                 return try type.device()
             } send: {
                 link.send(.gamepadFeedback($0))
@@ -247,9 +265,11 @@ package final class Agent: Sendable {
                 link.close()
                 writer.join()
             }
-            inputs.attach { if link.takesInputs { link.send(.inputs($0)) } }
+            desks.inputs.attach { if link.takesInputs { link.send(.inputs($0)) } }
+            desks.speech?.attach { link.send(.speechReport($0)) }
+            defer { desks.speech?.detach() }
             if link.takesTracks {
-                sound?.attach(
+                desks.sound?.attach(
                     SoundDesk.Link {
                         link.send(.tracks($0))
                     } send: {
@@ -257,10 +277,10 @@ package final class Agent: Sendable {
                     }
                 )
             }
-            defer { sound?.detach() }
+            defer { desks.sound?.detach() }
             // First of all, what is held is released.
-            defer { inputs.detach() }
-            return followOrders(link, snapshots, watches, inputs, clipboard, gamepad, applications, sound, &decoder)
+            defer { desks.inputs.detach() }
+            return followOrders(link, desks, snapshots, watches, gamepad, applications, &decoder)
         } catch {
             return .shortage(error)
         }
@@ -276,13 +296,11 @@ package final class Agent: Sendable {
     /// Carries out the relay's packets until the link ends.
     private func followOrders(
         _ link: RelayLink,
+        _ desks: Desks,
         _ snapshots: SnapshotDesk,
         _ watches: WatchDesk,
-        _ inputs: InputDesk,
-        _ clipboard: ClipboardDesk,
         _ gamepad: GamepadDesk,
         _ applications: ApplicationDesk,
-        _ sound: SoundDesk?,
         _ decoder: inout PacketDecoder
     ) -> LinkError {
         do {
@@ -304,12 +322,13 @@ package final class Agent: Sendable {
                 case .watch(let id, let watch): watches.take(watch, of: id)
                 case .unwatch(_, let watch): watches.end(watch)
                 case .input(let id, let order):
-                    inputs.take(order, of: id) { link.send(.inputDone(id, $0)) }
+                    desks.inputs.take(order, of: id) { link.send(.inputDone(id, $0)) }
                 case .clipboard(let order):
-                    clipboard.take(order) { link.send(.clipboardDone($0)) }
+                    desks.clipboard.take(order) { link.send(.clipboardDone($0)) }
                 case .gamepad(let order): gamepad.take(order)
                 case .application(let order): applications.take(order)
-                case .listen(let order): sound?.take(order)
+                case .listen(let order): desks.sound?.take(order)
+                case .speech(let packet): desks.speech?.take(packet)
                 case .stop(let stop):
                     logger.info("the relay ends the agent: \(stop.reason)")
                     stopEvent.set()

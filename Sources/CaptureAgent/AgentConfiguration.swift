@@ -26,6 +26,8 @@ package struct AgentConfiguration: Sendable {
     /// The sound that it captures, and how it is encoded.
     package var sound = SoundChoice.off
     package var soundCoding = SoundCoding()
+    /// Whether it makes a microphone for callers that speak.
+    package var hasMicrophone = false
     /// The link token.
     package var token: String
     /// The directory for the portal's restore token.

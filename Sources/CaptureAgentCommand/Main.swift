@@ -98,6 +98,9 @@ struct CaptureAgentCommand: ParsableCommand {
     @Option(help: "The duration of a packet of sound in ms: 2.5, 5, 10, 20, 40 or 60.")
     var audioPacket = SoundCoding().packet
 
+    @Flag(help: "Makes a microphone, to which callers of the relay may speak.")
+    var microphone = false
+
     @Option(help: "Where the portal's restore token is kept. Default: $XDG_STATE_HOME/heliograph.")
     var stateDirectory: String?
 
@@ -202,6 +205,7 @@ struct CaptureAgentCommand: ParsableCommand {
         configuration.sound = audio
         configuration.soundCoding.bitrate = audioBitrate
         configuration.soundCoding.packet = audioPacket
+        configuration.hasMicrophone = microphone
         return configuration
     }
 

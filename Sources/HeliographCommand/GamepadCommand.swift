@@ -62,7 +62,7 @@ struct GamepadCommand: AsyncParsableCommand {
             do {
                 if !shared { try device.grab() }
                 try await RelayClient.with(options.address) { client in
-                    let session = try await sessionID(client)
+                    let session = try await client.sessionID(of: session, device: options.device)
                     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
                     try await SessionSocket.with(session, at: options.address) { socket, messages in
                         try await GamepadRelay(device, as: type.type, takes: take, on: socket)
@@ -90,13 +90,6 @@ struct GamepadCommand: AsyncParsableCommand {
             unreadable == 0
             ? "" : ". Your user may not read \(unreadable) input devices: add it to the group input, and log in again"
         throw .failed("this machine has no gamepad\(hint)")
-    }
-
-    private func sessionID(_ client: RelayClient) async throws -> UInt32 {
-        if let id = session.flatMap(UInt32.init) { return id }
-        let device = try await client.device(options.device)
-        let address = session.map { SessionAddress.named($0, device: device) } ?? .shared(device: device)
-        return try await address.report(client).id
     }
 }
 
@@ -204,43 +197,17 @@ private final class GamepadRelay: Sendable {
 
     /// Follows the relay's events.
     private func follow(_ messages: AsyncStream<SessionSocket.Message>) async throws {
-        var hasAsked = false
+        var claim = ControlClaim(takes: takes)
         for await message in messages {
-            switch message {
-            case .close(let code):
-                throw CommandError.brokenOff(
-                    "the relay closed the connection (\(code)): the session has ended, or was full"
-                )
-            case .event(let event):
-                switch event["type"] {
-                case "control": try await controlChanged(event, &hasAsked)
-                case "gamepad": try gamepadChanged(event)
-                case "refused": try refused(event)
-                default: break
-                }
+            let event = try message.event()
+            if try await claim.follow(event, on: socket) {
+                try await socket.send(GamepadMessage.connect(type).bytes)
+                state.withLock { $0.isMine = true }
             }
+            if event["type"] == "gamepad" { try gamepadChanged(event) }
         }
         try Task.checkCancellation()
         throw CommandError.brokenOff("the connection to the relay was lost")
-    }
-
-    private func controlChanged(_ event: JSONValue, _ hasAsked: inout Bool) async throws {
-        if event["may"] != true {
-            throw CommandError.failed("you may not act on the device: \(Self.text(event["why"]))")
-        }
-        let isMine = event["mine"] == true
-        let wasMine = state.withLock { state in
-            defer { state.isMine = state.isMine && isMine }
-            return state.isMine
-        }
-        if wasMine, !isMine { throw CommandError.failed("another caller has taken control of the device") }
-        if !hasAsked {
-            hasAsked = true
-            try await socket.send([1, takes ? 2 : 1, 0, 0])
-        } else if isMine, !wasMine {
-            try await socket.send(GamepadMessage.connect(type).bytes)
-            state.withLock { $0.isMine = true }
-        }
     }
 
     /// Says what the device has. A gamepad that was there once returns with its agent.
@@ -253,20 +220,12 @@ private final class GamepadRelay: Sendable {
         }
         guard isNew else { return }
         guard let name else {
-            let why = Self.text(event["detail"])
+            let why = ControlClaim.text(event["detail"])
             if isFirst { throw CommandError.failed("the device has no gamepad: \(why)") }
             fputs("heliograph: the device has no gamepad: \(why)\n", stderr)
             return
         }
         let pad = device.withLock { "\($0.name) (\($0.path))" }
         fputs("heliograph: the device has \(pad) as \(name == "xbox" ? "an Xbox 360 pad" : "a DualSense")\n", stderr)
-    }
-
-    private func refused(_ event: JSONValue) throws {
-        throw CommandError.failed("the relay refuses: \(Self.text(event["detail"]))")
-    }
-
-    private static func text(_ value: JSONValue?) -> String {
-        if case .string(let text)? = value { text } else { "it gives no reason" }
     }
 }

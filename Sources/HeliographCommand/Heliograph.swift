@@ -44,8 +44,9 @@ struct Heliograph: AsyncParsableCommand {
             StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, WatchCommand.self,
             SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, ClickCommand.self, TapCommand.self,
             DragCommand.self, SwipeCommand.self, ScrollCommand.self, TypeCommand.self, PressCommand.self,
-            ClipboardCommand.self, ActionsCommand.self, ReleaseCommand.self, GamepadCommand.self, LaunchCommand.self,
-            FocusCommand.self, TerminateCommand.self, ApplicationsCommand.self, KeyframeCommand.self, SetCommand.self,
+            ClipboardCommand.self, ActionsCommand.self, ReleaseCommand.self, GamepadCommand.self, TalkCommand.self,
+            LaunchCommand.self, FocusCommand.self, TerminateCommand.self, ApplicationsCommand.self,
+            KeyframeCommand.self, SetCommand.self,
             DevicesCommand.self, EventsCommand.self, KeysCommand.self, DrainCommand.self, DoctorCommand.self,
         ]
     )

@@ -118,6 +118,8 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
     package var problem: String?
     /// The names of the ``GamepadType``s that the agent can make; absent means none.
     package var gamepads: [String]?
+    /// Whether the agent has a microphone for callers that speak; absent means no.
+    package var microphone: Bool?
 
     package init(
         backend: String,
@@ -128,7 +130,8 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
         anyCharacter: Bool = false,
         clipboard: Bool? = nil,
         problem: String? = nil,
-        gamepads: [String]? = nil
+        gamepads: [String]? = nil,
+        microphone: Bool? = nil
     ) {
         self.backend = backend
         self.pointer = pointer
@@ -139,5 +142,6 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
         self.clipboard = clipboard
         self.problem = problem
         self.gamepads = gamepads
+        self.microphone = microphone
     }
 }

@@ -25,6 +25,8 @@ package enum Packet: Sendable, Equatable {
     case application(ApplicationOrder)
     case gamepad(GamepadOrder)
     case listen(Listen)
+    /// An Opus packet of speech for the agent's microphone; empty when the speaker has ended.
+    case speech([UInt8])
 
     // Agent to relay
     case hello(Hello)
@@ -48,6 +50,7 @@ package enum Packet: Sendable, Equatable {
     case inputs(InputCapabilities)
     case applicationDone(ApplicationAnswer)
     case gamepadFeedback(GamepadReport)
+    case speechReport(SpeechReport)
 
     package var type: PacketType {
         switch self {
@@ -67,6 +70,7 @@ package enum Packet: Sendable, Equatable {
         case .application: .application
         case .gamepad: .gamepad
         case .listen: .listen
+        case .speech: .speech
         case .hello: .hello
         case .heartbeat, .unreadHeartbeat: .heartbeat
         case .accessUnit: .accessUnit
@@ -83,6 +87,7 @@ package enum Packet: Sendable, Equatable {
         case .clipboardDone: .clipboardDone
         case .applicationDone: .applicationDone
         case .gamepadFeedback: .gamepadFeedback
+        case .speechReport: .speechReport
         }
     }
 
@@ -99,7 +104,8 @@ package enum Packet: Sendable, Equatable {
             .watched(let id, _), .input(let id, _), .inputDone(let id, _):
             id
         case .welcome, .reject, .stop, .hello, .heartbeat, .unreadHeartbeat, .status, .encoders, .tracks, .inputs,
-            .clipboard, .clipboardDone, .application, .applicationDone, .gamepad, .gamepadFeedback, .listen:
+            .clipboard, .clipboardDone, .application, .applicationDone, .gamepad, .gamepadFeedback, .listen,
+            .speech, .speechReport:
             0
         }
     }

@@ -203,6 +203,8 @@ package struct PacketStream<Bytes: MediaBytes>: Sendable {
         case .gamepadFeedback: return .gamepadFeedback(try GamepadReportBody.parse(body))
         case .application: return .application(try json())
         case .listen: return .listen(try json())
+        case .speech: return .speech(body.bytes)
+        case .speechReport: return .speechReport(try json())
         case .applicationDone: return .applicationDone(try json())
         }
     }

@@ -66,6 +66,8 @@ extension Packet {
         case .gamepadFeedback(let report): GamepadReportBody.append(report, to: &bytes)
         case .application(let body): bytes.append(json: body)
         case .listen(let body): bytes.append(json: body)
+        case .speech(let packet): bytes += packet
+        case .speechReport(let body): bytes.append(json: body)
         case .applicationDone(let body): bytes.append(json: body)
         }
     }

@@ -62,6 +62,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case application = 14
     case gamepad = 15
     case listen = 16
+    case speech = 17
 
     case hello = 65
     case heartbeat = 66
@@ -79,6 +80,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
     case clipboardDone = 78
     case applicationDone = 79
     case gamepadFeedback = 80
+    case speechReport = 81
 
     package var direction: Direction { Direction(type: rawValue) }
 
@@ -89,6 +91,7 @@ package enum PacketType: UInt8, Sendable, CaseIterable {
         // Enough for a thousand sessions.
         case .heartbeat: 2 << 20
         case .watch: WatchBody.maximumByteCount
+        case .speech: SpeechReport.longestPacket
         // In JSON, a byte of ``ApplicationOrder/maximumText`` may take six.
         case .application: 1 << 20
         default: 256 << 10

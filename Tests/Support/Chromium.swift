@@ -41,6 +41,8 @@ package final class Chromium {
             "-c", "exec chromium \"$@\" 3<'\(pipes[0])' 4>'\(pipes[1])' 2>/dev/null", "chromium",
             "--headless=new", "--disable-gpu", "--remote-debugging-pipe",
             "--user-data-dir=\(folder.path)/profile",
+            // A microphone that beeps each second, and a person who allows it.
+            "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
         ]
         if let trusted { process.arguments?.append("--ignore-certificate-errors-spki-list=\(trusted)") }
         process.arguments?.append("about:blank")

@@ -184,6 +184,9 @@ package final class Desktop: @unchecked Sendable {
         }
     }
 
+    /// Copies the command `heliograph` to where this desktop's user may run it.
+    package func stageCommand() throws { try command("stage", Programs.product("heliograph").path) }
+
     /// Compiles a tool of Tests/Desktop, and copies it to where this desktop's user may read it.
     package func stage(tool name: String) throws -> URL {
         let tool = try Programs.run(Programs.desktop, ["tool", name])

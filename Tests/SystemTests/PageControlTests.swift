@@ -100,7 +100,11 @@ extension SystemTests {
             }
         }
 
-        private func withPage(_ screen: Screen, _ body: (Place) async throws -> Void) async throws {
+        private func withPage(
+            _ screen: Screen,
+            _ arguments: [String] = [],
+            _ body: (Place) async throws -> Void
+        ) async throws {
             let desktop = try Desktop(screen.compositor, size: Self.source.description, client: false)
             defer { desktop.end() }
             try desktop.startInputLog()
@@ -118,7 +122,10 @@ extension SystemTests {
             )
             let key = made.output.trimmingCharacters(in: .newlines)
             #expect(made.status == 0, "\(made.errors)")
-            let relay = try await RelayProcess(in: desktop, arguments: ["--source", "screenshot", "--keys-file", file])
+            let relay = try await RelayProcess(
+                in: desktop,
+                arguments: ["--source", "screenshot", "--keys-file", file] + arguments
+            )
             defer { relay.terminate() }
             let browser = try Chromium()
             defer { browser.end() }
@@ -139,6 +146,38 @@ extension SystemTests {
         }
 
         /// Clicks at a point of the upright picture, and compares where the window got it.
+        @Test("a person who controls the screen speaks to its microphone, until a second click")
+        func speaks() async throws {
+            // PipeWire runs only on the Wayland desktops of the tests.
+            try await withPage(.sway, ["--microphone"]) { place in
+                try await place.open("speech")
+                try place.begin()
+                let button =
+                    "[...document.querySelectorAll('.control-bar button')].find((node) => node.textContent === 'Speak')"
+                try place.browser.wait(until: "\(button)?.disabled === false")
+                let file = place.desktop.directory.appendingPathComponent("home/recorded.wav")
+                let recorder = place.desktop.process(
+                    "pw-record",
+                    ["--target", "heliograph-microphone-default", "--channels", "1", file.path]
+                )
+                try Programs.start(recorder)
+                _ = try place.browser.evaluate("\(button).click()")
+                try place.browser.wait(
+                    until: "document.querySelector('.control-bar').textContent.includes('The desktop hears')"
+                )
+                try await Task.sleep(for: .seconds(4))
+                _ = try place.browser.evaluate("\(button).click()")
+                try place.browser.wait(until: "\(button).getAttribute('aria-pressed') === 'false'")
+                // Control goes on.
+                #expect(try place.browser.evaluate(Self.isControlling) as? Bool == true)
+                recorder.interrupt()
+                recorder.waitUntilExit()
+                let samples = try FFmpeg.decodeSound(of: file.path)
+                let beeps = samples.count { abs($0) > 0.02 }
+                #expect(beeps > 4800 && samples.count > 3 * 48_000, "\(beeps) of \(samples.count)")
+            }
+        }
+
         private func expectClick(
             _ place: Place,
             _ point: (u: Double, v: Double),

@@ -269,6 +269,57 @@ extension SystemTests {
             }
         }
 
+        @Test("what a caller says is recorded by a program of the desktop, whole and clean, as long as it speaks")
+        func speech() async throws {
+            try await Self.with(["--microphone"], prepare: { try $0.stageCommand() }) { place in
+                func microphone() async throws -> RelayProcess.Object {
+                    try await place.relay.get("/v1/devices/default/broadcast").object("microphone")
+                }
+                _ = try await eventually("the microphone") {
+                    try await microphone()["available"] as? Bool == true ? true : nil
+                }
+                let home = place.desktop.directory.appendingPathComponent("home")
+                let (tone, file) = (
+                    home.appendingPathComponent("said.wav"), home.appendingPathComponent("recorded.wav")
+                )
+                _ = try Tool.run(
+                    "/usr/bin/ffmpeg",
+                    ["-v", "error", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000:duration=3"]
+                        + ["-af", "volume=4", "-ac", "1", tone.path]
+                )
+                let recorder = place.desktop.process(
+                    "pw-record",
+                    ["--target", "heliograph-microphone-default", "--channels", "1", file.path]
+                )
+                try Programs.start(recorder)
+                try await Task.sleep(for: .seconds(1))
+                let speaker = place.desktop.process(
+                    "heliograph",
+                    ["talk", tone.path, "--session", "sound"],
+                    environment: ["HELIOGRAPH_RELAY": "http://127.0.0.1:\(place.relay.httpPort)"]
+                )
+                try Programs.start(speaker)
+                _ = try await eventually("the speaker") {
+                    try await microphone().string("speaker") == "local" ? true : nil
+                }
+                speaker.waitUntilExit()
+                #expect(speaker.terminationStatus == 0)
+                _ = try await eventually("the end") { try await microphone()["speaker"] is NSNull ? true : nil }
+                try await Task.sleep(for: .seconds(0.5))
+                recorder.interrupt()
+                recorder.waitUntilExit()
+                let parts = try Self.heard(in: file).parts
+                let loud = parts.indices.filter { parts[$0].level > 0.3 }
+                let (first, last) = (try #require(loud.first), try #require(loud.last))
+                #expect((145...151).contains(last - first), "\(first) to \(last) of \(parts.count)")
+                // 20 dB. On a busy machine a packet may come late once.
+                let faulty = ((first + 1)..<last).filter { parts[$0].noise >= parts[$0].level / 10 }
+                #expect(faulty.count <= 4, "\(faulty.map { ($0, parts[$0]) })")
+                #expect(parts[..<(first - 1)].allSatisfy { $0.level < 1e-4 })
+                #expect(parts[(last + 2)...].allSatisfy { $0.level < 1e-4 })
+            }
+        }
+
         @Test("no sample is missing when agents are killed")
         func killed() async throws {
             try await Self.with(

@@ -75,6 +75,7 @@ struct DecoderTests {
             case .accessUnit, .snapshot, .clipboard, .clipboardDone: 16 << 20
             case .heartbeat: 2 << 20
             case .application: 1 << 20
+            case .speech: 2048
             // The fixed part, 32 ignored regions, a template of 1 MiB.
             case .watch: 24 + 32 * 8 + (1 << 20)
             default: 256 << 10

@@ -265,6 +265,8 @@ enum SamplePackets {
             "484C4757 01 10 0000 00000000 00000034",
             json: #"{"captured":7606500000,"from":7600000,"mode":"send"}"#
         ),
+        Frozen(.speech([0xFC, 0xFF, 0xFE]), "484C4757 01 11 0000 00000000 00000003", hex: "FCFFFE"),
+        Frozen(.speech([]), "484C4757 01 11 0000 00000000 00000000", hex: ""),
     ]
 
     private static func heartbeat(_ sessions: [SessionFigures], unchanged: [SessionID]? = nil) -> Packet {
@@ -603,6 +605,17 @@ enum SamplePackets {
             ),
             "484C4757 01 50 0000 00000000 0000001E",
             hex: "00000102 03 00 0000 0102 FFFF 01 010203 15 00 0B 0102030405060708090A0B"
+        ),
+        Frozen(
+            .speechReport(SpeechReport(delay: 38, holes: 2)),
+            "484C4757 01 51 0000 00000000 00000016",
+            json: #"{"delay":38,"holes":2}"#
+        ),
+        Frozen(
+            .inputs(InputCapabilities(backend: "none", microphone: true)),
+            "484C4757 01 4D 0000 00000000 0000007D",
+            json: #"{"anyCharacter":false,"backend":"none","keyboard":false,"microphone":true,"pointer":false,"#
+                + #""smoothScroll":false,"touch":false}"#
         ),
         Frozen(
             .inputs(InputCapabilities(backend: "none", gamepads: ["xbox"])),

@@ -1,4 +1,4 @@
-// The part of libopus that Swift cannot import: the variadic control function.
+// The part of libopus that Swift cannot import: the variadic control functions.
 #ifndef COPUS_H
 #define COPUS_H
 
@@ -12,5 +12,8 @@ int copus_encoder_set_prediction_disabled(OpusEncoder *encoder, opus_int32 disab
 
 /// Gets the number of samples by which the encoder delays its input. Returns OPUS_OK, or an error of libopus.
 int copus_encoder_get_lookahead(OpusEncoder *encoder, opus_int32 *samples);
+
+/// Makes the decoder as it was when it was new.
+void copus_decoder_reset(OpusDecoder *decoder);
 
 #endif

@@ -21,9 +21,9 @@ const struct spa_pod *cpw_enum_format(void *buffer, uint32_t buffer_size, const 
 /// one, it is the producer's preferred modifier.
 bool cpw_format_modifier(const struct spa_pod *format, uint64_t *modifier);
 
-/// Builds an EnumFormat object for stereo sound of interleaved 32-bit floats at `rate` samples per second, or returns
-/// NULL if `buffer` is too small.
-const struct spa_pod *cpw_audio_format(void *buffer, uint32_t buffer_size, uint32_t rate);
+/// Builds an EnumFormat object for sound of 1 or 2 channels, as interleaved 32-bit floats at `rate` samples per second,
+/// or returns NULL if `buffer` is too small.
+const struct spa_pod *cpw_audio_format(void *buffer, uint32_t buffer_size, uint32_t rate, uint32_t channels);
 
 /// Builds a Buffers object: one block of at least `size` bytes, between `minimum` and `maximum` buffers, data types as
 /// a mask of `1 << type`.

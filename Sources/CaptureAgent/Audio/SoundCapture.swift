@@ -102,7 +102,9 @@ final class SoundCapture: @unchecked Sendable {
         // A named node is never replaced by another one.
         if target.serial != nil { flags |= PW_STREAM_FLAG_DONT_RECONNECT.rawValue }
         let result = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
-            var offers = [cpw_audio_format(memory.baseAddress, 1024, UInt32(SoundSamples.rate))]
+            var offers = [
+                cpw_audio_format(memory.baseAddress, 1024, UInt32(SoundSamples.rate), UInt32(SoundSamples.channels))
+            ]
             return pw_stream_connect(stream, SPA_DIRECTION_INPUT, UInt32.max, pw_stream_flags(flags), &offers, 1)
         }
         return result < 0 ? "no connection (\(String(cString: strerror(-result))))" : nil

@@ -32,6 +32,38 @@ package struct AudioReport: APIModel, Equatable {
     )
 }
 
+/// A desktop's microphone, to which callers speak.
+package struct MicrophoneReport: APIModel, Equatable {
+    package var available = false
+    package var speaker: String?
+    package var delayMs: Int?
+    package var holes: UInt64?
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Microphone",
+        [
+            Field("available", .bool, "Whether the agent has made it, in PipeWire."),
+            Field(
+                "speaker",
+                .text.orNull,
+                "The caller that speaks: a key's name, or `local` without keys; null for none."
+            ),
+            Field(
+                "delayMs",
+                .anyInteger.orNull,
+                "How long speech waited in the agent at last before programs got it, in ms; null while none records."
+            ),
+            Field(
+                "holes",
+                .count.orNull,
+                "How often speech came too late since the agent started, so that programs heard a hole."
+            ),
+        ]
+    )
+}
+
 /// How loud a device's sound was.
 package struct SoundLevelReport: APIModel {
     package var device = ""

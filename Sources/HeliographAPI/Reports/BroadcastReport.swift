@@ -11,6 +11,7 @@ package struct BroadcastReport: APIModel {
     package var input: InputDevicesReport?
     package var controller: String?
     package var audio: AudioReport?
+    package var microphone: MicrophoneReport?
     package var encoders: [TriedEncoder]?
     package var heartbeat: HeartbeatReport?
     package var link = LinkReport()
@@ -40,6 +41,7 @@ package struct BroadcastReport: APIModel {
                 "The caller that acts on the screen: a key's name, or `local` without keys; null for none in the last 5 s."
             ),
             Field("audio", AudioReport.schema.orNull, "Its sound; null unless the device's `audio` is on."),
+            Field("microphone", MicrophoneReport.schema.orNull, "Null unless the device's `microphone` is on."),
             Field(
                 "encoders",
                 .array(of: TriedEncoder.schema).orNull,

@@ -13,13 +13,14 @@ package struct EventReport: APIModel {
         case viewerLeft = "viewer.left"
         case waitEnded = "wait.ended"
         case controllerChanged = "controller.changed"
+        case speakerChanged = "speaker.changed"
         case keysChanged = "keys.changed"
         case eventsMissed = "events.missed"
 
         /// Whether anyone who may watch or act can cause such events, as often as they like.
         package var isCausedByViewer: Bool {
             switch self {
-            case .viewerJoined, .viewerLeft, .waitEnded, .controllerChanged: true
+            case .viewerJoined, .viewerLeft, .waitEnded, .controllerChanged, .speakerChanged: true
             case .broadcastChanged, .agentLinked, .agentLost, .sessionStarted, .sessionChanged, .sessionEnded,
                 .feedChanged, .keysChanged, .eventsMissed:
                 false
@@ -50,7 +51,7 @@ package struct EventReport: APIModel {
                 .text.orNull,
                 """
                 What it is by now: a broadcast's state, a session's `feed`, an agent's role, a wait's outcome, a device's \
-                `controller`, or at most how many events were missed; null for others.
+                `controller` or `speaker`, or at most how many events were missed; null for others.
                 """
             ),
         ]

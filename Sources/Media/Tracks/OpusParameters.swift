@@ -30,6 +30,9 @@ package struct OpusPacket: Sendable {
     /// The packet's duration, in µs.
     package var microseconds: Int64 { Int64(clamping: duration) &* 125 / 6 }
 
+    /// The packet's duration in whole ms, rounded up.
+    package var milliseconds: Int { Int(clamping: (duration &+ 47) / 48) }
+
     /// The longest packet, in samples: 120 ms.
     private static let longest: UInt32 = 5760
     /// The most bytes of a packet: 120 ms at 510 kbit/s, the highest bitrate, are 7,650.

@@ -32,6 +32,9 @@ extension DeviceConfiguration: Configurable {
         Setting("audioPacket", \.soundCoding.packet, .packetDuration, .forBroadcasts) {
             "The duration of a packet of sound, in ms. Packets shorter than 10 use the codec's low-delay mode."
         },
+        Setting("microphone", \.hasMicrophone, .bool, .forBroadcasts) {
+            "Whether the desktop has a microphone to which callers may [speak](../guide/audio.md#speak-to-a-desktop)."
+        },
         Setting(
             "agent",
             \.agentExecutable,

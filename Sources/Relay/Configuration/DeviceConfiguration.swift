@@ -27,6 +27,8 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var sound = SoundChoice.off
     /// How they encode it.
     package var soundCoding = SoundCoding()
+    /// Whether the desktop has a microphone for callers that speak.
+    package var hasMicrophone = false
     /// The program that takes screenshots, and its arguments; `nil` for the desktop's own way.
     package var screenshotCommand: [String]?
     /// The time limit for a screenshot; `nil` for the agent's default.

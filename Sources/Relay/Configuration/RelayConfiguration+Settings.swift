@@ -101,7 +101,8 @@ extension RelayConfiguration: Configurable {
 
     private static let ofDevices: [Setting<RelayConfiguration>] =
         [
-            "source", "fallback", "input", "audio", "audioBitrate", "audioPacket", "agent", "applications",
+            "source", "fallback", "input", "audio", "audioBitrate", "audioPacket", "microphone", "agent",
+            "applications",
             "desktopFiles", "maxSessions", "maxViewers",
         ].flatMap(
             Setting.ofDevices

@@ -35,6 +35,7 @@ struct AgentCommand: Sendable {
             arguments += ["--audio=\(device.sound)", "--audio-bitrate", "\(device.soundCoding.bitrate)"]
             arguments += ["--audio-packet", device.soundCoding.packet.rawValue]
         }
+        if device.hasMicrophone { arguments.append("--microphone") }
         if source.kind == .screenshot, let command = device.screenshotCommand {
             if let timeout = device.screenshotTimeout { arguments += ["--command-timeout", "\(timeout.seconds)"] }
             // This option takes all remaining arguments.

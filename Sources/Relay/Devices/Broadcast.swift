@@ -23,6 +23,8 @@ final class Broadcast {
     let gamepads: GamepadOrders
     /// Its sound.
     let sound: DeviceSound
+    /// Its microphone.
+    let microphone: Microphone
     /// The applications that callers have launched on its desktop.
     let applications: Applications
     /// Called after each change of ``state`` and of other properties.
@@ -50,6 +52,8 @@ final class Broadcast {
         clipboard = ClipboardOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
         gamepads = GamepadOrders { packet, role in (role == .primary ? agent : standby).send(packet) }
         sound = DeviceSound { packet, role in (role == .primary ? agent : standby).send(packet) }
+        // The primary's, because programs must not find two.
+        microphone = Microphone(of: device.name, events: events) { agent.send($0) }
         applications = Applications(device: device.name) { packet, role in
             let agent = role == .primary ? agent : standby
             guard agent.link != nil else { return false }
@@ -65,6 +69,9 @@ final class Broadcast {
             self?.changed()
         }
     }
+
+    /// Whether callers can speak now.
+    var hasMicrophone: Bool { device.hasMicrophone && agent.link != nil && agent.inputs?.microphone == true }
 
     func agent(_ role: AgentRole) -> AgentSupervisor { role == .primary ? agent : standby }
 

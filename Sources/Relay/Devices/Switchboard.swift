@@ -423,6 +423,8 @@ final class Switchboard: AgentLinkOwner {
             if broadcasts[agent.device]?.clipboard.received(report, from: agent.role) != true { link.countReport() }
         case .gamepadFeedback(let report):
             if broadcasts[agent.device]?.gamepads.received(report, from: agent.role) != true { link.countReport() }
+        case .speechReport(let report):
+            if agent.role == .primary { broadcasts[agent.device]?.microphone.received(report) }
         case .applicationDone(let answer):
             if broadcasts[agent.device]?.applications.received(answer, from: agent.role) != true { link.countReport() }
         case .inputs(let capabilities):
@@ -432,8 +434,8 @@ final class Switchboard: AgentLinkOwner {
             sound.received(tracks, from: agent.role)
             soundChanged(to: sound.tracks, of: agent.device)
         case .hello, .welcome, .reject, .sessionAdd, .sessionUpdate, .sessionRemove, .keyframeRequest, .snapshotRequest,
-            .rested, .watch, .unwatch, .input, .clipboard, .application, .gamepad, .listen, .stop, .unreadHeartbeat,
-            .accessUnit:
+            .rested, .watch, .unwatch, .input, .clipboard, .application, .gamepad, .listen, .speech, .stop,
+            .unreadHeartbeat, .accessUnit:
             // The decoder and the link reject these packets.
             break
         }
@@ -465,6 +467,7 @@ final class Switchboard: AgentLinkOwner {
         broadcasts[agent.device]?.clipboard.agentLost(agent.role)
         broadcasts[agent.device]?.gamepads.agentLost(agent.role)
         broadcasts[agent.device]?.applications.agentLost(agent.role)
+        if agent.role == .primary { broadcasts[agent.device]?.microphone.agentLost() }
         if let sound = broadcasts[agent.device]?.sound {
             sound.agentLost(agent.role)
             soundChanged(to: sound.tracks, of: agent.device)

@@ -31,7 +31,7 @@ extension API {
     }
 
     private func status(device: String?) async throws(Problem) -> BroadcastReport {
-        let (name, broadcast, standby, controller, audio, sessions) = try await readings(device: device)
+        let (name, broadcast, standby, controller, audio, microphone, sessions) = try await readings(device: device)
         var report = BroadcastReport(
             device: name,
             broadcast,
@@ -41,19 +41,21 @@ extension API {
         )
         report.controller = controller
         report.audio = audio
+        report.microphone = microphone
         return report
     }
 
     @MediaLoop
     private func readings(device: String?) throws(Problem) -> (
         name: String, AgentReading, standby: AgentReading, controller: String?, audio: AudioReport?,
-        sessions: [SessionID]
+        microphone: MicrophoneReport?, sessions: [SessionID]
     ) {
         let broadcast = try broadcast(device)
         let sessions = switchboard.sessions.sessions(of: broadcast.device.name)
         return (
             broadcast.device.name, .init(broadcast.agent), .init(broadcast.standby),
-            broadcast.control.holder?.description, AudioReport(broadcast), sessions.map(\.id)
+            broadcast.control.holder?.description, AudioReport(broadcast), MicrophoneReport(broadcast),
+            sessions.map(\.id)
         )
     }
 

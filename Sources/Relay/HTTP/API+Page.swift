@@ -69,6 +69,8 @@ struct PageFile: Sendable {
         script("sound", PackageResources.sound_js),
         script("sound-output", PackageResources.sound_output_js),
         script("sound-worklet", PackageResources.sound_worklet_js),
+        script("speech", PackageResources.speech_js),
+        script("speech-worklet", PackageResources.speech_worklet_js),
         script("statistics", PackageResources.statistics_js),
         script("stream", PackageResources.stream_js),
     ]

@@ -211,6 +211,20 @@ extension Date {
     var apiText: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }
 
+extension MicrophoneReport {
+    /// Creates the report; `nil` if the device has no microphone.
+    @MediaLoop
+    init?(_ broadcast: Broadcast) {
+        guard broadcast.device.hasMicrophone else { return nil }
+        self.init()
+        available = broadcast.hasMicrophone
+        speaker = broadcast.microphone.speaker?.description
+        (delayMs, holes) = (
+            broadcast.microphone.report?.delay, broadcast.microphone.report.map { UInt64(clamping: $0.holes) }
+        )
+    }
+}
+
 extension AudioReport {
     /// Creates the report; `nil` if the device's sound is off.
     @MediaLoop

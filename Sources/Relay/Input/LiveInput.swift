@@ -85,7 +85,7 @@ package struct LiveInput: Sendable {
             }
             return add(LiveOrder([.text(text)]))
         case .release: return releaseHeld()
-        case .claim, .leave, .gamepad, .unknown: return []
+        case .claim, .leave, .gamepad, .speech, .unknown: return []
         }
     }
 

@@ -48,6 +48,7 @@ export class ControlBar {
     this.status = element("p", { role: "status" });
     this.badge = element("span", { class: "badge who", hidden: true });
     this.gamepad = element("p", { class: "quiet", role: "status", hidden: true });
+    this.speech = element("p", { class: "quiet", role: "status", hidden: true });
     this.problem = element("p", { class: "quiet", role: "status", hidden: true });
     // A click must leave the focus where keys go.
     const button = (text, click, properties = {}) =>
@@ -63,14 +64,16 @@ export class ControlBar {
     this.paste = button("Paste", () => this.pasteText(), { title: "Types the text of this machine's clipboard" });
     this.lock = button("Lock pointer", () => this.control.lockPointer(), { title: "Sends movement, as games need. Esc unlocks." });
     this.pointer = button("Show my pointer", () => this.control.show(this.control.cursor === "local" ? "remote" : "local"), { "aria-pressed": "false" });
+    this.speak = button("Speak", () => this.toggleSpeech(), { "aria-pressed": "false" });
     this.leave = button("Stop", () => this.control.stop());
     this.bar = element(
       "div",
       { class: "control-bar", hidden: true },
       element("div", { class: "controls" }, this.status, this.leave),
       element("div", { class: "keys-row", role: "toolbar", "aria-label": "Keys" }, ...holding, ...keys),
-      element("div", { class: "keys-row", role: "toolbar", "aria-label": "Pointer and text" }, this.keyboard, this.paste, this.lock, this.pointer),
+      element("div", { class: "keys-row", role: "toolbar", "aria-label": "Pointer and text" }, this.keyboard, this.paste, this.lock, this.pointer, this.speak),
       this.gamepad,
+      this.speech,
     );
     stage.append(this.badge);
   }
@@ -80,6 +83,7 @@ export class ControlBar {
     this.control = control;
     control.addEventListener("change", () => this.show());
     control.gamepad.addEventListener("change", () => this.showGamepad());
+    control.speech.addEventListener("change", () => this.showSpeech());
     control.addEventListener("refused", ({ detail }) => this.say(`Not done: ${detail.detail}.`));
     this.show();
   }
@@ -97,12 +101,30 @@ export class ControlBar {
     this.toggle.hidden = isOn;
     this.toggle.disabled = state === "asking" || !control.isPossible;
     this.toggle.title = this.obstacle();
-    setText(this.badge, isOthers ? `${control.controllerName} controls` : "");
+    setText(this.badge, isOthers ? `${control.controllerName} controls${relay.speaker === null ? "" : " and speaks"}` : "");
     this.badge.hidden = !isOthers;
     this.pointer.setAttribute("aria-pressed", String(control.cursor === "local"));
     this.lock.setAttribute("aria-pressed", String(control.isLocked));
     for (const node of this.held.values()) if (!isOn) node.setAttribute("aria-pressed", "false");
     this.say(isOn ? "" : reason);
+    this.showSpeech();
+  }
+
+  showSpeech() {
+    const { relay, speech } = this.control;
+    this.speak.hidden = !relay.microphone;
+    this.speak.disabled = speech.obstacle !== "";
+    this.speak.title = speech.obstacle || "Programs of the desktop hear this machine's microphone";
+    this.speak.setAttribute("aria-pressed", String(speech.state !== "off"));
+    const what = { off: speech.problem, starting: "Asking for the microphone…", on: "The desktop hears your microphone." }[speech.state];
+    setText(this.speech, what);
+    this.speech.hidden = what === "";
+  }
+
+  toggleSpeech() {
+    const { speech } = this.control;
+    if (speech.state === "off") speech.start();
+    else speech.stop();
   }
 
   showGamepad() {

@@ -48,6 +48,7 @@ struct ConfigurationFileTests {
         tv.sound = .sink("hdmi")
         tv.soundCoding.bitrate = 96
         tv.soundCoding.packet = .ms2Point5
+        tv.hasMicrophone = true
         tv.screenshotCommand = ["adb", "-s", "0123", "exec-out", "screencap", "-p"]
         tv.screenshotTimeout = .milliseconds(2500)
         tv.maximumSessions = 1
@@ -111,6 +112,7 @@ struct ConfigurationFileTests {
             audio: sink:hdmi
             audioBitrate: 96
             audioPacket: 2.5
+            microphone: true
             screenshotCommand: [adb, -s, "0123", exec-out, screencap, -p]
             screenshotTimeout: 2.5
             maxSessions: 1

@@ -164,6 +164,7 @@ struct ContractAnswersTests {
             $0.devices = [Self.left]
             $0.devices[0].fallback = .source(SourceRequest(kind: .testPattern))
             $0.devices[0].sound = .virtual
+            $0.devices[0].hasMicrophone = true
             $0.keysFile = keys.file.path
             $0.stateDirectory = scratch.file("state").path
             $0.tls = .selfSigned
@@ -202,7 +203,9 @@ struct ContractAnswersTests {
             try await call(.POST, "\(applications)/\(application)/focus")
             try await call(.DELETE, "\(applications)/\(application)")
             let broadcast = try await call(.GET, "/screencapture/broadcast")
-            for member in ["agent", "audio", "input", "controller", "encoders", "heartbeat", "standby", "tls"] {
+            for member in [
+                "agent", "audio", "microphone", "input", "controller", "encoders", "heartbeat", "standby", "tls",
+            ] {
                 #expect(broadcast[member] != .null, "\(member)")
             }
             try await call.readAll(session: id)

@@ -35,6 +35,7 @@ struct ContractDocumentTests {
         DeletedTemplate(), ScreenWait(), ScreenWaitReport(), ScreenWaitReport.Box(), SessionListQuery(),
         SessionsStop(), TemplateList(), TemplateReport(), EventQuery(), EventReport(),
         ActionsRequest(), ReleaseQuery(), ActionsReport(), ReleaseReport(), InputDevicesReport(), AudioReport(),
+        MicrophoneReport(),
         SoundLevelQuery(), SoundLevelReport(),
         ClipboardQuery(), ClipboardTake(), ClipboardSetReport(),
         LaunchRequest(), FocusRequest(), TerminateQuery(), ApplicationReport(), ApplicationList(),

@@ -29,7 +29,8 @@ struct ViewerInputTests {
             ),
             ([8, 1, 0, 0, 1, 0, 0x20, 0xAC], .key(keysym: 0x0100_20AC, isDown: true)),
             ([9, 0, 0, 0] + Array("é\n".utf8), .text("é\n")), ([10, 0, 0, 0], .release), ([11], .unknown(11)),
-            ([255, 1], .unknown(255)),
+            ([255, 1], .unknown(255)), ([32, 0, 0, 0], .speech([])),
+            ([32, 0, 0, 0, 0xFC, 0xFF, 0xFE], .speech([0xFC, 0xFF, 0xFE])),
         ] as [([UInt8], ViewerInput)]
     )
     func parsed(_ bytes: [UInt8], _ expected: ViewerInput) throws {
@@ -48,6 +49,8 @@ struct ViewerInputTests {
             [7, 2, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 24), [8, 1, 0, 0, 0, 0, 0, 0],
             [8, 2, 0, 0, 0, 0, 0, 65], [9, 0, 0, 0], [9, 0, 0, 0, 0xFF],
             [9, 0, 0, 0] + [UInt8](repeating: 65, count: 4093), [10, 0, 0, 0, 1],
+            // A packet without frames, and one that is too long.
+            [32, 0, 0], [32, 0, 0, 0, 0xFF, 0], [32, 0, 0, 0] + [UInt8](repeating: 0xFC, count: 2049),
         ] as [[UInt8]]
     )
     func malformed(_ bytes: [UInt8]) {

@@ -1,5 +1,6 @@
 import HeliographAPI
 import Logging
+import Media
 import NIOCore
 import NIOWebSocket
 import Wire
@@ -19,6 +20,8 @@ final class ViewerControl {
         var isMine: Bool
         var controller: InputControl.Caller?
         var input: InputCapabilities?
+        var hasMicrophone: Bool
+        var speaker: InputControl.Caller?
         var wasTaken: Bool
     }
 
@@ -46,6 +49,9 @@ final class ViewerControl {
     private var refusalEvents = TokenBucket(capacity: 5, perSecond: 5)
     /// Each makes a device in the agent's kernel.
     private var gamepadConnects = TokenBucket(capacity: 5, perSecond: 1)
+    /// In ms of speech. A speaker's clock may be a little fast.
+    private var speech = TokenBucket(capacity: 500, perSecond: 1050)
+    private var speechRefusals = TokenBucket(capacity: 1, perSecond: 1)
     /// What the viewer has not been told about its gamepad.
     private var gamepadEvent: GamepadEvent?
     private var ended = false
@@ -82,6 +88,7 @@ final class ViewerControl {
         case .claim(let takes): claim(by: caller, takes: takes)
         case .leave: leave(caller)
         case .gamepad(let message): use(message, by: caller)
+        case .speech(let packet): speak(packet, by: caller)
         case .unknown(let kind): refuse(.unknown, "the relay does not know messages of kind \(kind)")
         case .beat: if isMine { perform(live.take(.beat, now: .now())) }
         case .move, .motion, .button, .scroll, .touch, .key, .text, .release: act(input, by: caller)
@@ -94,6 +101,7 @@ final class ViewerControl {
         if isMine {
             followFeed()
             perform(live.tick(now: .now()))
+            broadcast?.microphone.tick(of: self)
         }
         tellRefusals()
         tellGamepad()
@@ -110,8 +118,7 @@ final class ViewerControl {
     /// Ends control because another caller, or another viewer of the same one, has taken it.
     func lose() {
         guard isMine else { return }
-        releaseHeld()
-        broadcast?.gamepads.disconnect(of: self, because: "Control has ended.")
+        letGo()
         (isMine, wasTaken) = (false, true)
         log("lost")
         tellChange()
@@ -123,7 +130,8 @@ final class ViewerControl {
         guard let broadcast else { return refuse(.noInput, "the device is not configured any more") }
         if isMine { followFeed() } else { role = session.inputRole }
         let input = broadcast.agent(role).inputs
-        guard let input, input.objection(to: []) == nil || input.gamepads?.isEmpty == false else {
+        let canAct = input.map { $0.objection(to: []) == nil || $0.gamepads?.isEmpty == false } ?? false
+        guard canAct || broadcast.hasMicrophone else {
             let why = input?.problem ?? "no agent of the device is linked, or it has not said how it can act"
             return refuse(.noInput, why)
         }
@@ -150,12 +158,18 @@ final class ViewerControl {
 
     private func leave(_ caller: InputControl.Caller) {
         guard isMine else { return }
-        releaseHeld()
-        broadcast?.gamepads.disconnect(of: self, because: "Control has ended.")
+        letGo()
         (isMine, wasTaken) = (false, false)
         broadcast?.control.leave(caller)
         log("ended")
         if !ended { tellChange() }
+    }
+
+    /// Ends all that only lasts while the viewer controls the device.
+    private func letGo() {
+        releaseHeld()
+        broadcast?.gamepads.disconnect(of: self, because: "Control has ended.")
+        broadcast?.microphone.end(of: self)
     }
 
     // MARK: Input
@@ -267,6 +281,36 @@ final class ViewerControl {
         viewer.tell([event.json])
     }
 
+    // MARK: Speech
+
+    /// - Parameter packet: An Opus packet; empty to end.
+    private func speak(_ packet: [UInt8], by caller: InputControl.Caller) {
+        guard let broadcast, !packet.isEmpty else {
+            broadcast?.microphone.end(of: self)
+            return tellChange()
+        }
+        guard isMine else { return refuse(.notControlling, "ask for control first, by a message of kind 1") }
+        guard session.device.hasMicrophone else {
+            return refuse(.noMicrophone, "the device's microphone is off: set microphone")
+        }
+        guard broadcast.hasMicrophone else {
+            return refuse(
+                .noMicrophone,
+                "the agent has made no microphone: is PipeWire running in the desktop's session?"
+            )
+        }
+        guard let duration = packet.read({ OpusPacket($0) })?.milliseconds, speech.take(duration, now: .now()) else {
+            // After a stall all comes at once, which is no reason to end the connection.
+            if speechRefusals.take(now: .now()) { refuse(.rate, "more speech than its time; it is left out") }
+            return
+        }
+        guard claims(broadcast, by: caller, takes: false) else { return }
+        if broadcast.microphone.speaker == nil { log("speaks") }
+        events += 1
+        broadcast.microphone.take(packet, from: self, by: caller)
+        tellChange()
+    }
+
     // MARK: What the viewer is told
 
     private func refuse(_ outcome: InputOrders.Outcome) {
@@ -286,6 +330,7 @@ final class ViewerControl {
         case notControlling = "not_controlling"
         case noInput = "no_input"
         case noGamepad = "no_gamepad"
+        case noMicrophone = "no_microphone"
     }
 
     private func refuse(_ refusal: Refusal, _ detail: String) { refuse(refusal.rawValue, detail) }
@@ -327,6 +372,8 @@ final class ViewerControl {
             isMine: isMine,
             controller: broadcast?.control.holder,
             input: broadcast?.agent(session.inputRole).inputs,
+            hasMicrophone: broadcast?.hasMicrophone ?? false,
+            speaker: broadcast?.microphone.speaker,
             wasTaken: wasTaken
         )
         guard state != told else { return nil }
@@ -337,6 +384,8 @@ final class ViewerControl {
             isMine: state.isMine,
             controller: state.controller?.description,
             input: state.input,
+            hasMicrophone: state.hasMicrophone,
+            speaker: state.speaker?.description,
             wasTaken: state.wasTaken
         )
     }
@@ -347,7 +396,7 @@ final class ViewerControl {
             "call": "control by hand \(what)", "device": "\(session.device.name)", "session": "\(session.id)",
         ]
         if case .may(.key(let name)) = right { metadata["key"] = "\(name)" }
-        if what != "begun" {
+        if what == "lost" || what == "ended" {
             metadata["events"] = "\(events)"
             metadata["seconds"] = "\((NIODeadline.now() - since).seconds.rounded(places: 1))"
         }
@@ -367,7 +416,7 @@ extension ViewerInput {
         case .move, .motion, .button, .scroll: [.pointerBy(dx: 0, dy: 0)]
         case .touch: [.touch(id: 0, phase: .cancel, x: 0, y: 0)]
         case .key, .text: [.text("")]
-        case .claim, .leave, .beat, .release, .gamepad, .unknown: []
+        case .claim, .leave, .beat, .release, .gamepad, .speech, .unknown: []
         }
     }
 }

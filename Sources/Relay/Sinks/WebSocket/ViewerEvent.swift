@@ -62,18 +62,23 @@ enum ViewerEvent {
     /// - Parameters:
     ///   - why: Why the viewer may not act; `nil` if it may.
     ///   - controller: The caller that controls the device; `nil` for none.
+    ///   - hasMicrophone: Whether callers can speak to the device.
+    ///   - speaker: The caller that speaks; `nil` for none.
     ///   - wasTaken: Whether another caller has ended the viewer's control.
     static func control(
         why: String?,
         isMine: Bool,
         controller: String?,
         input: InputCapabilities?,
+        hasMicrophone: Bool,
+        speaker: String?,
         wasTaken: Bool
     ) -> JSONValue {
         [
             "type": "control", "version": .integer(controlVersion), "may": .bool(why == nil), "why": JSONValue(why),
             "mine": .bool(isMine), "controller": JSONValue(controller),
             "input": input.flatMap { try? JSONValue(encoding: InputDevicesReport($0)) } ?? .null,
+            "microphone": .bool(hasMicrophone), "speaker": JSONValue(speaker),
             "ended": wasTaken ? "taken" : .null,
         ]
     }

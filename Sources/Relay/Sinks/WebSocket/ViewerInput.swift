@@ -46,6 +46,8 @@ package enum ViewerInput: Sendable, Equatable {
     case text(String)
     case release
     case gamepad(GamepadMessage)
+    /// An Opus packet for the device's microphone; empty when the speaker ends.
+    case speech([UInt8])
     /// A kind from a later release.
     case unknown(UInt8)
 
@@ -79,6 +81,7 @@ package enum ViewerInput: Sendable, Equatable {
     private static func message(_ rest: inout ByteReader) -> ViewerInput? {
         let whole = rest
         guard let byte = rest.u8() else { return nil }
+        if byte == SpeechMessage.kind { return speech(&rest) }
         if GamepadMessage.isOne(byte) { return GamepadMessage(whole).map { .gamepad($0) } }
         guard let kind = Kind(rawValue: byte) else { return .unknown(byte) }
         // The three bytes after the kind.
@@ -106,6 +109,12 @@ package enum ViewerInput: Sendable, Equatable {
         case .release: message = .release
         }
         return rest.count == 0 ? message : nil
+    }
+
+    private static func speech(_ rest: inout ByteReader) -> ViewerInput? {
+        guard rest.skip(3), rest.count <= SpeechReport.longestPacket else { return nil }
+        guard rest.count > 0 else { return .speech([]) }
+        return OpusPacket(rest).map { _ in .speech(rest.bytes) }
     }
 
     private static func touch(_ rest: inout ByteReader, count: UInt8) -> ViewerInput? {

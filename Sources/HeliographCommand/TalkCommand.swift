@@ -1,0 +1,147 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import HeliographAPI
+import Packaging
+import Subprocess
+import SystemPackage
+import UnixSignals
+
+struct TalkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "talk",
+        abstract: "Speaks to a device's microphone, until the file ends or Ctrl-C.",
+        discussion: """
+            Programs of the desktop record it like a microphone. The device needs the setting microphone, and the machine
+            of this command ffmpeg, which reads every sound file.
+              heliograph talk question.wav
+              arecord -f cd | heliograph talk --device left -
+            """
+    )
+
+    @OptionGroup var options: RelayOptions
+
+    @Argument(help: "The sound file; - for standard input.", completion: .file())
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The session to watch meanwhile, by its id or name. Default: the session that the device's viewers share.",
+            valueName: "session"
+        ),
+        completion: .custom(Completions.sessions)
+    )
+    var session: String?
+
+    @Flag(help: "Takes the device from another controller at once.")
+    var take = false
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        try await CommandError.reporting {
+            if file != "-", access(file, R_OK) != 0 {
+                throw CommandError.failed("cannot read \(file): \(String(cString: strerror(errno)))")
+            }
+            try await RelayClient.with(options.address) { client in
+                let session = try await client.sessionID(of: session, device: options.device)
+                try await SessionSocket.with(session, at: options.address) { socket, messages in
+                    try await Speech(of: file, takes: take, on: socket).run(messages, until: signals)
+                }
+            }
+        }
+    }
+}
+
+/// A sound file on its way to a device's microphone.
+private struct Speech: Sendable {
+    /// The duration of a packet.
+    private static let packet = Duration.milliseconds(20)
+    /// How late packets may be sent without a pause. The relay takes 0.5 s at once.
+    private static let lateness = Duration.milliseconds(200)
+    /// How long the last packets may take to the desktop, where they end with the speaker.
+    private static let rest = Duration.milliseconds(300)
+
+    private let file: String
+    private let takes: Bool
+    private let socket: SessionSocket
+
+    init(of file: String, takes: Bool, on socket: SessionSocket) {
+        (self.file, self.takes, self.socket) = (file, takes, socket)
+    }
+
+    /// Runs until the file ends or a signal comes.
+    func run(_ messages: AsyncStream<SessionSocket.Message>, until signals: UnixSignalsSequence) async throws {
+        let (beginnings, begin) = AsyncStream.makeStream(of: Void.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in signals { return } }
+            group.addTask { try await follow(messages, begin) }
+            group.addTask {
+                for await _ in beginnings { return try await speak() }
+            }
+            defer { group.cancelAll() }
+            _ = try await group.next()
+        }
+        try? await socket.send(SpeechMessage.bytes([]))
+        try? await socket.send([1, 0, 0, 0])
+    }
+
+    private func follow(
+        _ messages: AsyncStream<SessionSocket.Message>,
+        _ begin: AsyncStream<Void>.Continuation
+    ) async throws {
+        var claim = ControlClaim(takes: takes)
+        for await message in messages {
+            if try await claim.follow(try message.event(), on: socket) { begin.yield() }
+        }
+        try Task.checkCancellation()
+        throw CommandError.brokenOff("the connection to the relay was lost")
+    }
+
+    /// Sends the file's sound, each packet when it is due.
+    private func speak() async throws {
+        let outcome: ExecutionResult<Int, SequenceOutput, FileDescriptorOutput>
+        do {
+            outcome = try await Subprocess.run(
+                .name("ffmpeg"),
+                arguments: Arguments(arguments),
+                input: .fileDescriptor(.standardInput, closeAfterSpawningProcess: false),
+                output: .sequence,
+                error: .currentStandardError
+            ) { ffmpeg in try await send(ffmpeg.standardOutput) }
+        } catch let error as SubprocessError {
+            throw CommandError.failed("ffmpeg cannot be run: \(error). Install it: apt-get install ffmpeg")
+        }
+        guard case .exited(0) = outcome.terminationStatus, outcome.closureResult > 0 else {
+            throw CommandError.failed("ffmpeg finds no sound in \(file)")
+        }
+        try await Task.sleep(for: Self.rest)
+    }
+
+    /// - Returns: How many packets there were.
+    private func send(_ output: SubprocessOutputSequence) async throws -> Int {
+        var (reader, count) = (OggPageReader(), 0)
+        var due: ContinuousClock.Instant?
+        for try await chunk in output {
+            for page in try reader.append(chunk.withUnsafeBytes { Array($0) }) where page.position > 0 {
+                for packet in page.packets {
+                    // What comes late is caught up with a little: more would be left out.
+                    let now = ContinuousClock.now
+                    let instant = max(due ?? now, now - Self.lateness)
+                    try await Task.sleep(until: instant, clock: .continuous)
+                    try await socket.send(SpeechMessage.bytes(packet))
+                    (due, count) = (instant + Self.packet, count + 1)
+                }
+            }
+        }
+        return count
+    }
+
+    /// The arguments that make ffmpeg write one channel of Opus, with a page for each packet.
+    private var arguments: [String] {
+        let input =
+            file == "-"
+            ? ["-probesize", "4096", "-analyzeduration", "0", "-i", "pipe:0"] : ["-nostdin", "-i", "file:\(file)"]
+        return ["-v", "error"] + input + ["-vn", "-ac", "1", "-c:a", "libopus", "-b:a", "64k", "-application", "audio"]
+            + ["-frame_duration", "20", "-page_duration", "20000", "-flush_packets", "1", "-f", "ogg", "pipe:1"]
+    }
+}

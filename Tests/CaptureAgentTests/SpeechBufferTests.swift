@@ -1,0 +1,114 @@
+import CaptureAgent
+import Testing
+
+@Suite("Speech that waits for programs")
+struct SpeechBufferTests {
+    /// Samples of a packet of 20 ms, and of a step of the graph, 10 ms.
+    private static let (packet, step) = (960, 480)
+
+    /// Returns samples whose values are their numbers.
+    private static func samples(_ count: Int, from first: Int = 1) -> [Float] {
+        (first..<(first + count)).map(Float.init)
+    }
+
+    /// Plays until `count` samples were read, and returns them.
+    private static func read(_ count: Int, from buffer: inout SpeechBuffer) -> [Float] {
+        stride(from: 0, to: count, by: step).flatMap { _ in buffer.read(step) }
+    }
+
+    @Test("begins once 40 ms are there, and loses no sample")
+    func begins() {
+        var buffer = SpeechBuffer()
+        buffer.take(Self.samples(Self.packet))
+        #expect(buffer.read(Self.step) == Array(repeating: 0, count: Self.step) && buffer.count == Self.packet)
+        buffer.take(Self.samples(Self.packet, from: 961))
+        let played = Self.read(1920, from: &buffer)
+        // Only the first 5 ms fade in.
+        #expect(played[0] == 0 && played[240...].elementsEqual(Self.samples(1680, from: 241)))
+        #expect(buffer.holes == 0)
+    }
+
+    @Test("a hole fades out, is counted, and makes the next beginning later, up to 120 ms")
+    func hole() {
+        var buffer = SpeechBuffer()
+        for hole in 1...8 {
+            var packets = 0
+            repeat {
+                buffer.take(Array(repeating: 1, count: Self.packet))
+                packets += 1
+            } while buffer.read(Self.step).allSatisfy { $0 == 0 }
+            #expect(packets == min(1 + hole, 6), "\(hole)")
+            let rest = Self.read(10_000, from: &buffer)
+            #expect(buffer.holes == hole && rest.last == 0)
+            // Nothing jumps.
+            #expect(zip(rest, rest.dropFirst()).allSatisfy { abs($0 - $1) < 0.01 })
+        }
+    }
+
+    @Test("what a hole has added stays for a while, and a new speaker begins without it")
+    func reserve() {
+        var buffer = SpeechBuffer()
+        buffer.take(Array(repeating: 1, count: 2 * Self.packet))
+        _ = Self.read(3 * Self.packet, from: &buffer)
+        #expect(buffer.holes == 1)
+        // 60 ms wait before it goes on. They are kept, although they are not needed.
+        buffer.take(Array(repeating: 1, count: 3 * Self.packet))
+        for _ in 0..<250 {
+            _ = Self.read(Self.packet, from: &buffer)
+            buffer.take(Array(repeating: 1, count: Self.packet))
+        }
+        #expect(buffer.count == 3 * Self.packet && buffer.holes == 1)
+        buffer.end()
+        _ = Self.read(4 * Self.packet, from: &buffer)
+        buffer.take(Array(repeating: 1, count: 2 * Self.packet))
+        #expect(buffer.read(Self.step).last == 1)
+    }
+
+    @Test("the end of the speaker does not count as a hole: what waits is played at once")
+    func end() {
+        var buffer = SpeechBuffer()
+        buffer.take(Self.samples(Self.packet))
+        buffer.end()
+        #expect(Self.read(2000, from: &buffer).max() ?? 0 > 500)
+        #expect(buffer.holes == 0 && buffer.count == 0)
+    }
+
+    @Test("what is never needed is left out, without a jump")
+    func shortens() {
+        var buffer = SpeechBuffer()
+        buffer.take(Array(repeating: 1, count: 10 * Self.packet))
+        var played: [Float] = []
+        for _ in 0..<150 {
+            played += Self.read(Self.packet, from: &buffer)
+            buffer.take(Array(repeating: 1, count: Self.packet))
+        }
+        #expect(buffer.count <= Self.packet + Self.step, "\(buffer.count)")
+        #expect(buffer.holes == 0 && zip(played, played.dropFirst()).allSatisfy { abs($0 - $1) < 0.01 })
+    }
+
+    @Test("a step in level by what is left out is smoothed over 5 ms")
+    func overlaps() {
+        var buffer = SpeechBuffer()
+        // A slow ramp: what is left out would be a step of its length.
+        buffer.take((0..<9600).map { Float($0) / 1000 })
+        var (next, played) = (9600, [Float]())
+        for _ in 0..<150 {
+            played += Self.read(Self.packet, from: &buffer)
+            buffer.take((next..<(next + Self.packet)).map { Float($0) / 1000 })
+            next += Self.packet
+        }
+        let steps = zip(played, played.dropFirst()).dropFirst(240).map { $1 - $0 }
+        #expect(steps.allSatisfy { $0 < 0.1 } && steps.contains { $0 > 0.002 })
+    }
+
+    @Test("at most half a second waits, and the newest stays")
+    func bounded() {
+        var buffer = SpeechBuffer()
+        buffer.take(Self.samples(60_000))
+        #expect(buffer.count == 24_000)
+        #expect(buffer.read(24_000).last == 60_000)
+        buffer.take(Self.samples(100))
+        buffer.clear()
+        #expect(buffer.count == 0)
+    }
+}
