@@ -47,6 +47,7 @@ enum Summary {
         var line = "\(name(of: session.id, session.name)): \(session.codec) \(size)@\(session.fps)"
         if let encoder = session.encoder { line += " by \(encoder)" }
         line += ", tcp port \(session.port) (\(session.framing))"
+        if let port = session.audioPort { line += ", sound on \(port)" }
         line += ", \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
         if let rates = session.rates {
             line += ", \(decimal(rates.pictures)) pictures/s (\(decimal(rates.repeats)) repeats)"

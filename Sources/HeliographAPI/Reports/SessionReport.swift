@@ -24,6 +24,7 @@ package struct SessionReport: APIModel {
     package var keyframeInterval = 0.0
     package var staticKeyframeInterval = 0.0
     package var port = 0
+    package var audioPort: Int?
     package var ttl: Int?
     package var viewers = 0
     package var encoder: String?
@@ -132,6 +133,11 @@ extension SessionReport {
         Field("keyframeInterval", .figure, "s."),
         Field("staticKeyframeInterval", .figure, "s."),
         Field("port", .integer(1...65535), "TCP."),
+        Field(
+            "audioPort",
+            .integer(1...65535).orNull,
+            "TCP, of the device's sound; null unless `framing` is `scrcpy` and the device's `audio` is on."
+        ),
         Field("ttl", .anyInteger.orNull, "s."),
         Field("viewers", .count, "Viewers now."),
     ]

@@ -31,15 +31,7 @@ package struct OggOpus: Sendable {
     /// The two pages of header before all others.
     package var header: [UInt8] {
         let vendor = Array("Heliograph".utf8)
-        let identification = [UInt8](byteCount: 19) { writer in
-            writer.put(Array("OpusHead".utf8))
-            writer.put(1)  // version
-            writer.put(channels)
-            writer.put(littleEndian: Self.preSkip)
-            writer.put(littleEndian: OpusParameters.sampleRate)
-            writer.put(littleEndian: UInt16(0))  // gain
-            writer.put(0)  // mapping family
-        }
+        let identification = Self.identification(channels: channels, preSkip: Self.preSkip)
         let comment = [UInt8](byteCount: 16 + vendor.count) { writer in
             writer.put(Array("OpusTags".utf8))
             writer.put(littleEndian: UInt32(clamping: vendor.count))
@@ -48,6 +40,19 @@ package struct OggOpus: Sendable {
         }
         let first = OggPage(.beginning, position: 0, serial: serial, sequence: 0, packets: [identification])
         return first.bytes + OggPage(position: 0, serial: serial, sequence: 1, packets: [comment]).bytes
+    }
+
+    /// Returns the identification header of a stream (section 5.1), which players of other formats want, too.
+    package static func identification(channels: UInt8, preSkip: UInt16) -> [UInt8] {
+        [UInt8](byteCount: 19) { writer in
+            writer.put(Array("OpusHead".utf8))
+            writer.put(1)  // version
+            writer.put(channels)
+            writer.put(littleEndian: preSkip)
+            writer.put(littleEndian: OpusParameters.sampleRate)
+            writer.put(littleEndian: UInt16(0))  // gain
+            writer.put(0)  // mapping family
+        }
     }
 
     /// Returns a page with packets that follow each other without a gap. There may be a gap before them, which players

@@ -307,6 +307,9 @@ final class Switchboard: AgentLinkOwner {
                 logger.warning("session \(kept.id) is left out: its port \(kept.port) is now the relay's own")
                 continue
             }
+            if [configuration.http.port, configuration.agentLink.port].contains(kept.soundPort) {
+                kept.soundPort = nil
+            }
             await sessions.restore(kept, of: broadcast.device, orders: broadcast)
         }
     }

@@ -18,6 +18,7 @@ extension SessionReport {
         width = stream.size?.width ?? width
         height = stream.size?.height ?? height
         port = session.port
+        audioPort = session.soundPort
         viewers = session.viewerCount
         encoder = figures?.openEncoder
         encoderReason = figures?.encoderReason

@@ -30,6 +30,8 @@ package final class Session {
 
     /// The TCP port; 0 until the session listens.
     var port = 0
+    /// The TCP port of the device's sound; `nil` without.
+    var soundPort: Int?
 
     let source: SessionSource
     package let stream: SessionStream
@@ -111,6 +113,9 @@ package final class Session {
         source.demand(encoding.isThere(now: now))
     }
 
+    /// Whether its sound has a port of its own.
+    var hasSoundPort: Bool { request.framing == .scrcpy && device.sound != .off }
+
     /// Returns a monotonic time, in ns, as a PTS.
     func pts(at time: UInt64) -> Int64 { (Int64(clamping: time) - Int64(clamping: epoch)) / 1000 }
 
@@ -132,7 +137,16 @@ package final class Session {
 
     /// The state kept for the next run of the relay.
     var kept: RelayState.Session {
-        .init(id: id, device: device.name, name: name, request: request, port: port, epoch: epoch, created: created)
+        .init(
+            id: id,
+            device: device.name,
+            name: name,
+            request: request,
+            port: port,
+            soundPort: soundPort,
+            epoch: epoch,
+            created: created
+        )
     }
 
     /// Applies the settings of `changed` and tells the linked agents. Agents that link later get them with the session.

@@ -12,7 +12,7 @@ final class SessionTable {
 
     private struct Entry {
         let session: Session
-        let listener: StreamListener
+        let listeners: [StreamListener]
     }
 
     /// The configuration for new sessions.
@@ -90,7 +90,7 @@ final class SessionTable {
             logger: logger,
             orders: orders
         )
-        try await open(session, port: session.request.port)
+        try await open(session, port: session.request.port, soundPort: nil)
         logger.info("session \(session.id) started", metadata: ["device": "\(device.name)", "port": "\(session.port)"])
         return session
     }
@@ -124,7 +124,7 @@ final class SessionTable {
             orders: orders
         )
         do throws(SessionError) {
-            try await open(session, port: kept.port)
+            try await open(session, port: kept.port, soundPort: kept.soundPort)
             logger.info("session \(kept.id) restored", metadata: ["device": "\(device.name)", "port": "\(kept.port)"])
         } catch {
             logger.warning("session \(kept.id) cannot be restored: \(error)")
@@ -134,14 +134,27 @@ final class SessionTable {
     /// Marks the ids up to this one as used. Half of all ids stay free, even if a damaged state file says otherwise.
     func skipIDs(to id: SessionID) { lastID = max(lastID, min(id, .max / 2)) }
 
-    private func open(_ session: Session, port: Int) async throws(SessionError) {
+    /// Opens the session's ports and lists it.
+    ///
+    /// - Parameters:
+    ///   - port: The port of its pictures; 0 for the first free one.
+    ///   - soundPort: That of its sound, if it has one; another one if that is taken, or for `nil`.
+    private func open(_ session: Session, port: Int, soundPort: Int?) async throws(SessionError) {
         let listener = try await listen(session, wanted: port)
+        var listeners = [listener]
+        if session.hasSoundPort {
+            do throws(SessionError) {
+                listeners.append(try await listenForSound(session, wanted: soundPort, beside: listener.port))
+            } catch {
+                logger.warning("the sound of session \(session.id) has no port: \(error)")
+            }
+        }
         guard !draining else {
-            await listener.close()
+            for listener in listeners { await listener.close() }
             throw .draining
         }
-        session.port = listener.port
-        entries[session.id] = Entry(session: session, listener: listener)
+        (session.port, session.soundPort) = (listener.port, listeners.dropFirst().first?.port)
+        entries[session.id] = Entry(session: session, listeners: listeners)
         all.insert([session], before: all.firstIndex { $0.id > session.id } ?? all.count)
         session.events.publish(.sessionStarted)
     }
@@ -152,7 +165,7 @@ final class SessionTable {
         all.removeAll { $0 === session }
         entry.session.end()
         session.events.publish(.sessionEnded)
-        await entry.listener.close()
+        for listener in entry.listeners { await listener.close() }
         logger.info("session \(session.id) stopped")
     }
 
@@ -167,27 +180,58 @@ final class SessionTable {
     /// - Parameter wanted: The port; 0 for the first free one.
     private func listen(_ session: Session, wanted: Int) async throws(SessionError) -> StreamListener {
         if wanted != 0 {
-            guard let listener = try await listen(session, port: wanted) else { throw .portInUse(wanted) }
+            guard let listener = try await listen(session, port: wanted, .pictures) else { throw .portInUse(wanted) }
             return listener
         }
+        return try await listen(session, .pictures, at: ports, besides: [])
+    }
+
+    /// The ports to try for sessions that name none.
+    private var ports: [Int] {
         let base = configuration.sessionPortBase
         // The range has room for all sessions of all devices, so no device takes another's port.
         let count = max(Self.portRange, configuration.devices.reduce(0) { $0 + $1.maximumSessions })
-        let ports = base == 0 ? 0...0 : base...min(base + count - 1, Int(UInt16.max))
-        let taken = Set(entries.values.map(\.session.port))
+        return Array(base == 0 ? 0...0 : base...min(base + count - 1, Int(UInt16.max)))
+    }
+
+    /// Opens the port of the session's sound.
+    private func listenForSound(
+        _ session: Session,
+        wanted: Int?,
+        beside port: Int
+    ) async throws(SessionError) -> StreamListener {
+        if let wanted, let listener = try await listen(session, port: wanted, .sound) { return listener }
+        // From the end, because sessions often name the ports that follow each other from the beginning.
+        let others: Set = [port, configuration.http.port, configuration.agentLink.port]
+        return try await listen(session, .sound, at: ports.reversed(), besides: others)
+    }
+
+    /// Opens the first free one of some ports.
+    private func listen(
+        _ session: Session,
+        _ content: StreamListener.Content,
+        at ports: [Int],
+        besides others: Set<Int>
+    ) async throws(SessionError) -> StreamListener {
+        let taken = others.subtracting([0]).union(entries.values.flatMap { $0.listeners.map(\.port) })
         for port in ports where !taken.contains(port) {
-            if let listener = try await listen(session, port: port) { return listener }
+            if let listener = try await listen(session, port: port, content) { return listener }
         }
-        throw .noFreePort(first: ports.lowerBound, last: ports.upperBound)
+        throw .noFreePort(first: ports.min() ?? 0, last: ports.max() ?? 0)
     }
 
     /// Returns `nil` if `port` is taken.
-    private func listen(_ session: Session, port: Int) async throws(SessionError) -> StreamListener? {
+    private func listen(
+        _ session: Session,
+        port: Int,
+        _ content: StreamListener.Content
+    ) async throws(SessionError) -> StreamListener? {
         do {
             return try await StreamListener(
                 host: configuration.http.host,
                 port: port,
-                session: session,
+                of: session,
+                content: content,
                 limits: configuration.viewerQueueLimits,
                 entrance: entrance,
                 connections: connections,

@@ -13,6 +13,8 @@ package struct RelayState: Sendable, Equatable, Codable {
         package var request: SessionRequest
         /// The port that the session listened on.
         package var port: Int
+        /// The port of its sound; `nil` without.
+        package var soundPort: Int?
         /// The monotonic instant of PTS 0, ns; only valid on the state's boot.
         package var epoch: UInt64
         package var created: Date
@@ -23,6 +25,7 @@ package struct RelayState: Sendable, Equatable, Codable {
             name: String? = nil,
             request: SessionRequest,
             port: Int,
+            soundPort: Int? = nil,
             epoch: UInt64,
             created: Date
         ) {
@@ -31,6 +34,7 @@ package struct RelayState: Sendable, Equatable, Codable {
             self.name = name
             self.request = request
             self.port = port
+            self.soundPort = soundPort
             self.epoch = epoch
             self.created = created
         }
@@ -39,7 +43,8 @@ package struct RelayState: Sendable, Equatable, Codable {
         ///
         /// - Parameter now: Monotonic ns.
         package func isSound(now: UInt64) -> Bool {
-            request.isInRange && name?.isName != false && (1...65535).contains(port) && epoch <= now
+            request.isInRange && name?.isName != false && (1...65535).contains(port)
+                && (1...65535).contains(soundPort ?? port) && epoch <= now
                 && (0...253_402_300_799).contains(created.timeIntervalSince1970)
         }
     }

@@ -35,6 +35,7 @@ struct StateFileTests {
                     device: "tv",
                     request: request,
                     port: 9200,
+                    soundPort: 9201,
                     epoch: 123,
                     created: Date(timeIntervalSince1970: 1)
                 )
@@ -88,13 +89,43 @@ struct StateFileTests {
             { $0.request.fps = 0 }, { $0.request.keyframeInterval = 1e300 }, { $0.request.staticKeyframeInterval = -1 },
             { $0.request.bitrate = .max }, { $0.request.size.width = 17 }, { $0.request.size.height = .min },
             { $0.request.size.maxPixels = 0 }, { $0.request.ttl = .max }, { $0.request.port = -1 },
-            { $0.request.encoder = "" }, { $0.port = 0 }, { $0.port = 70_000 }, { $0.epoch = .max },
+            { $0.request.encoder = "" }, { $0.port = 0 }, { $0.port = 70_000 }, { $0.soundPort = 0 },
+            { $0.epoch = .max },
             { $0.created = Date(timeIntervalSince1970: 1e300) },
         ]
         for (number, fault) in faults.enumerated() {
             var session = kept
             fault(&session)
             #expect(!session.isSound(now: now), "fault \(number)")
+        }
+    }
+
+    @Test("keeps the ports of sound, and gives a session without one another port than all others have")
+    func soundPorts() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var state = state()
+        state.linkToken = String(repeating: "0", count: 64)
+        (state.lastSession, state.broadcasts) = (2, [])
+        var kept = state.sessions[0]
+        (kept.device, kept.request.ttl) = ("default", nil)
+        (kept.id, kept.port, kept.soundPort) = (1, 21_930, nil)
+        let first = kept
+        (kept.id, kept.port, kept.soundPort) = (2, 21_931, 21_940)
+        state.sessions = [first, kept]
+        try StateFile(path: path).write(state)
+        let path = path
+        try await RunningRelay.run {
+            $0.stateFile = path
+            $0.sessionPortBase = 21_930
+            $0.devices[0].sound = .desktop
+        } _: { relay in
+            let (first, second) = (
+                try await relay.get("/screencapture/1").json, try await relay.get("/screencapture/2").json
+            )
+            #expect(first["port"] == 21_930 && second["port"] == 21_931)
+            #expect(second["audioPort"] == 21_940)
+            guard case .integer(let port)? = first["audioPort"] else { throw NeverCame(description: "\(first)") }
+            #expect(![21_930, 21_931, 21_940].contains(port))
         }
     }
 

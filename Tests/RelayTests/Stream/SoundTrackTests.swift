@@ -1,4 +1,5 @@
 import Foundation
+import HeliographAPI
 import Media
 import NIOCore
 import Packaging
@@ -66,10 +67,9 @@ struct SoundTrackTests {
             let request = "GET /screencapture/\(session.id)/stream.ogg HTTP/1.1\r\nHost: localhost\r\n\r\n"
             try await client.send(Array(request.utf8))
             try await relay.waitForViewers(1, of: session.id)
-            // The sound begins 0.5 s later.
-            let begin = Int64(NIODeadline.now().uptimeNanoseconds / 1000) + 500_000
-            try await link.send(sound.units(from: begin), session: 0)
-            try await Task.sleep(for: .seconds(3))
+            try await Task.sleep(for: .seconds(0.5))
+            try await Self.play(sound, on: link)
+            try await Task.sleep(for: .seconds(1.5))
             _ = try await relay.post("/screencapture/\(session.id)/stop")
             let response = try await client.readToEnd()
             var body = try #require(ChunkedBody(response))
@@ -77,15 +77,51 @@ struct SoundTrackTests {
             let pages = try reader.append(body.read())
             #expect(pages.first?.flags == .beginning && pages.last?.flags == .end)
             #expect(pages.map(\.sequence) == Array(0..<UInt32(pages.count)))
-            // Each packet has its page, and silence comes before and after them.
-            let whole = sound.packets.filter { packet in
-                pages.contains { $0.bytes.suffix(packet.count).elementsEqual(packet) }
-            }
-            #expect(whole.count == sound.packets.count)
+            // Silence comes before and after them.
+            let packets = pages.dropFirst(2).flatMap(\.packets)
+            #expect(packets.filter { $0 != SilenceFill.packet } == sound.packets)
+            #expect(packets.first == SilenceFill.packet && packets.last == SilenceFill.packet)
             let length = try #require(pages.last).position
             #expect(length > 48_000 * 2, "\(length)")
             let positions = pages.map(\.position)
             #expect(positions == positions.sorted())
+        }
+    }
+
+    @Test("has a port of its own in scrcpy's framing, with the header of Opus first")
+    func port() async throws {
+        let sound = try OpusSource(seconds: 1, track: 1, scratch: Scratch())
+        try await RunningRelay.run {
+            $0.devices[0].sound = .desktop
+        } _: { relay in
+            let plain = try await relay.startSession()
+            let none = try await relay.get("/screencapture/\(plain.id)").json["audioPort"]
+            #expect(none == JSONValue.null)
+            let session = try await relay.startSession(["framing": "scrcpy"])
+            let report = try await relay.get("/screencapture/\(session.id)").json
+            guard case .integer(let port)? = report["audioPort"] else { throw NeverCame(description: "\(report)") }
+            #expect(port != session.port)
+            let link = try await LinkClient(greeting: relay)
+            try await link.send(.tracks(DeviceTracks([sound.track])))
+            let viewer = try await ByteClient(port: port)
+            try await relay.waitForViewers(1, of: session.id)
+            async let played: Void = Self.play(sound, on: link)
+            let head = try await viewer.read(12 + 19)
+            #expect(head.prefix(12).elementsEqual([0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 19]))
+            #expect(head.dropFirst(12).starts(with: Array("OpusHead".utf8)))
+            var last: UInt64 = 0
+            for packet in sound.packets {
+                let bytes = try await viewer.read(12 + packet.count)
+                #expect(bytes.dropFirst(12).elementsEqual(packet))
+                #expect(bytes[8..<12].reduce(0) { $0 << 8 | Int($1) } == packet.count)
+                let pts = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                #expect(last == 0 || pts == last + 20_000)
+                last = pts
+            }
+            try await played
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            let rest = try await viewer.readToEnd()
+            #expect(rest.isEmpty)
         }
     }
 
@@ -95,6 +131,14 @@ struct SoundTrackTests {
             let session = try await relay.startSession()
             let response = try await relay.get("/screencapture/\(session.id)/stream.ogg")
             #expect(response.status == 409 && response.code == "no_sound")
+        }
+    }
+
+    /// Sends each packet when it is due, because sound that comes far ahead of its time is refused.
+    private static func play(_ sound: OpusSource, on link: LinkClient) async throws {
+        for unit in sound.units(from: Int64(NIODeadline.now().uptimeNanoseconds / 1000)) {
+            try await link.send([unit], session: 0)
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 

@@ -11,7 +11,7 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let access: AccessControl
     private let timeout: TimeAmount
-    private let next: TCPViewerHandler
+    private let next: PortViewerHandler
     /// Called once, when the connection has shown its key or is gone.
     private var settled: (() -> Void)?
     private var line: [UInt8] = []
@@ -19,7 +19,7 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var isWhole = false
     private var deadline: Scheduled<Void>?
 
-    init(access: AccessControl, timeout: TimeAmount, next: TCPViewerHandler, settled: @escaping () -> Void) {
+    init(access: AccessControl, timeout: TimeAmount, next: PortViewerHandler, settled: @escaping () -> Void) {
         self.access = access
         self.timeout = timeout
         self.next = next

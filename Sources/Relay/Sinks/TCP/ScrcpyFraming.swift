@@ -1,14 +1,15 @@
 import Media
 import NIOCore
+import Packaging
 
 /// scrcpy's packets, big-endian:
 ///
 ///      0 | bit 63: configuration, bit 62: keyframe, bits 0 to 61: PTS in µs (0 for configuration)
 ///      8 | size of what follows, u32
-///     12 | Annex B bytes
+///     12 | Annex B bytes, or a packet of sound
 ///
 /// A keyframe is two packets, configuration and picture, because scrcpy's readers expect parameter sets in a packet of
-/// their own.
+/// their own. Sound begins with a configuration, the identification header of Opus.
 enum ScrcpyFraming {
     static let headerByteCount = 12
     private static let configurationFlag: UInt64 = 1 << 63
@@ -24,6 +25,20 @@ enum ScrcpyFraming {
         }
         append(ByteBuffer(bytes: sets), head: configurationFlag, to: &buffer)
         append(picture(unit.bytes, without: sets, codec: codec), head: head, to: &buffer)
+        return buffer
+    }
+
+    /// The packet before all sound.
+    static func soundConfiguration(channels: UInt8) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        let header = OggOpus.identification(channels: channels, preSkip: 0)
+        append(ByteBuffer(bytes: header), head: configurationFlag, to: &buffer)
+        return buffer
+    }
+
+    static func soundPacket(of unit: MediaUnit) -> ByteBuffer {
+        var buffer = ByteBufferAllocator().buffer(capacity: unit.byteCount + headerByteCount)
+        append(unit.bytes, head: UInt64(bitPattern: unit.pts) & (keyframeFlag - 1), to: &buffer)
         return buffer
     }
 

@@ -38,7 +38,7 @@ package final class StreamEntrance: Sendable {
     /// Returns the handlers of a connection, which gets to `handler` once it has shown a key. Called on the media loop.
     ///
     /// - Throws: Why there is no room for it. The caller closes it.
-    func handlers(for channel: any Channel, before handler: TCPViewerHandler) throws(Connections.Refusal)
+    func handlers(for channel: any Channel, before handler: PortViewerHandler) throws(Connections.Refusal)
         -> [any ChannelHandler]
     {
         let refusal = MediaLoop.assumeIsolated { () -> Connections.Refusal? in

@@ -2,8 +2,13 @@ import HeliographAPI
 import NIOCore
 import NIOPosix
 
-/// A session's TCP port.
+/// One of a session's TCP ports.
 struct StreamListener: Sendable {
+    /// What viewers of the port get.
+    enum Content: Sendable {
+        case pictures, sound
+    }
+
     /// Most bytes that the kernel holds for one viewer: enough for 100 Mbit/s over 40 ms. More would only add delay for
     /// a slow viewer.
     private static let socketBuffer = 512 << 10
@@ -21,7 +26,8 @@ struct StreamListener: Sendable {
     init(
         host: String,
         port: Int,
-        session: Session,
+        of session: Session,
+        content: Content,
         limits: ViewerQueue.Limits,
         entrance: StreamEntrance?,
         connections: Connections,
@@ -44,15 +50,19 @@ struct StreamListener: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try connections.admit(channel)
-                    let viewer = MediaLoop.assumeIsolated {
-                        TCPViewer(
-                            channel: channel,
-                            framing: framing,
-                            limits: limits,
-                            stopwatch: .init(session.handoverLatency)
-                        )
+                    let viewer: any PortViewer = MediaLoop.assumeIsolated {
+                        switch content {
+                        case .pictures:
+                            TCPViewer(
+                                channel: channel,
+                                framing: framing,
+                                limits: limits,
+                                stopwatch: .init(session.handoverLatency)
+                            )
+                        case .sound: TCPSoundViewer(channel: channel)
+                        }
                     }
-                    let handler = TCPViewerHandler(viewer: viewer, session: session)
+                    let handler = PortViewerHandler(viewer: viewer, session: session)
                     let operations = channel.pipeline.syncOperations
                     guard let entrance else { return try operations.addHandler(handler) }
                     try operations.addHandlers(try entrance.handlers(for: channel, before: handler))
