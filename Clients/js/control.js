@@ -63,6 +63,7 @@ export class Control extends EventTarget {
     this.keys = new Map();
     this.contacts = new Map();
     this.buttons = 0;
+    this.pauses = 0;
     /** The gamepad of this machine that the device has. */
     this.gamepad = new GamepadLink(this);
     /** What speaks to the device's microphone. */
@@ -75,6 +76,11 @@ export class Control extends EventTarget {
   get isPossible() {
     const { may, input, microphone } = this.relay;
     return may && (microphone || input !== null && (input.backend !== "none" || input.gamepads?.length > 0));
+  }
+
+  /** Whether it goes on although its field does not have the focus. */
+  get isPaused() {
+    return this.pauses > 0;
   }
 
   /** Asks for control. Call it in a handler of a click or a key. @param {boolean} [takes] Also from another caller. */
@@ -142,10 +148,10 @@ export class Control extends EventTarget {
   toggleKeyboard() {
     this.field.inputMode = this.field.inputMode === "none" ? "text" : "none";
     // A keyboard appears when its field gets the focus.
-    this.isPaused = true;
+    this.pauses += 1;
     this.field.blur();
     this.field.focus({ preventScroll: true });
-    this.isPaused = false;
+    this.pauses -= 1;
   }
 
   /** @param {"local" | "remote"} cursor */
@@ -157,15 +163,15 @@ export class Control extends EventTarget {
 
   /** Keeps control while another element has the focus, such as a dialog. What is held is released. */
   pause() {
-    this.isPaused = true;
+    this.pauses += 1;
     this.releaseKeys();
     this.send(input.release());
   }
 
-  /** Ends a pause. */
+  /** Ends a pause. Control goes on when all have ended. */
   resume() {
-    this.isPaused = false;
-    if (this.state !== "on") return;
+    this.pauses = Math.max(0, this.pauses - 1);
+    if (this.isPaused || this.state !== "on") return;
     this.field.focus({ preventScroll: true });
     // A dialog of the browser gives the focus back a little later, or the person has gone elsewhere.
     setTimeout(() => this.state === "on" && !this.isPaused && !document.hasFocus() && this.stop(), focusTime);
@@ -237,7 +243,7 @@ export class Control extends EventTarget {
     this.buttons = 0;
     this.state = "off";
     this.reason = reason;
-    this.isPaused = false;
+    this.pauses = 0;
     if (this.isLocked) document.exitPointerLock();
     this.field.inputMode = "none";
     this.mark();

@@ -61,8 +61,7 @@ export class Speech extends EventTarget {
       close(attempt);
       if (this.attempt === attempt) this.end(error.name === "NotAllowedError" ? "The microphone was not allowed." : error.message);
     }
-    // A later attempt still asks.
-    if (this.attempt === attempt || this.attempt === undefined) this.control.resume();
+    this.control.resume();
   }
 
   /** Ends. */

@@ -232,7 +232,7 @@ struct SoundTests {
             _ = flow.take(Self.sine(512, from: part * 512), at: first + UInt64(part) * 512 * 125_000 / 6)
         }
         let next = Self.begin + 400_000_000
-        let units = try #require(flow.send(from: 5_393_500, captured: Int64(next), now: next + 200_000_000))
+        let units = try #require(flow.sendAll(from: 5_393_500, captured: Int64(next), now: next + 200_000_000))
         let unit = try #require(units.first)
         #expect(unit.pts == 5_393_500)
         #expect(abs(Int64(unit.captured) - Int64(next)) <= 10_500, "\(Int64(unit.captured) - Int64(next)) ns")
@@ -252,19 +252,35 @@ struct SoundTests {
         }
         let now = Self.begin + 3_000_000_000
         // The other agent's last packet ended 400 ms ago.
-        let units = try #require(flow.send(from: 7_600_000, now: now))
+        let units = try #require(flow.sendAll(from: 7_600_000, now: now))
         #expect(units.first?.pts == 7_600_000 && units.count == 19)
         #expect(zip(units, units.dropFirst()).allSatisfy { $1.pts - $0.pts == 20_000 })
         // It is more than a second ago: all that is kept is sent.
-        let late = try #require(flow.send(from: 6_000_000, now: now))
+        let late = try #require(flow.sendAll(from: 6_000_000, now: now))
         #expect(late.first.map { (6_990_000...7_020_000).contains($0.pts) } == true && late.count >= 48)
+        // What is captured meanwhile comes after what is kept.
+        #expect(flow.send(from: 7_600_000, now: now))
+        #expect(flow.catchUp() != nil && flow.take(Self.sine(480), at: now).isEmpty)
+        var rest: [AccessUnit] = []
+        while let more = flow.catchUp() { rest += more }
+        #expect(zip(rest, rest.dropFirst()).allSatisfy { $1.pts - $0.pts == 20_000 } && rest.last?.pts == 7_980_000)
         // Times that cannot be are taken for now.
         for from in [0, -1, .min, .max, 1 << 62, 18_446_744_073_709_552, 60_000_000] as [Int64] {
-            #expect(flow.send(from: from, now: now)?.isEmpty == true, "\(from)")
+            #expect(flow.sendAll(from: from, now: now)?.isEmpty == true, "\(from)")
         }
         // What still comes after the end is not kept.
         flow.stop()
         #expect(flow.take(Self.sine(480), at: now).isEmpty)
-        #expect(flow.send(from: 7_600_000, now: now)?.isEmpty == true)
+        #expect(flow.sendAll(from: 7_600_000, now: now)?.isEmpty == true)
+    }
+}
+
+extension SoundFlow {
+    /// Begins to send, and returns the units of what is kept; `nil` if there is no encoder.
+    fileprivate func sendAll(from: Int64?, captured: Int64? = nil, now: UInt64) -> [AccessUnit]? {
+        guard send(from: from, captured: captured, now: now) else { return nil }
+        var units: [AccessUnit] = []
+        while let more = catchUp() { units += more }
+        return units
     }
 }

@@ -1,6 +1,5 @@
 import CPipeWire
 import Glibc
-import Synchronization
 import Wire
 
 /// A consumer of the sound of one PipeWire node.
@@ -24,17 +23,12 @@ final class SoundCapture: @unchecked Sendable {
         + "The setting audio: virtual makes a sink."
     private static let nodeGone = "The PipeWire node whose sound is captured is gone. It is looked for again."
 
-    /// Set when it cannot deliver any more; ``ending`` has the reason.
-    let ended: Event
-    private let endingState = Mutex<SourceError?>(nil)
+    let ending: StreamEnding
     private let connection: PipeWireConnection
     private let target: SoundTarget
     private let handler: Handler
     private var stream: OpaquePointer?
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-
-    /// Why it ended; set when ``ended`` is.
-    var ending: SourceError? { endingState.withLock { $0 } }
 
     /// Begins to capture.
     ///
@@ -48,7 +42,7 @@ final class SoundCapture: @unchecked Sendable {
         handler: Handler
     ) throws(SourceError) {
         do throws(SourceError) {
-            ended = try SourceError.explainingShortage { () throws(ResourceShortage) in try Event() }
+            ending = try StreamEnding()
         } catch {
             hook.deallocate()
             connection.shutDown()
@@ -56,7 +50,8 @@ final class SoundCapture: @unchecked Sendable {
         }
         (self.connection, self.target, self.handler) = (connection, target, handler)
         hook.initialize(to: spa_hook())
-        connection.observe { [weak self] in self?.end($0) }
+        let ending = ending
+        connection.observe { ending.end(because: $0) }
         let failure = connection.withLock { connect(latency: latency) }
         guard let failure else { return }
         shutDown()
@@ -119,13 +114,6 @@ final class SoundCapture: @unchecked Sendable {
         return quantum
     }
 
-    private func end(_ error: SourceError) {
-        endingState.withLock { ending in
-            if ending == nil { ending = error }
-        }
-        ended.set()
-    }
-
     // MARK: - In PipeWire's thread
 
     fileprivate func stateChanged(to state: pw_stream_state, message: String?) {
@@ -133,10 +121,15 @@ final class SoundCapture: @unchecked Sendable {
         case PW_STREAM_STATE_PAUSED: handler.idle()
         case PW_STREAM_STATE_ERROR where target.serial == nil:
             let reason = message.map { " PipeWire says: \($0)." } ?? ""
-            end(.unavailable(cause: "audio_no_sink", detail: Self.noSink + reason))
+            ending.end(because: .unavailable(cause: "audio_no_sink", detail: Self.noSink + reason))
         case PW_STREAM_STATE_ERROR:
-            end(.lost(cause: "audio_error", detail: "PipeWire ended the sound: \(message ?? "no reason given")."))
-        case PW_STREAM_STATE_UNCONNECTED: end(.lost(cause: "audio_node_gone", detail: Self.nodeGone))
+            ending.end(
+                because: .lost(
+                    cause: "audio_error",
+                    detail: "PipeWire ended the sound: \(message ?? "no reason given")."
+                )
+            )
+        case PW_STREAM_STATE_UNCONNECTED: ending.end(because: .lost(cause: "audio_node_gone", detail: Self.nodeGone))
         default: break
         }
     }

@@ -87,14 +87,14 @@ package final class SoundDesk: Sendable {
             // The relay forgets it with each order that ends the capture, which may go on meanwhile.
             if order.mode != .off, state.told.captures { state.link?.tell(Self.tracks(state.told)) }
         }
-        send { flow in
+        flow.withLock { flow in
             switch order.mode {
             case .off: flow.stop()
             case .ready: flow.keep()
-            case .send: return flow.send(from: order.from, captured: order.captured, now: MonotonicClock.now) ?? []
+            case .send: _ = flow.send(from: order.from, captured: order.captured, now: MonotonicClock.now)
             }
-            return []
         }
+        while send({ $0.catchUp() }) {}
         changed.set()
     }
 
@@ -103,11 +103,16 @@ package final class SoundDesk: Sendable {
     }
 
     /// Sends what the flow makes.
-    private func send(_ make: (SoundFlow) -> [AccessUnit]) {
+    ///
+    /// - Returns: Whether it has made anything, even if nothing of it is sent yet.
+    @discardableResult
+    private func send(_ make: (SoundFlow) -> [AccessUnit]?) -> Bool {
         let link = state.withLock { $0.link }
-        flow.withLock { flow in
+        return flow.withLock { flow in
+            guard let units = make(flow) else { return false }
             // Under the lock, so that units stay in order.
-            for unit in make(flow) { link?.send(unit) }
+            for unit in units { link?.send(unit) }
+            return true
         }
     }
 
@@ -188,10 +193,10 @@ package final class SoundDesk: Sendable {
                     lookAt = now + Self.laterLook
                 }
             }
-            _ = Event.wait(forAnyOf: events + [changed, capture.ended], until: lookAt)
+            _ = Event.wait(forAnyOf: events + [changed, capture.ending.event], until: lookAt)
             if events.contains(where: \.isSet) { return }
-            if capture.ended.isSet {
-                throw capture.ending ?? .lost(cause: "audio_error", detail: "PipeWire ended the sound.")
+            if capture.ending.isOver {
+                throw capture.ending.error ?? .lost(cause: "audio_error", detail: "PipeWire ended the sound.")
             }
             if changed.isSet, lookAt == nil { (begin, lookAt) = (MonotonicClock.now, 0) }
             changed.clear()

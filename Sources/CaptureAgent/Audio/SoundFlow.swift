@@ -22,6 +22,8 @@ package final class SoundFlow {
     private var keptCount = 0
     /// What sends; `nil` unless the relay wants sound from this agent.
     private var sender: Sender?
+    /// The position from which kept sound is still to be sent, because another agent has ended; `nil` if none is.
+    private var backlog: Int64?
 
     private struct Sender {
         var packets: SoundPackets
@@ -45,16 +47,16 @@ package final class SoundFlow {
             [MediaTrack(id: trackID, coding: .opus($0))]
         } ?? []
 
-    /// Begins to send.
+    /// Begins to send. What is kept of the sound since then comes from ``catchUp()``.
     ///
     /// - Parameters:
     ///   - from: The time at which another agent's sound has ended, in monotonic µs; `nil` for now.
     ///   - captured: When the sample that comes next was captured, in monotonic ns; `nil` if unknown.
     ///   - now: Monotonic ns.
-    /// - Returns: The units for the sound since then; `nil` if there is no encoder.
-    package func send(from: Int64?, captured: Int64? = nil, now: UInt64) -> [AccessUnit]? {
-        guard let encoder = OpusSoundEncoder(coding) else { return nil }
-        isOn = true
+    /// - Returns: Whether there is an encoder.
+    package func send(from: Int64?, captured: Int64? = nil, now: UInt64) -> Bool {
+        guard let encoder = OpusSoundEncoder(coding) else { return false }
+        (isOn, backlog) = (true, nil)
         // Older sound is not kept, and a later time is wrong.
         let reach = now - min(now, Self.longestReach)...now + Self.longestReach
         guard let from, from >= 0, case let begin = UInt64(from).multipliedReportingOverflow(by: 1000), !begin.overflow,
@@ -62,7 +64,7 @@ package final class SoundFlow {
         else {
             let end = kept.last?.end ?? 0
             sender = Sender(SoundPackets(size: coding.packet.samples, from: end), encoder, from: .min)
-            return []
+            return true
         }
         let position = SoundSamples.position(at: begin.partialValue) + Int64(encoder.lookahead)
         follow(captured.flatMap { UInt64(exactly: $0) }, at: position)
@@ -73,11 +75,24 @@ package final class SoundFlow {
             isContinued: true
         )
         sender = Sender(packets, encoder, from: position)
-        return kept.flatMap(packeted)
+        backlog = .min
+        return true
+    }
+
+    /// Returns the next units of kept sound that another agent has not sent; `nil` if there are none left.
+    ///
+    /// It encodes one piece, so that captured samples never wait for a second of sound.
+    package func catchUp() -> [AccessUnit]? {
+        guard let position = backlog, let piece = kept.first(where: { $0.end > position }) else {
+            backlog = nil
+            return nil
+        }
+        backlog = piece.end
+        return packeted(piece)
     }
 
     /// Keeps the last second from now on, and sends nothing.
-    package func keep() { (isOn, sender) = (true, nil) }
+    package func keep() { (isOn, sender, backlog) = (true, nil, nil) }
 
     /// Takes samples that were captured, and returns the units that they complete.
     ///
@@ -96,20 +111,23 @@ package final class SoundFlow {
         )
         clock.took(samples.count)
         keep(samples)
-        return packeted(samples)
+        // What was before comes first.
+        return backlog == nil ? packeted(samples) : []
     }
 
     /// Forgets all sound, and takes none until ``keep()`` or ``send(from:now:)``.
     package func stop() {
-        (isOn, sender, kept, keptCount) = (false, nil, [], 0)
+        (isOn, sender, backlog, kept, keptCount) = (false, nil, nil, [], 0)
         clock.stop()
     }
 
     /// Records that the source makes no sound, and returns the last units before the silence.
     package func idle() -> [AccessUnit] {
         clock.stop()
-        guard let packets = sender?.packets.idle() else { return [] }
-        return units(of: packets)
+        var last: [AccessUnit] = []
+        while let units = catchUp() { last += units }
+        guard let packets = sender?.packets.idle() else { return last }
+        return last + units(of: packets)
     }
 
     /// Counts as another agent does, for whom the sample that was captured at an instant has this position.

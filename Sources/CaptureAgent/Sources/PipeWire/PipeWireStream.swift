@@ -1,12 +1,11 @@
 import CPipeWire
 import Glibc
 import Media
-import Synchronization
 import Wire
 
 /// A consumer of one PipeWire video node.
 ///
-/// PipeWire's thread owns everything but `ended` and `ending`; callers hold the connection's lock.
+/// PipeWire's thread owns everything but `ending`; callers hold the connection's lock.
 final class PipeWireStream: @unchecked Sendable {
     // Unchecked because all mutable state is touched only in PipeWire's thread or under its lock.
 
@@ -37,11 +36,9 @@ final class PipeWireStream: @unchecked Sendable {
     private static let preferredBuffers: Int32 = 8
     private static let maximumBuffers: Int32 = 16
 
-    /// Set when the stream cannot deliver any more; `ending` has the reason.
-    let ended: Event
+    let ending: StreamEnding
     /// Set when the stream runs for the first time.
     private let started: Event
-    private let endingState = Mutex<SourceError?>(nil)
 
     private let sink: any FrameSink
     private let connection: PipeWireConnection
@@ -64,9 +61,6 @@ final class PipeWireStream: @unchecked Sendable {
     private var size: PictureSize?
     private var reader: PipeWireFrameReader
 
-    /// Why the stream ended; set when `ended` is.
-    var ending: SourceError? { endingState.withLock { $0 } }
-
     /// Connects to a node.
     ///
     /// - Parameters:
@@ -79,8 +73,9 @@ final class PipeWireStream: @unchecked Sendable {
         sink: any FrameSink
     ) throws(SourceError) {
         do throws(SourceError) {
-            (ended, started, allReturned) = try SourceError.explainingShortage { () throws(ResourceShortage) in
-                (try Event(), try Event(), try Event())
+            ending = try StreamEnding()
+            (started, allReturned) = try SourceError.explainingShortage { () throws(ResourceShortage) in
+                (try Event(), try Event())
             }
         } catch {
             hook.deallocate()
@@ -94,7 +89,8 @@ final class PipeWireStream: @unchecked Sendable {
         let wakeSource = LoopWakeSource(loop: connection.loop)
         self.wakeSource = wakeSource
         reader = PipeWireFrameReader(sink: sink, drawsPointer: target.drawsPointer) { wakeSource.wake() }
-        connection.observe { [weak self] in self?.end($0) }
+        let ending = ending
+        connection.observe { ending.end(because: $0) }
         let failure = connection.withLock { connect(for: demand) }
         guard let failure else { return }
         shutDown()
@@ -135,19 +131,19 @@ final class PipeWireStream: @unchecked Sendable {
         defer { demand.observe(nil) }
         let current = demand.value
         if current != openingDemand { follow(current) }
-        guard Event.wait(forAnyOf: [stop, ended, started], until: MonotonicClock.now + Self.startTimeout) else {
+        guard Event.wait(forAnyOf: [stop, ending.event, started], until: MonotonicClock.now + Self.startTimeout) else {
             throw .timeout(
                 cause: "stream_not_linked",
                 detail: "PipeWire did not link the screen's stream. Is a session manager such as WirePlumber running?"
             )
         }
-        let isOver = stop.isSet || ended.isSet
-        let isClosed = try isOver ? false : wait([stop, ended])
+        let isOver = stop.isSet || ending.isOver
+        let isClosed = try isOver ? false : wait([stop, ending.event])
         if stop.isSet { return }
         if isClosed {
             throw .lost(cause: "screencast_closed", detail: "The desktop ended the screencast. It is asked for again.")
         }
-        throw ending ?? .lost(cause: "stream_error", detail: "The PipeWire stream ended.")
+        throw ending.error ?? .lost(cause: "stream_error", detail: "The PipeWire stream ended.")
     }
 
     /// Excuses the stream from its first frame, because its screen may be static.
@@ -183,12 +179,14 @@ final class PipeWireStream: @unchecked Sendable {
     /// Waits until the producer has its buffers back, if it goes on sending pictures.
     private func returnBuffers() {
         let count = connection.withLock {
-            guard let stream, !ended.isSet else { return 0 }
+            guard let stream, !ending.isOver else { return 0 }
             let count = reader.returnAll(stream)
             buffersToReturn = count
             return count
         }
-        if count > 0 { _ = Event.wait(forAnyOf: [allReturned, ended], until: MonotonicClock.now + Self.returnTimeout) }
+        if count > 0 {
+            _ = Event.wait(forAnyOf: [allReturned, ending.event], until: MonotonicClock.now + Self.returnTimeout)
+        }
     }
 
     // MARK: - Opening
@@ -222,17 +220,10 @@ final class PipeWireStream: @unchecked Sendable {
         return result < 0 ? "no connection to node \(target.node) (\(String(cString: strerror(-result))))" : nil
     }
 
-    private func end(_ error: SourceError) {
-        endingState.withLock { ending in
-            if ending == nil { ending = error }
-        }
-        ended.set()
-    }
-
     // MARK: - In PipeWire's thread
 
     private func globalRemoved(_ id: UInt32) {
-        if id == target.node { end(.lost(cause: "node_gone", detail: Self.nodeGone)) }
+        if id == target.node { ending.end(because: .lost(cause: "node_gone", detail: Self.nodeGone)) }
     }
 
     fileprivate func stateChanged(to state: pw_stream_state, message: String?) {
@@ -248,13 +239,18 @@ final class PipeWireStream: @unchecked Sendable {
                 link = cpw_core_create_link(connection.core, target.node, pw_stream_get_node_id(stream))
             }
             signTimer?.set(after: started.isSet ? Self.pauseTimeout : nil)
-            if started.isSet, !ended.isSet {
+            if started.isSet, !ending.isOver {
                 sink.sourceChanged(SourceStatus(state: .paused, cause: "stream_paused"))
             }
         case PW_STREAM_STATE_ERROR:
-            end(.lost(cause: "stream_error", detail: "PipeWire ended the stream: \(message ?? "no reason given")."))
+            ending.end(
+                because: .lost(
+                    cause: "stream_error",
+                    detail: "PipeWire ended the stream: \(message ?? "no reason given")."
+                )
+            )
         case PW_STREAM_STATE_UNCONNECTED:
-            end(.lost(cause: "node_gone", detail: Self.nodeGone))
+            ending.end(because: .lost(cause: "node_gone", detail: Self.nodeGone))
         default:
             break
         }
@@ -263,8 +259,8 @@ final class PipeWireStream: @unchecked Sendable {
     fileprivate func formatChanged(_ param: UnsafePointer<spa_pod>?) {
         guard let param, let stream else { return }
         guard let format = PipeWireFormat(param) else {
-            end(
-                .lost(
+            ending.end(
+                because: .lost(
                     cause: "format_refused",
                     detail: "The screen's PipeWire node fixed a format that was not offered."
                 )
@@ -305,8 +301,8 @@ final class PipeWireStream: @unchecked Sendable {
 
     fileprivate func signMissing() {
         let isPaused = stream.map { pw_stream_get_state($0, nil) == PW_STREAM_STATE_PAUSED } ?? false
-        end(
-            isPaused
+        ending.end(
+            because: isPaused
                 ? .timeout(
                     cause: "stream_stays_paused",
                     detail: "The screen's stream was paused and not linked again. The agent reopens it."
