@@ -102,7 +102,7 @@ class Stage(Scene):
 
     def wait_for_sound(self):
         """Waits until an agent captures, because something wants it."""
-        return eventually("the capture", lambda: (self.sound() or {}).get("capturing"))
+        return eventually("the capture", lambda: (self.sound() or {}).get("capturing") or None)
 
     def address(self, path):
         return f"http://127.0.0.1:{self.ports['http']}{DEVICE}/sessions/sound/{path}"

@@ -40,9 +40,10 @@ static void process(void *data) {
     if (!samples) return;
     int64_t count = target->maxsize / (CHANNELS * sizeof *samples);
     if (buffer->requested && (int64_t)buffer->requested < count) count = buffer->requested;
-    // What is queued now is heard after the delay, from this cycle on.
+    // What is queued now is heard after the delay, from the end of this cycle on: hardware still plays the samples of
+    // the cycle before. A sink without hardware does not count that as its delay.
     double second = time.rate.denom > 0 ? (double)time.rate.num / time.rate.denom : 1.0 / RATE;
-    int64_t heard = time.now + (int64_t)(time.delay * second * 1e9);
+    int64_t heard = time.now + (int64_t)(time.delay * second * 1e9) + count * 1000000000 / RATE;
     for (int64_t i = 0; i < count; i++, beeper.position++) {
         int64_t place = beeper.position % beeper.every;
         if (place == 0 && time.now > 0) {

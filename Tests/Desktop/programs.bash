@@ -53,6 +53,10 @@ compile() {
         read -ra flags < <(pkg-config --cflags --libs libpipewire-0.3)
         arguments+=("${flags[@]}" -lm)
         ;;
+    opus-capture)
+        read -ra flags < <(pkg-config --cflags --libs libpipewire-0.3)
+        arguments+=("${flags[@]}" -lopus)
+        ;;
     opus-loop) arguments+=(-lopus -lm) ;;
     pointer-wlroots) arguments+=(-lwayland-client) ;;
     pointer-mutter | portal-exec)
