@@ -7,22 +7,6 @@ extension SystemTests {
     /// Tests of applications on real desktops: clients that log when they get and lose the keyboard.
     @Suite("Applications")
     struct ApplicationTests {
-        enum Screen: String, CaseIterable {
-            case sway, xvfb, mutter
-
-            var compositor: Desktop.Compositor {
-                switch self {
-                case .sway: .sway
-                case .xvfb: .xvfb
-                case .mutter: .mutter
-                }
-            }
-
-            var source: String { self == .mutter ? "mutter" : "screenshot" }
-            /// The client with a window.
-            var client: String { self == .xvfb ? "input-log-x11" : "input-log-wayland" }
-        }
-
         /// A desktop, and a relay that broadcasts it. Calls come from the desktop's user, whom the relay lets act.
         private struct Place {
             let desktop: Desktop
@@ -211,4 +195,9 @@ extension SystemTests {
             }
         }
     }
+}
+
+extension SystemTests.Screen {
+    /// The client with a window.
+    fileprivate var client: String { self == .xvfb ? "input-log-x11" : "input-log-wayland" }
 }

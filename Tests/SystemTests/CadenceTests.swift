@@ -48,7 +48,7 @@ extension SystemTests {
         /// Waits for the pictures of a window and decodes them.
         private func window(at viewer: ScrcpyViewer) async throws -> Window {
             let first = viewer.pictures.count
-            try await SystemTests.waitForPictures(Effort.choose(300, whole: 600), at: viewer)
+            try await SystemTests.waitForPictures(Effort.choose(200, whole: 600), at: viewer)
             let pictures = viewer.pictures
             let keyframe = pictures[...first].lastIndex { $0.isKeyframe } ?? 0
             let decoded = try FFmpeg.decodeLuma(h264: pictures[keyframe...].flatMap(\.bytes), size: Self.decodedSize)

@@ -6,36 +6,6 @@ extension SystemTests {
     /// Tests of the clipboard on real desktops, against other programs: wl-clipboard and xclip.
     @Suite("Clipboard")
     struct ClipboardTests {
-        enum Screen: String, CaseIterable {
-            case sway, xvfb, mutter
-
-            var compositor: Desktop.Compositor {
-                switch self {
-                case .sway: .sway
-                case .xvfb: .xvfb
-                case .mutter: .mutter
-                }
-            }
-
-            var source: String { self == .mutter ? "mutter" : "screenshot" }
-
-            /// A shell command that puts the file `$1` into the clipboard as the type `$2`, and stays.
-            var copy: String {
-                self == .xvfb
-                    ? #"exec xclip -quiet -selection clipboard -t "$2" -i "$1""#
-                    : #"exec wl-copy --foreground --type "$2" <"$1""#
-            }
-
-            /// A shell command that writes what the clipboard has of the type `$2` to the file `$1`.
-            var paste: String {
-                self == .xvfb
-                    ? #"xclip -selection clipboard -t "$2" -o >"$1""#
-                    : #"wl-paste --no-newline --type "$2" >"$1""#
-            }
-
-            var textType: String { self == .xvfb ? "UTF8_STRING" : "text/plain;charset=utf-8" }
-        }
-
         private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
         /// A desktop, a relay that broadcasts it, and a folder for their user and the test. Calls come from that user,
@@ -299,4 +269,22 @@ extension SystemTests {
             }
         }
     }
+}
+
+extension SystemTests.Screen {
+    /// A shell command that puts the file `$1` into the clipboard as the type `$2`, and stays.
+    fileprivate var copy: String {
+        self == .xvfb
+            ? #"exec xclip -quiet -selection clipboard -t "$2" -i "$1""#
+            : #"exec wl-copy --foreground --type "$2" <"$1""#
+    }
+
+    /// A shell command that writes what the clipboard has of the type `$2` to the file `$1`.
+    fileprivate var paste: String {
+        self == .xvfb
+            ? #"xclip -selection clipboard -t "$2" -o >"$1""#
+            : #"wl-paste --no-newline --type "$2" >"$1""#
+    }
+
+    fileprivate var textType: String { self == .xvfb ? "UTF8_STRING" : "text/plain;charset=utf-8" }
 }

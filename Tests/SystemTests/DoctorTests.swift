@@ -35,19 +35,11 @@ extension SystemTests {
             return (try report(outcome), outcome.status)
         }
 
-        private func stage(_ desktop: Desktop) throws {
-            let outcome = try Programs.run(
-                Programs.desktop,
-                ["stage", desktop.directory.path, Programs.product("heliograph").path]
-            )
-            try #require(outcome.status == 0, "\(outcome.errors)")
-        }
-
         @Test("on a desktop with a portal everything works, except that permission is missing until a person gives it")
         func portal() async throws {
             let desktop = try Desktop()
             defer { desktop.end() }
-            try stage(desktop)
+            try desktop.stageCommand()
             let relay = try await RelayProcess(in: desktop)
             defer { relay.terminate() }
             let (before, status) = try examine(desktop, relay: relay)
@@ -67,7 +59,7 @@ extension SystemTests {
         func noScreen() async throws {
             let desktop = try Desktop(.none, sessionManager: false)
             defer { desktop.end() }
-            try stage(desktop)
+            try desktop.stageCommand()
             let relay = try await RelayProcess(in: desktop)
             defer { relay.terminate() }
             let (report, status) = try examine(desktop, relay: relay)
@@ -83,7 +75,7 @@ extension SystemTests {
         func lostSource() async throws {
             let desktop = try Desktop()
             defer { desktop.end() }
-            try stage(desktop)
+            try desktop.stageCommand()
             let relay = try await RelayProcess(in: desktop)
             defer { relay.terminate() }
             try desktop.startProducer("counter", size: "320x240")

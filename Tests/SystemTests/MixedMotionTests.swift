@@ -60,7 +60,7 @@ extension SystemTests {
                 let viewers = try sessions.map(SystemTests.viewer)
                 for viewer in viewers { try await SystemTests.waitForPictures(5, at: viewer) }
                 var generator = SeededGenerator(seed: 4)
-                let end = ContinuousClock.now + .seconds(Effort.choose(15, whole: 300))
+                let end = ContinuousClock.now + .seconds(Effort.choose(10, whole: 300))
                 while ContinuousClock.now < end {
                     try await change(desktop, relay, sessions, &generator)
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0...1500, using: &generator)))

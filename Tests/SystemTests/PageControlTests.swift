@@ -10,12 +10,7 @@ extension SystemTests {
         .enabled(if: Chromium.isInstalled, "chromium is installed by Scripts/packages desktop")
     )
     struct PageControlTests {
-        enum Screen: String, CaseIterable {
-            case sway, xvfb
-
-            var compositor: Desktop.Compositor { self == .sway ? .sway : .xvfb }
-        }
-
+        private static let screens: [Screen] = [.sway, .xvfb]
         private static let source = PictureSize(width: 1280, height: 720)
         /// The page's button that begins control.
         private static let button = "document.querySelector('.player > .actions > button.main')"
@@ -108,11 +103,7 @@ extension SystemTests {
             let desktop = try Desktop(screen.compositor, size: Self.source.description, client: false)
             defer { desktop.end() }
             try desktop.startInputLog()
-            let staged = try Programs.run(
-                Programs.desktop,
-                ["stage", desktop.directory.path, Programs.product("heliograph").path]
-            )
-            #expect(staged.status == 0, "\(staged.errors)")
+            try desktop.stageCommand()
             // The browser's user is not the desktop's, so it needs a key. The relay reads the file as the desktop's.
             let file = desktop.directory.appendingPathComponent("run/keys.json").path
             let made = try Programs.run(
@@ -202,7 +193,7 @@ extension SystemTests {
             )
         }
 
-        @Test("the click that begins is not sent; others come where the picture shows them", arguments: Screen.allCases)
+        @Test("the click that begins is not sent; others come where the picture shows them", arguments: Self.screens)
         func clicks(screen: Screen) async throws {
             try await withPage(screen) { place in
                 var random = SeededGenerator(seed: 3)
@@ -279,7 +270,7 @@ extension SystemTests {
 
         @Test(
             "keys, text of an input method, the wheel and keys of the bar arrive; Escape held stops",
-            arguments: Screen.allCases
+            arguments: Self.screens
         )
         func keys(screen: Screen) async throws {
             try await withPage(screen) { place in
@@ -346,7 +337,7 @@ extension SystemTests {
             }
         }
 
-        @Test("what is held is released when the page loses the focus, and when it closes", arguments: Screen.allCases)
+        @Test("what is held is released when the page loses the focus, and when it closes", arguments: Self.screens)
         func release(screen: Screen) async throws {
             try await withPage(screen) { place in
                 try await place.open("held")

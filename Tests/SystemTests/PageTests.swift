@@ -34,7 +34,7 @@ extension SystemTests {
         /// Expects pictures of a moving screen, and figures without errors.
         private static func expectMoving(
             _ browser: Chromium,
-            seconds: Int = Effort.choose(8, whole: 30)
+            seconds: Int = Effort.choose(5, whole: 30)
         ) throws {
             let seen = try #require(browser.evaluate(counters(seconds: seconds), seconds: Double(seconds)) as? [[Int]])
             let values = seen.map { $0[1] }

@@ -70,7 +70,7 @@ extension SystemTests {
             try await Self.listening { place, browser in
                 try browser.wait(until: "Math.abs(\(Self.meter) - \(Self.toneOnMeter)) < 0.005")
                 try browser.wait(until: "Math.abs(\(Self.figure("Sound after picture"))) <= 20")
-                try await Task.sleep(for: .seconds(Effort.choose(5, whole: 60)))
+                try await Task.sleep(for: .seconds(Effort.choose(3, whole: 60)))
                 #expect(try browser.evaluate("Math.abs(\(Self.figure("Sound after picture"))) <= 20") as? Bool == true)
                 #expect(try browser.evaluate("Math.abs(\(Self.meter) - \(Self.toneOnMeter)) < 0.02") as? Bool == true)
                 try Self.press(browser)

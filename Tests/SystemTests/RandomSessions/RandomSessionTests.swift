@@ -24,7 +24,7 @@ extension SystemTests {
             var failure: (any Error)?
             do {
                 try await scene.start()
-                try await scene.live(for: .seconds(Effort.choose(12, whole: 30)))
+                try await scene.live(for: .seconds(Effort.choose(8, whole: 30)))
                 try await scene.settle()
             } catch {
                 failure = error
