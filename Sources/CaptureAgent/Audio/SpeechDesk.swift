@@ -104,7 +104,7 @@ package final class SpeechDesk: Sendable {
                 recordingChanged(false)
                 show(false, changed)
             } catch {
-                // Another check of the doctor says why PipeWire does not answer.
+                // The relay tells callers that there is no microphone, and `heliograph doctor` what PipeWire lacks.
             }
             if MonotonicClock.now - begin >= Self.healthy { pause = Self.firstPause }
             _ = stop.wait(until: MonotonicClock.now + pause)
