@@ -5,19 +5,14 @@ import Wire
 /// A synthetic screen that needs no desktop: a test card with a frame counter.
 ///
 /// Frame `n` shows the counter value `n` and is delivered `n / fps` seconds after the start. Its pixels depend only on
-/// `n` and the size. After the first frame, none is drawn while no session wants pictures.
+/// `n` and the size.
 package struct TestPatternSource: FrameSource {
     package let kind = "test-pattern"
     package let size: PictureSize
     /// Frames per second, 1 to 240.
     package let fps: Int
 
-    package init(size: PictureSize, fps: Int) { (self.size, self.fps) = (size, fps) }
-
     package func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
-        let demandChanged = try SourceError.explainingShortage { () throws(ResourceShortage) in try Event() }
-        demand.observe { _ in demandChanged.set() }
-        defer { demand.observe(nil) }
         sink.sourceChanged(SourceStatus(state: .streaming, size: size, orientation: 0))
         let start = MonotonicClock.now
         var number: UInt64 = 0
@@ -26,11 +21,6 @@ package struct TestPatternSource: FrameSource {
                 Self.frame(number: UInt32(truncatingIfNeeded: number), size: size, captured: MonotonicClock.now)
             )
             number += 1
-            demandChanged.clear()
-            guard !demand.value.isWanted else { continue }
-            sink.outdated()
-            _ = Event.wait(forAnyOf: [stop, demandChanged], until: nil)
-            number = max(number, (MonotonicClock.now - start) * UInt64(fps) / 1_000_000_000)
         }
     }
 
