@@ -2,18 +2,40 @@ import HeliographAPI
 
 /// The way of a viewer on a WebSocket to the control of its device.
 struct ControlClaim: Sendable {
+    /// The message that gives control back.
+    static let leaving: [UInt8] = [1, 0, 0, 0]
+
     private let takes: Bool
     private var hasAsked = false
-    private(set) var isMine = false
+    private var isMine = false
 
     /// - Parameter takes: Whether it takes the device from another controller at once.
     init(takes: Bool) { self.takes = takes }
 
-    /// Follows an event: asks for control when the first event `control` comes.
+    /// Follows the relay's events until the connection ends: asks for control when the first event `control` comes.
     ///
+    /// - Parameter heard: Gets each event, and whether control begins with it.
+    /// - Throws: ``CommandError`` if there is no control, or none any more, or if the connection ends.
+    mutating func follow(
+        _ messages: AsyncStream<SessionSocket.Message>,
+        on socket: SessionSocket,
+        _ heard: (JSONValue, _ begins: Bool) async throws -> Void
+    ) async throws {
+        for await message in messages {
+            switch message {
+            case .event(let event): try await heard(event, follow(event, on: socket))
+            case .close(let code):
+                throw CommandError.brokenOff(
+                    "the relay closed the connection (\(code)): the session has ended, or was full"
+                )
+            }
+        }
+        try Task.checkCancellation()
+        throw CommandError.brokenOff("the connection to the relay was lost")
+    }
+
     /// - Returns: Whether control begins with this event.
-    /// - Throws: ``CommandError`` if there is no control, or none any more.
-    mutating func follow(_ event: JSONValue, on socket: SessionSocket) async throws -> Bool {
+    private mutating func follow(_ event: JSONValue, on socket: SessionSocket) async throws -> Bool {
         switch event["type"] {
         // Speech that came too late is left out.
         case "refused" where event["reason"] != "rate":
@@ -40,28 +62,5 @@ struct ControlClaim: Sendable {
     /// Returns what an event says for people.
     static func text(_ value: JSONValue?) -> String {
         if case .string(let text)? = value { text } else { "it gives no reason" }
-    }
-}
-
-extension SessionSocket.Message {
-    /// The event.
-    ///
-    /// - Throws: ``CommandError`` if the relay has closed the connection.
-    func event() throws(CommandError) -> JSONValue {
-        switch self {
-        case .event(let event): return event
-        case .close(let code):
-            throw .brokenOff("the relay closed the connection (\(code)): the session has ended, or was full")
-        }
-    }
-}
-
-extension RelayClient {
-    /// Returns the id of a session that was named by its id or name, or of the one that the device's viewers share.
-    func sessionID(of session: String?, device: String?) async throws -> UInt32 {
-        if let id = session.flatMap(UInt32.init) { return id }
-        let device = try await self.device(device)
-        let address = session.map { SessionAddress.named($0, device: device) } ?? .shared(device: device)
-        return try await address.report(self).id
     }
 }

@@ -29,17 +29,6 @@ struct GamepadCommand: AsyncParsableCommand {
         var type: GamepadType? { GamepadType(name: rawValue) }
     }
 
-    @OptionGroup var options: RelayOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "The session to watch meanwhile, by its id or name. Default: the session that the device's viewers share.",
-            valueName: "session"
-        ),
-        completion: .custom(Completions.sessions)
-    )
-    var session: String?
-
     @Option(help: "What the desktop gets: xbox, dualsense, or any of them.")
     var type = Kind.any
 
@@ -52,8 +41,7 @@ struct GamepadCommand: AsyncParsableCommand {
     @Flag(help: "Lets other programs of this machine see the gamepad's events, too.")
     var shared = false
 
-    @Flag(help: "Takes the device from another controller at once.")
-    var take = false
+    @OptionGroup var target: ControlTarget
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
@@ -61,13 +49,10 @@ struct GamepadCommand: AsyncParsableCommand {
             let device = try chosenDevice()
             do {
                 if !shared { try device.grab() }
-                try await RelayClient.with(options.address) { client in
-                    let session = try await client.sessionID(of: session, device: options.device)
+                try await target.connect { socket, messages in
                     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
-                    try await SessionSocket.with(session, at: options.address) { socket, messages in
-                        try await GamepadRelay(device, as: type.type, takes: take, on: socket)
-                            .run(messages, until: signals)
-                    }
+                    try await GamepadRelay(device, as: type.type, takes: target.take, on: socket)
+                        .run(messages, until: signals)
                 }
             } catch {
                 close(device.descriptor)
@@ -136,7 +121,7 @@ private final class GamepadRelay: Sendable {
             _ = try await group.next()
         }
         try? await socket.send(GamepadMessage.disconnect.bytes)
-        try? await socket.send([1, 0, 0, 0])
+        try? await socket.send(ControlClaim.leaving)
     }
 
     private static func gone(_ path: String) -> CommandError { .failed("\(path) is gone: is the gamepad still on?") }
@@ -198,16 +183,13 @@ private final class GamepadRelay: Sendable {
     /// Follows the relay's events.
     private func follow(_ messages: AsyncStream<SessionSocket.Message>) async throws {
         var claim = ControlClaim(takes: takes)
-        for await message in messages {
-            let event = try message.event()
-            if try await claim.follow(event, on: socket) {
+        try await claim.follow(messages, on: socket) { event, begins in
+            if begins {
                 try await socket.send(GamepadMessage.connect(type).bytes)
                 state.withLock { $0.isMine = true }
             }
             if event["type"] == "gamepad" { try gamepadChanged(event) }
         }
-        try Task.checkCancellation()
-        throw CommandError.brokenOff("the connection to the relay was lost")
     }
 
     /// Says what the device has. A gamepad that was there once returns with its agent.

@@ -18,22 +18,10 @@ struct TalkCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var options: RelayOptions
-
     @Argument(help: "The sound file; - for standard input.", completion: .file())
     var file: String
 
-    @Option(
-        help: ArgumentHelp(
-            "The session to watch meanwhile, by its id or name. Default: the session that the device's viewers share.",
-            valueName: "session"
-        ),
-        completion: .custom(Completions.sessions)
-    )
-    var session: String?
-
-    @Flag(help: "Takes the device from another controller at once.")
-    var take = false
+    @OptionGroup var target: ControlTarget
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
@@ -42,11 +30,8 @@ struct TalkCommand: AsyncParsableCommand {
             if file != "-", access(file, R_OK) != 0 {
                 throw CommandError.failed("cannot read \(file): \(String(cString: strerror(errno)))")
             }
-            try await RelayClient.with(options.address) { client in
-                let session = try await client.sessionID(of: session, device: options.device)
-                try await SessionSocket.with(session, at: options.address) { socket, messages in
-                    try await Speech(of: file, takes: take, on: socket).run(messages, until: signals)
-                }
+            try await target.connect { socket, messages in
+                try await Speech(of: file, takes: target.take, on: socket).run(messages, until: signals)
             }
         }
     }
@@ -74,7 +59,12 @@ private struct Speech: Sendable {
         let (beginnings, begin) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in signals { return } }
-            group.addTask { try await follow(messages, begin) }
+            group.addTask {
+                var claim = ControlClaim(takes: takes)
+                try await claim.follow(messages, on: socket) { _, begins in
+                    if begins { begin.yield() }
+                }
+            }
             group.addTask {
                 for await _ in beginnings { return try await speak() }
             }
@@ -82,19 +72,7 @@ private struct Speech: Sendable {
             _ = try await group.next()
         }
         try? await socket.send(SpeechMessage.bytes([]))
-        try? await socket.send([1, 0, 0, 0])
-    }
-
-    private func follow(
-        _ messages: AsyncStream<SessionSocket.Message>,
-        _ begin: AsyncStream<Void>.Continuation
-    ) async throws {
-        var claim = ControlClaim(takes: takes)
-        for await message in messages {
-            if try await claim.follow(try message.event(), on: socket) { begin.yield() }
-        }
-        try Task.checkCancellation()
-        throw CommandError.brokenOff("the connection to the relay was lost")
+        try? await socket.send(ControlClaim.leaving)
     }
 
     /// Sends the file's sound, each packet when it is due.
