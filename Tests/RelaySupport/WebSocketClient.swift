@@ -112,6 +112,16 @@ package final class WebSocketClient: Sendable {
         }
     }
 
+    /// Asks for control of the device until the viewer has it.
+    ///
+    /// - Parameter takes: Whether it takes the device from another controller at once.
+    package func control(takes: Bool = false) async throws {
+        try await send(Opcode.binary, [1, takes ? 2 : 1, 0, 0])
+        try await first("control") { frame in
+            frame.opcode == Opcode.text && frame.json["type"] == "control" && frame.json["mine"] == true ? () : nil
+        }
+    }
+
     /// Returns the code of the relay's Close, and answers it. Afterwards the relay must send nothing and close the
     /// connection.
     package func closeCode() async throws -> Int? {

@@ -12,39 +12,12 @@ extension SystemTests {
             let desktop: Desktop
             let relay: RelayProcess
 
-            struct Answer {
-                let status: Int
-                let body: RelayProcess.Object
-
-                var code: String? { body.string("code") }
-                var id: String { body.string("id") ?? "" }
-                var pid: Int32 { Int32(body.integer("pid")) }
-                var isRunning: Bool { body["running"] as? Bool ?? false }
-            }
-
             /// Calls the device's applications, or one of them.
-            func call(_ method: String, _ path: String = "", _ body: RelayProcess.Object? = nil) throws -> Answer {
-                var arguments = ["--silent", "--write-out", "\n%{http_code}", "--request", method]
-                if let body {
-                    let data = try JSONSerialization.data(withJSONObject: body)
-                    arguments += ["--data-binary", String(decoding: data, as: UTF8.self)]
-                }
-                let url = "http://127.0.0.1:\(relay.httpPort)/v1/devices/default/applications\(path)"
-                let outcome = try Programs.run(
-                    Programs.desktop,
-                    ["exec", desktop.directory.path, "curl"] + arguments + [url],
-                    directory: desktop.directory
-                )
-                let lines = outcome.output.split(separator: "\n")
-                guard let status = lines.last.flatMap({ Int($0) }) else {
-                    throw NeverCame(description: "\(body ?? [:]): \(outcome)")
-                }
-                let text = lines.dropLast().joined(separator: "\n")
-                let answer = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? RelayProcess.Object
-                return Answer(status: status, body: answer ?? [:])
+            func call(_ method: String, _ path: String = "", _ body: RelayProcess.Object? = nil) throws -> RelayAnswer {
+                try desktop.call(method, "/v1/devices/default/applications\(path)", body, of: relay)
             }
 
-            func launch(_ name: String, wait: Bool = false, timeout: Double = 10) throws -> Answer {
+            func launch(_ name: String, wait: Bool = false, timeout: Double = 10) throws -> RelayAnswer {
                 let answer = try call("POST", "", ["name": name, "wait": wait, "timeout": timeout])
                 guard answer.status == 201 else { throw NeverCame(description: "\(name): \(answer)") }
                 return answer
@@ -89,14 +62,8 @@ extension SystemTests {
             defer { relay.terminate() }
             try await relay.post("/v1/devices/default/broadcast/start", ["timeout": 60])
             // A headless compositor's seat has a keyboard once a key was pressed.
-            let url = "http://127.0.0.1:\(relay.httpPort)/v1/devices/default/actions"
-            let press = ["curl", "--silent", "--fail", "--data-binary", #"{"press": "shift"}"#, url]
-            let pressed = try Programs.run(
-                Programs.desktop,
-                ["exec", desktop.directory.path] + press,
-                directory: desktop.directory
-            )
-            #expect(pressed.status == 0, "\(pressed)")
+            let pressed = try desktop.callActions("POST", ["press": "shift"], of: relay)
+            #expect(pressed.status == 200, "\(pressed)")
             try await body(Place(desktop: desktop, relay: relay))
         }
 
@@ -200,4 +167,11 @@ extension SystemTests {
 extension SystemTests.Screen {
     /// The client with a window.
     fileprivate var client: String { self == .xvfb ? "input-log-x11" : "input-log-wayland" }
+}
+
+/// A call's answer about an application.
+extension RelayAnswer {
+    fileprivate var id: String { body.string("id") ?? "" }
+    fileprivate var pid: Int32 { Int32(body.integer("pid")) }
+    fileprivate var isRunning: Bool { body["running"] as? Bool ?? false }
 }

@@ -134,9 +134,8 @@ extension SystemTests {
             }
             // Mutter's seat has a keyboard once a key was pressed. Without one, no program can use the clipboard.
             guard place.screen == .mutter else { return }
-            let url = "http://127.0.0.1:\(place.relay.httpPort)/v1/devices/default/actions"
-            let pressed = try place.run("curl", ["--silent", "--fail", "--data-binary", #"{"press": "shift"}"#, url])
-            #expect(pressed.status == 0, "\(pressed)")
+            let pressed = try place.desktop.callActions("POST", ["press": "shift"], of: place.relay)
+            #expect(pressed.status == 200, "\(pressed)")
         }
 
         private static func image(_ count: Int, seed: UInt64 = 1) -> Data {

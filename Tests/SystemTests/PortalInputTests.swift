@@ -33,18 +33,8 @@ extension SystemTests {
             }
 
             /// Calls the device's actions as the desktop's user.
-            func call(_ body: RelayProcess.Object) throws -> (status: Int, body: RelayProcess.Object) {
-                let data = try JSONSerialization.data(withJSONObject: body)
-                let url = "http://127.0.0.1:\(relay.httpPort)/v1/devices/default/actions"
-                let outcome = try Programs.run(
-                    Programs.desktop,
-                    ["exec", desktop.directory.path, "curl", "--silent", "--write-out", "\n%{http_code}", url]
-                        + ["--data-binary", String(decoding: data, as: UTF8.self)]
-                )
-                let lines = outcome.output.split(separator: "\n")
-                let text = lines.dropLast().joined(separator: "\n")
-                let answer = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? RelayProcess.Object
-                return (lines.last.flatMap { Int($0) } ?? 0, answer ?? [:])
+            func call(_ body: RelayProcess.Object) throws -> RelayAnswer {
+                try desktop.callActions("POST", body, of: relay)
             }
 
             /// Acts, and returns the events that the portal's backend got.

@@ -60,12 +60,6 @@ struct ViewerControlTests {
         }
     }
 
-    /// Asks for control.
-    private func begin(_ viewer: WebSocketClient) async throws {
-        try await viewer.send(Opcode.binary, Self.claim)
-        try await control(viewer, "control") { $0["mine"] == true }
-    }
-
     private static func order(_ link: LinkClient) async throws -> (session: SessionID, order: InputOrder) {
         try await link.first { if case .input(let id, let order) = $0 { (id, order) } else { nil } }
     }
@@ -89,7 +83,7 @@ struct ViewerControlTests {
             #expect(first["version"] == 1 && first["may"] == true && first["why"] == .null, "\(first.text)")
             #expect(first["mine"] == false && first["controller"] == .null && first["ended"] == .null)
             #expect(first["input"]?["backend"] == "wlroots")
-            try await begin(viewer)
+            try await viewer.control()
             #expect(try await relay.broadcast()["controller"] == "local")
 
             try await viewer.send(Opcode.binary, [5, 0, 1, 0, 0, 0, 0, 9, 0, 1, 0x80, 0, 0, 2, 0, 0])
@@ -118,7 +112,7 @@ struct ViewerControlTests {
     func release() async throws {
         try await withAgent { relay, link, session in
             var viewer = try await viewer(relay, session)
-            try await begin(viewer)
+            try await viewer.control()
             try await viewer.send(Opcode.binary, Self.keyDown)
             try await Self.answer(link)
             let began = ContinuousClock.now
@@ -137,7 +131,7 @@ struct ViewerControlTests {
             }
 
             viewer = try await self.viewer(relay, session)
-            try await begin(viewer)
+            try await viewer.control()
             try await viewer.send(Opcode.binary, Self.keyDown)
             try await Self.answer(link)
             async let stopped = relay.post("/screencapture/stop")
@@ -165,7 +159,7 @@ struct ViewerControlTests {
             let viewer = try await viewer(relay, session, key: one)
             try await viewer.send(Opcode.binary, Self.keyDown)
             #expect(try await viewer.event("refused")["reason"] == "not_controlling")
-            try await begin(viewer)
+            try await viewer.control()
             try await viewer.send(Opcode.binary, [8, 1, 0, 0, 0, 0, 0, 0x62])
             #expect(try await Self.answer(link) == [.key(keysym: 0x62, isDown: true)])
             try await control(other, "the other's control") { $0["controller"] == "one" && $0["mine"] == false }
@@ -196,7 +190,7 @@ struct ViewerControlTests {
         try await withAgent(keys: keys) { relay, link, session in
             let first = try await viewer(relay, session, key: one)
             let second = try await viewer(relay, session, key: two)
-            try await begin(first)
+            try await first.control()
             try await first.send(Opcode.binary, Self.keyDown)
             try await Self.answer(link)
             try await second.send(Opcode.binary, Self.claim)
@@ -231,10 +225,10 @@ struct ViewerControlTests {
     func sameKey() async throws {
         try await withAgent { relay, link, session in
             let (first, second) = (try await viewer(relay, session), try await viewer(relay, session))
-            try await begin(first)
+            try await first.control()
             try await first.send(Opcode.binary, Self.keyDown)
             try await Self.answer(link)
-            try await begin(second)
+            try await second.control()
             #expect(try await Self.answer(link) == [.key(keysym: 0x61, isDown: false)])
             try await control(first, "the loss") { $0["mine"] == false && $0["controller"] == "local" }
         }
@@ -244,7 +238,7 @@ struct ViewerControlTests {
     func refusals() async throws {
         try await withAgent { relay, link, session in
             let viewer = try await viewer(relay, session)
-            try await begin(viewer)
+            try await viewer.control()
             let place: [UInt8] = [0, 0, 0, 9, 0, 1, 0, 0, 0, 1, 0, 0]
             try await viewer.send(Opcode.binary, [3, 0, 0, 0] + place)
             try await Self.answer(link, .refused(.outside, step: 0, detail: "outside"))
@@ -278,7 +272,7 @@ struct ViewerControlTests {
             let viewer = try await viewer(relay, session)
             try await relay.waitForViewers(1, of: session)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session)
-            try await begin(viewer)
+            try await viewer.control()
             try await viewer.send(Opcode.binary, Self.keyDown)
             try await Self.answer(link)
             let standby = try await LinkClient(greeting: relay, pid: 2, role: .standby)

@@ -15,22 +15,8 @@ struct GamepadTests {
     private func withViewer(
         _ body: @escaping @Sendable (RunningRelay, LinkClient, WebSocketClient, UInt32) async throws -> Void
     ) async throws {
-        try await RunningRelay.run { relay in
-            let link = try await LinkClient(greeting: relay)
-            try await link.send(.inputs(InputCapabilities(backend: "none", problem: "no desktop", gamepads: ["xbox"])))
-            _ = try await eventually("capabilities") { try await relay.broadcast()["input"] == .null ? nil : true }
-            let session = try await relay.startSession(["onDemand": true]).id
-            let viewer = try await WebSocketClient(relay, session: session)
-            try await Self.control(viewer)
-            try await body(relay, link, viewer, session)
-            try await viewer.close()
-        }
-    }
-
-    /// Asks for control until the viewer has it.
-    private static func control(_ viewer: WebSocketClient, takes: Bool = false) async throws {
-        try await viewer.send(Opcode.binary, [1, takes ? 2 : 1, 0, 0])
-        _ = try await viewer.first("control") { $0.json["type"] == "control" && $0.json["mine"] == true ? true : nil }
+        let capabilities = InputCapabilities(backend: "none", problem: "no desktop", gamepads: ["xbox"])
+        try await RunningRelay.runControlled(capabilities, body)
     }
 
     private static func send(_ message: GamepadMessage, by viewer: WebSocketClient) async throws {
@@ -79,12 +65,12 @@ struct GamepadTests {
             _ = try await Self.order(link)
             try await viewer.send(Opcode.binary, [1, 0, 0, 0])
             #expect(try await Self.order(link) == GamepadOrder(id: first.id, .disconnect))
-            try await Self.control(viewer)
+            try await viewer.control()
             try await Self.send(.connect(nil), by: viewer)
             let second = try await Self.order(link)
             #expect(second.id != first.id)
             let other = try await WebSocketClient(relay, session: session)
-            try await Self.control(other, takes: true)
+            try await other.control(takes: true)
             #expect(try await Self.order(link) == GamepadOrder(id: second.id, .disconnect))
             try await Self.send(.connect(nil), by: other)
             let third = try await Self.order(link)

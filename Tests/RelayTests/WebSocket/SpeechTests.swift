@@ -17,26 +17,13 @@ struct SpeechTests {
         isOn: Bool = true,
         _ body: @escaping @Sendable (RunningRelay, LinkClient, WebSocketClient, UInt32) async throws -> Void
     ) async throws {
-        try await RunningRelay.run {
-            $0.devices[0].hasMicrophone = isOn
-        } _: { relay in
-            let link = try await LinkClient(greeting: relay)
-            let gamepads = isOn ? nil : ["xbox"]
-            try await link.send(
-                .inputs(InputCapabilities(backend: "none", problem: "no desktop", gamepads: gamepads, microphone: isOn))
-            )
-            _ = try await eventually("capabilities") { try await relay.broadcast()["input"] == .null ? nil : true }
-            let session = try await relay.startSession(["onDemand": true]).id
-            let viewer = try await WebSocketClient(relay, session: session)
-            try await Self.control(viewer)
-            try await body(relay, link, viewer, session)
-            try await viewer.close()
-        }
-    }
-
-    private static func control(_ viewer: WebSocketClient, takes: Bool = false) async throws {
-        try await viewer.send(Opcode.binary, [1, takes ? 2 : 1, 0, 0])
-        _ = try await viewer.first("control") { $0.json["type"] == "control" && $0.json["mine"] == true ? true : nil }
+        let capabilities = InputCapabilities(
+            backend: "none",
+            problem: "no desktop",
+            gamepads: isOn ? nil : ["xbox"],
+            microphone: isOn
+        )
+        try await RunningRelay.runControlled(capabilities, configure: { $0.devices[0].hasMicrophone = isOn }, body)
     }
 
     private static func speak(_ packet: [UInt8] = packet, by viewer: WebSocketClient) async throws {
@@ -73,14 +60,14 @@ struct SpeechTests {
             #expect(try await Self.speech(link) == Self.packet)
             try await viewer.send(Opcode.binary, [1, 0, 0, 0])
             #expect(try await Self.speech(link) == [])
-            try await Self.control(viewer)
+            try await viewer.control()
             try await Self.speak(by: viewer)
             #expect(try await Self.speech(link) == Self.packet)
             #expect(try await Self.speech(link) == [])
             try await Self.speak(by: viewer)
             #expect(try await Self.speech(link) == Self.packet)
             let other = try await WebSocketClient(relay, session: session)
-            try await Self.control(other, takes: true)
+            try await other.control(takes: true)
             #expect(try await Self.speech(link) == [])
             try await Self.speak(by: other)
             #expect(try await Self.speech(link) == Self.packet)

@@ -11,27 +11,9 @@ extension SystemTests {
         let desktop: Desktop
         let relay: RelayProcess
 
-        struct Answer {
-            var status: Int
-            var body: RelayProcess.Object
-        }
-
         /// Calls the device's actions.
-        func call(_ method: String = "POST", _ body: RelayProcess.Object? = nil) throws -> Answer {
-            var arguments = ["--silent", "--write-out", "\n%{http_code}", "--request", method]
-            if let body {
-                let data = try JSONSerialization.data(withJSONObject: body)
-                arguments += ["--data-binary", String(decoding: data, as: UTF8.self)]
-            }
-            let url = "http://127.0.0.1:\(relay.httpPort)/v1/devices/default/actions"
-            let outcome = try run("curl", arguments + [url])
-            let lines = outcome.output.split(separator: "\n")
-            guard let status = lines.last.flatMap({ Int($0) }) else {
-                throw NeverCame(description: "\(body ?? [:]): \(outcome)")
-            }
-            let text = lines.dropLast().joined(separator: "\n")
-            let answer = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? RelayProcess.Object
-            return Answer(status: status, body: answer ?? [:])
+        func call(_ method: String = "POST", _ body: RelayProcess.Object? = nil) throws -> RelayAnswer {
+            try desktop.callActions(method, body, of: relay)
         }
 
         /// Acts, and expects that it is done.
