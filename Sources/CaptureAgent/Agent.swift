@@ -270,7 +270,7 @@ package final class Agent: Sendable {
             defer { desks.speech?.detach() }
             if link.takesTracks {
                 desks.sound?.attach(
-                    SoundDesk.Link {
+                    SoundDesk.Link(takesAAC: link.takesAAC) {
                         link.send(.tracks($0))
                     } send: {
                         _ = link.send($0, session: 0)

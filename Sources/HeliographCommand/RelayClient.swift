@@ -184,6 +184,23 @@ struct RelayClient: Sendable {
         }
     }
 
+    /// Passes the frames of a session's sound in AAC to `consume`, until the stream ends or `consume` returns `false`.
+    ///
+    /// - Throws: ``CommandError``, also if the stream is cut off or has another format.
+    func aac(of session: UInt32, to consume: (ADTSFrame) throws -> Bool) async throws {
+        let response = try await stream(Routes.streamAAC, NoArguments(), at: .session(session))
+        var reader = ADTSReader()
+        try await unbroken("broke the sound off") {
+            do {
+                for try await bytes in response.body {
+                    guard try reader.append(bytes.readableBytesView).allSatisfy(consume) else { return }
+                }
+            } catch let error as ADTSReader.Failure {
+                throw CommandError.failed("the relay's sound cannot be recorded: \(error)")
+            }
+        }
+    }
+
     /// Passes events to `consume`, until the relay ends the stream or `consume` returns `false`.
     ///
     /// - Parameter id: The event after which to begin; `nil` for none. Becomes the last one that the relay has named.

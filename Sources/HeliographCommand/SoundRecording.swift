@@ -1,22 +1,26 @@
+import Media
 import NIOCore
 import Packaging
 import Synchronization
 
-/// A recording of a session's sound as an Ogg stream, to a file or a pipe.
+/// A recording of a session's sound as an Ogg stream or as ADTS, to a file or a pipe.
 final class SoundRecording: Recording {
     private struct State {
-        /// The last page that was written, and when the first one was.
+        /// The last page that was written.
         var last: OggPage?
+        /// When the first piece was written.
         var begun: NIODeadline?
-        /// Whether a page may have been written in part.
+        /// Whether a piece may have been written in part.
         var isCut = false
+        /// The samples of the frames that were written.
+        var samples: Int64 = 0
     }
 
     /// How long to wait beyond the duration for the sound that belongs to it. Silence comes up to 0.3 s late.
     private static let grace = TimeAmount.milliseconds(500)
 
     private let output: StreamRecording
-    /// The position at which the recording is long enough; `nil` for no limit.
+    /// The samples of a recording that is long enough; `nil` for no limit.
     private let limit: Int64?
     private let state = Mutex(State())
 
@@ -25,22 +29,37 @@ final class SoundRecording: Recording {
     /// - Parameter duration: The recording's length, s; `nil` for no limit.
     init(path: String, duration: Double?) throws(CommandError) {
         output = try StreamRecording(path: path)
-        limit = duration.map { Int64(OggOpus.preSkip) + Int64(($0 * 48_000).rounded()) }
+        limit = duration.map { Int64(($0 * 48_000).rounded()) }
     }
 
     /// Adds the next page.
     ///
     /// - Returns: `false` if the recording takes no more.
     func append(_ page: OggPage) throws(CommandError) -> Bool {
-        guard try output.append(page.bytes) else {
+        guard try append(page.bytes) else { return false }
+        state.withLock { $0.last = page }
+        return limit.map { page.position - Int64(OggOpus.preSkip) < $0 } ?? true
+    }
+
+    /// Adds the next ADTS frame.
+    ///
+    /// - Returns: `false` if the recording takes no more.
+    func append(_ frame: ADTSFrame) throws(CommandError) -> Bool {
+        guard try append(frame.bytes) else { return false }
+        let samples = state.withLock { state in
+            state.samples += Int64(AACParameters.packetSamples)
+            return state.samples
+        }
+        return limit.map { samples < $0 } ?? true
+    }
+
+    private func append(_ bytes: [UInt8]) throws(CommandError) -> Bool {
+        guard try output.append(bytes) else {
             state.withLock { $0.isCut = true }
             return false
         }
-        state.withLock { state in
-            state.last = page
-            state.begun = state.begun ?? .now()
-        }
-        return limit.map { page.position < $0 } ?? true
+        state.withLock { $0.begun = $0.begun ?? .now() }
+        return true
     }
 
     func remaining(of duration: Duration) -> Duration? {

@@ -16,8 +16,8 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Writes a session to a file, until Ctrl-C.",
         discussion: """
-            The file's name says how: .mp4 is a movie, .h264 and .h265 the bare stream, .ogg and .opus the sound, .jpg
-            and .png one picture.
+            The file's name says how: .mp4 is a movie, .h264 and .h265 the bare stream, .ogg, .opus and .aac the sound,
+            .jpg and .png one picture.
             Without a session, and with new, it starts a session of its own and stops it at the end. A --device alone means
             the session that the device's viewers share, which the relay may start for you.
               heliograph watch door --output door.mp4 --duration 20
@@ -43,10 +43,20 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ends after this time.", valueName: "s"))
     var duration: Double?
 
-    @Flag(help: "Only the sound, as Opus in Ogg. A file's name says it by .ogg or .opus.")
+    @Flag(help: "Only the sound: Opus in Ogg, or AAC in ADTS. A file's name says it by .ogg, .opus or .aac.")
     var audioOnly = false
 
-    private var target: WatchOutput? { WatchOutput(path: output, isAudioOnly: audioOnly) }
+    @Option(
+        help: ArgumentHelp(
+            "The sound of an .mp4 file, or of --audio-only: opus (the default) or aac.",
+            valueName: "codec"
+        )
+    )
+    var audioCodec: SoundCodec?
+
+    private var target: WatchOutput? {
+        WatchOutput(path: output, isAudioOnly: audioOnly, codec: audioCodec ?? .opus)
+    }
 
     private var isOwn: Bool { selector.session == Self.own || selector.isEmpty }
 
@@ -67,7 +77,16 @@ struct WatchCommand: AsyncParsableCommand {
             )
         }
         guard !audioOnly || target.isSound else {
-            throw ValidationError("--audio-only is for .ogg, .opus or -, not for '\(output)'.")
+            throw ValidationError("--audio-only is for .ogg, .opus, .aac or -, not for '\(output)'.")
+        }
+        if let audioCodec {
+            switch target {
+            case .movie: break
+            case .sound(let codec) where codec == audioCodec: break
+            case .sound:
+                throw ValidationError("--audio-codec \(audioCodec.rawValue) is not the codec of '\(output)'.")
+            case .stream, .picture: throw ValidationError("--audio-codec is for .mp4 and --audio-only.")
+            }
         }
         if case .picture = target, duration != nil { throw ValidationError("--duration is not for pictures") }
         if let duration, !(duration > 0 && duration <= 1e6) { throw ValidationError("--duration is 0 to 1000000 s") }
@@ -124,18 +143,22 @@ struct WatchCommand: AsyncParsableCommand {
                 )
             }
             var query = StreamQuery()
-            query.audio = false
+            query.audio = .off
             try await record(session, query, client, by: StreamRecording(path: output), until: signals)
         case .movie:
             let recording = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: duration)
             var query = StreamQuery()
             // Begins with a current picture.
             query.join = .live
+            if audioCodec == .aac { query.audio = .aac }
             try await record(session, query, client, by: recording, until: signals)
-        case .sound:
+        case .sound(let codec):
             let recording = try SoundRecording(path: output, duration: duration)
             try await record(by: recording, until: signals) {
-                try await client.sound(of: session.id) { try recording.append($0) }
+                switch codec {
+                case .opus: try await client.sound(of: session.id) { try recording.append($0) }
+                case .aac: try await client.aac(of: session.id) { try recording.append($0) }
+                }
             }
         case .picture(let format):
             // The command's own session has no picture yet. If none arrives, the snapshot's error says why.

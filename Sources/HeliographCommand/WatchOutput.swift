@@ -5,16 +5,18 @@ enum WatchOutput {
     /// The bare byte stream with this codec; `nil` for the session's codec.
     case stream(Codec?)
     case movie
-    /// The sound alone.
-    case sound
+    /// The sound alone, with this codec.
+    case sound(SoundCodec)
     case picture(Snapshot.Format)
 
-    static let allowed = ".mp4, .h264, .h265, .ogg, .opus, .jpg or .png"
+    static let allowed = ".mp4, .h264, .h265, .ogg, .opus, .aac, .jpg or .png"
 
-    /// - Parameter isAudioOnly: Whether standard output gets the sound.
-    init?(path: String, isAudioOnly: Bool) {
+    /// - Parameters:
+    ///   - isAudioOnly: Whether standard output gets the sound.
+    ///   - codec: The codec of that.
+    init?(path: String, isAudioOnly: Bool, codec: SoundCodec) {
         guard path != "-" else {
-            self = isAudioOnly ? .sound : .stream(nil)
+            self = isAudioOnly ? .sound(codec) : .stream(nil)
             return
         }
         if let format = Snapshot.Format(path: path) {
@@ -23,7 +25,8 @@ enum WatchOutput {
         }
         switch path.fileExtension {
         case "mp4": self = .movie
-        case "ogg", "opus": self = .sound
+        case "ogg", "opus": self = .sound(.opus)
+        case "aac": self = .sound(.aac)
         case "h264", "264": self = .stream(.h264)
         case "h265", "265", "hevc": self = .stream(.h265)
         default: return nil

@@ -7,6 +7,7 @@ extension Join: ExpressibleByArgument {}
 extension ScreenWait.Goal: ExpressibleByArgument {}
 extension ActionsRequest.MouseButton: ExpressibleByArgument {}
 extension Framing: ExpressibleByArgument {}
+extension SoundCodec: ExpressibleByArgument {}
 
 extension Codec: ExpressibleByArgument {
     package init?(argument: String) { self.init(named: argument) }

@@ -123,6 +123,8 @@ package struct Welcome: Sendable, Equatable, Codable {
     package var takesUnchanged: Bool?
     /// Whether the relay accepts the device's tracks (TRACKS and their units); absent means no.
     package var takesTracks: Bool?
+    /// Whether the relay accepts a track of AAC, and asks for it; absent means no.
+    package var takesAAC: Bool?
     /// Whether the relay accepts INPUTS, and the geometry of snapshots and access units; absent means no.
     package var takesInputs: Bool?
 
@@ -132,6 +134,7 @@ package struct Welcome: Sendable, Equatable, Codable {
         takesRest: Bool? = nil,
         takesUnchanged: Bool? = nil,
         takesTracks: Bool? = nil,
+        takesAAC: Bool? = nil,
         takesInputs: Bool? = nil
     ) {
         self.heartbeatInterval = heartbeatInterval
@@ -139,6 +142,7 @@ package struct Welcome: Sendable, Equatable, Codable {
         self.takesRest = takesRest
         self.takesUnchanged = takesUnchanged
         self.takesTracks = takesTracks
+        self.takesAAC = takesAAC
         self.takesInputs = takesInputs
     }
 }

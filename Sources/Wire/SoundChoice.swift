@@ -57,9 +57,9 @@ package enum SoundChoice: Sendable, Hashable, CustomStringConvertible {
 package struct SoundCoding: Sendable, Equatable {
     package static let bitrates = 16...256
 
-    /// The bitrate of Opus in kbit/s, one of ``bitrates``.
+    /// The bitrate of each codec in kbit/s, one of ``bitrates``.
     package var bitrate = 128
-    /// The duration of a packet.
+    /// The duration of a packet of Opus.
     package var packet = PacketDuration.ms20
 
     package init() {}

@@ -19,6 +19,12 @@ struct SoundDiagnosisTests {
         #expect(finding.advice?.contains("default.clock.min-quantum = 256") == true)
     }
 
+    @Test("a missing encoder of AAC is a warning, which says why")
+    func noAAC() {
+        let finding = SoundDiagnosis.finding(sinks: ["hdmi"], leastQuantum: 256, aacProblem: "there is no libavcodec")
+        #expect(finding.verdict == .warning && finding.statement.contains("only as Opus: there is no libavcodec"))
+    }
+
     @Test("no sink is a warning, which says how to make one")
     func noSink() {
         let finding = SoundDiagnosis.finding(sinks: [], leastQuantum: nil)

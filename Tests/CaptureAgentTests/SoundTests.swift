@@ -125,7 +125,7 @@ struct SoundTests {
 
     @Test("have one size, and times that follow one another")
     func packets() {
-        var packets = SoundPackets(size: 960, from: 0)
+        var packets = SoundPackets(size: 960, lookahead: 312, from: 0)
         var made: [SoundPacket] = []
         for part in 0..<30 {
             made += packets.take(Self.samples(Self.sine(512, from: part * 512), at: 6000 + Int64(part) * 512))
@@ -141,7 +141,7 @@ struct SoundTests {
 
     @Test("tell digital silence once, and leave it out")
     func silence() {
-        var packets = SoundPackets(size: 960, from: 0)
+        var packets = SoundPackets(size: 960, lookahead: 312, from: 0)
         var position: Int64 = 0
         func take(_ values: [Float]) -> [SoundPacket] {
             defer { position += 960 }
@@ -159,7 +159,7 @@ struct SoundTests {
 
     @Test("end with a fade and silence when the source becomes idle")
     func idle() {
-        var packets = SoundPackets(size: 960, from: 0)
+        var packets = SoundPackets(size: 960, lookahead: 312, from: 0)
         _ = packets.take(Self.samples(Self.sine(1500), at: 0))
         let last = packets.idle()
         #expect(last.map(\.samples.position) == [960, 1920, 2880])
@@ -176,7 +176,7 @@ struct SoundTests {
 
     @Test("begin anew after a gap, and never go back")
     func gaps() {
-        var packets = SoundPackets(size: 960, from: 0)
+        var packets = SoundPackets(size: 960, lookahead: 312, from: 0)
         _ = packets.take(Self.samples(Self.sine(1500), at: 0))
         let after = packets.take(Self.samples(Self.sine(1000), at: 30_000))
         #expect(after.map(\.samples.position) == [960, 30_000])
@@ -188,15 +188,15 @@ struct SoundTests {
 
     @Test("continue another agent's sound at the sample where it ended")
     func continues() {
-        var packets = SoundPackets(size: 960, from: 12_345, isContinued: true)
+        var packets = SoundPackets(size: 960, lookahead: 312, from: 12_345, isContinued: true)
         let made = packets.take(Self.samples(Self.sine(48_000), at: 0))
-        #expect(made[0].samples.position == 12_348)
+        #expect(made[0].samples.position == 12_345)
         // Nothing fades where the sound goes on.
-        #expect(made[0].samples.values == Array(Self.sine(960, from: 12_348)))
-        var late = SoundPackets(size: 960, from: 12_345, isContinued: true)
+        #expect(made[0].samples.values == Array(Self.sine(960, from: 12_345)))
+        var late = SoundPackets(size: 960, lookahead: 312, from: 12_345, isContinued: true)
         #expect(late.take(Self.samples(Self.sine(960), at: 24_000))[0].samples.values[240] != Self.sine(960)[240])
         // An idle source is told, because the other agent may have ended amid sound.
-        var idle = SoundPackets(size: 960, from: 12_345, isContinued: true)
+        var idle = SoundPackets(size: 960, lookahead: 312, from: 12_345, isContinued: true)
         #expect(idle.idle().map(\.beginsSilence) == [false, true])
     }
 
@@ -209,13 +209,13 @@ struct SoundTests {
         var coding = SoundCoding()
         coding.packet = duration
         let flow = SoundFlow(coding)
-        _ = flow.send(from: nil, now: Self.begin)
+        flow.send(Listen(.send), now: Self.begin)
         let units = flow.take(Self.sine(duration.samples * 3), at: Self.begin)
         let lookahead: Int64 = coding.isLowDelay ? 2500 : 6500
         let step = Int64(duration.samples) * 125 / 6
         #expect(Self.pts(units) == (0..<3).map { 5_000_000 - lookahead + $0 * step })
         for unit in units {
-            #expect(unit.header.track == SoundFlow.trackID && unit.isKey)
+            #expect(unit.header.track == 1 && unit.isKey)
             let packet = try #require(unit.bytes.read { OpusPacket($0) })
             #expect(packet.duration == UInt32(duration.samples))
         }
@@ -232,7 +232,7 @@ struct SoundTests {
             _ = flow.take(Self.sine(512, from: part * 512), at: first + UInt64(part) * 512 * 125_000 / 6)
         }
         let next = Self.begin + 400_000_000
-        let units = try #require(flow.sendAll(from: 5_393_500, captured: Int64(next), now: next + 200_000_000))
+        let units = flow.sendAll(from: 5_393_500, captured: Int64(next), now: next + 200_000_000)
         let unit = try #require(units.first)
         #expect(unit.pts == 5_393_500)
         #expect(abs(Int64(unit.captured) - Int64(next)) <= 10_500, "\(Int64(unit.captured) - Int64(next)) ns")
@@ -252,33 +252,40 @@ struct SoundTests {
         }
         let now = Self.begin + 3_000_000_000
         // The other agent's last packet ended 400 ms ago.
-        let units = try #require(flow.sendAll(from: 7_600_000, now: now))
+        let units = flow.sendAll(from: 7_600_000, now: now)
         #expect(units.first?.pts == 7_600_000 && units.count == 19)
         #expect(zip(units, units.dropFirst()).allSatisfy { $1.pts - $0.pts == 20_000 })
         // It is more than a second ago: all that is kept is sent.
-        let late = try #require(flow.sendAll(from: 6_000_000, now: now))
+        let late = flow.sendAll(from: 6_000_000, now: now)
         #expect(late.first.map { (6_990_000...7_020_000).contains($0.pts) } == true && late.count >= 48)
         // What is captured meanwhile comes after what is kept.
-        #expect(flow.send(from: 7_600_000, now: now))
+        flow.keep()
+        flow.send(Listen(.send, after: [.opus: .init(from: 7_600_000)]), now: now)
         #expect(flow.catchUp() != nil && flow.take(Self.sine(480), at: now).isEmpty)
         var rest: [AccessUnit] = []
         while let more = flow.catchUp() { rest += more }
         #expect(zip(rest, rest.dropFirst()).allSatisfy { $1.pts - $0.pts == 20_000 } && rest.last?.pts == 7_980_000)
         // Times that cannot be are taken for now.
         for from in [0, -1, .min, .max, 1 << 62, 18_446_744_073_709_552, 60_000_000] as [Int64] {
-            #expect(flow.sendAll(from: from, now: now)?.isEmpty == true, "\(from)")
+            #expect(flow.sendAll(from: from, now: now).isEmpty, "\(from)")
         }
         // What still comes after the end is not kept.
         flow.stop()
         #expect(flow.take(Self.sine(480), at: now).isEmpty)
-        #expect(flow.sendAll(from: 7_600_000, now: now)?.isEmpty == true)
+        #expect(flow.sendAll(from: 7_600_000, now: now).isEmpty)
     }
 }
 
 extension SoundFlow {
-    /// Begins to send, and returns the units of what is kept; `nil` if there is no encoder.
-    fileprivate func sendAll(from: Int64?, captured: Int64? = nil, now: UInt64) -> [AccessUnit]? {
-        guard send(from: from, captured: captured, now: now) else { return nil }
+    /// Begins to send, and returns the units of what is kept.
+    fileprivate func sendAll(
+        _ codec: SoundCodec = .opus,
+        from: Int64,
+        captured: Int64? = nil,
+        now: UInt64
+    ) -> [AccessUnit] {
+        keep()
+        send(Listen(.send, [codec], after: [codec: .init(from: from, captured: captured)]), now: now)
         var units: [AccessUnit] = []
         while let more = catchUp() { units += more }
         return units

@@ -49,6 +49,15 @@ package enum FFmpeg {
         return raw.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
+    /// Decodes a file's first audio track.
+    ///
+    /// - Throws: If ffmpeg says anything, even a warning.
+    package static func decodeSoundQuietly(of path: String) throws {
+        // From a pipe, because ffmpeg warns that it cannot know the length of a file in ADTS.
+        let arguments = ["-v", "warning", "-i", "pipe:0", "-map", "0:a:0", "-f", "null", "-"]
+        _ = try run(arguments, input: Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
     /// Returns the luma of an image file.
     package static func luma(ofPictureAt path: String, size: PictureSize) throws -> [UInt8] {
         [UInt8](

@@ -29,6 +29,11 @@ enum SamplePackets {
         }
     }
 
+    private static let withAAC = {
+        var tracks = DeviceTracks([MediaTrack(id: 2, coding: .aac(.stereo))])
+        (tracks.encodesAAC, tracks.aacProblem) = (false, "no")
+        return tracks
+    }()
     private static let stereo = MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 312)!))
 
     static let relayToAgent = [
@@ -261,9 +266,14 @@ enum SamplePackets {
         ),
         Frozen(.listen(Listen(.ready)), "484C4757 01 10 0000 00000000 00000010", json: #"{"mode":"ready"}"#),
         Frozen(
-            .listen(Listen(.send, from: 7_600_000, captured: 7_606_500_000)),
+            .listen(Listen(.send, after: [.opus: .init(from: 7_600_000, captured: 7_606_500_000)])),
             "484C4757 01 10 0000 00000000 00000034",
             json: #"{"captured":7606500000,"from":7600000,"mode":"send"}"#
+        ),
+        Frozen(
+            .listen(Listen(.send, [.opus, .aac], after: [.aac: .init(from: 7_600_000, captured: 7_606_500_000)])),
+            "484C4757 01 10 0000 00000000 00000052",
+            json: #"{"aacCaptured":7606500000,"aacFrom":7600000,"codecs":["opus","aac"],"mode":"send"}"#
         ),
         Frozen(.speech([0xFC, 0xFF, 0xFE]), "484C4757 01 11 0000 00000000 00000003", hex: "FCFFFE"),
         Frozen(.speech([]), "484C4757 01 11 0000 00000000 00000000", hex: ""),
@@ -413,6 +423,11 @@ enum SamplePackets {
             .tracks(DeviceTracks([stereo])),
             "484C4757 01 4A 0000 00000000 0000003F",
             json: #"{"tracks":[{"channels":2,"codec":"opus","id":1,"preSkip":312}]}"#
+        ),
+        Frozen(
+            .tracks(withAAC),
+            "484C4757 01 4A 0000 00000000 00000061",
+            json: #"{"aacProblem":"no","encodesAAC":false,"tracks":[{"channels":2,"codec":"aac","id":2,"preSkip":0}]}"#
         ),
         Frozen(
             .tracks(DeviceTracks([], problem: "no")),

@@ -8,9 +8,28 @@ package final class SoundDesk: Sendable {
         var order = Listen(.off)
         var link: Link?
         var told = Told()
+        /// Whether there is an encoder of AAC; `nil` until the relay asks for it.
+        var aac: Result<Void, SoundEncoderError>?
+
+        /// What a link is told.
+        func report(to link: Link) -> DeviceTracks {
+            let tracks = SoundFlow.tracks.filter { track in
+                guard track.soundCodec == .aac else { return true }
+                if case .failure = aac { return false }
+                return link.takesAAC
+            }
+            var report = DeviceTracks(tracks, problem: told.problem, captures: told.captures ? true : nil)
+            guard link.takesAAC else { return report }
+            switch aac {
+            case .success: report.encodesAAC = true
+            case .failure(let error): (report.encodesAAC, report.aacProblem) = (false, error.reason)
+            case nil: break
+            }
+            return report
+        }
     }
 
-    /// What the relay is told beside the tracks.
+    /// What the relay is told beside the codecs.
     private struct Told: Sendable, Equatable {
         /// Why sound cannot be captured now.
         var problem: String?
@@ -19,11 +38,17 @@ package final class SoundDesk: Sendable {
 
     /// How a link carries sound.
     package struct Link: Sendable {
+        /// Whether the relay takes AAC.
+        package var takesAAC: Bool
         package var tell: @Sendable (DeviceTracks) -> Void
         package var send: @Sendable (AccessUnit) -> Void
 
-        package init(tell: @escaping @Sendable (DeviceTracks) -> Void, send: @escaping @Sendable (AccessUnit) -> Void) {
-            (self.tell, self.send) = (tell, send)
+        package init(
+            takesAAC: Bool,
+            tell: @escaping @Sendable (DeviceTracks) -> Void,
+            send: @escaping @Sendable (AccessUnit) -> Void
+        ) {
+            (self.takesAAC, self.tell, self.send) = (takesAAC, tell, send)
         }
     }
 
@@ -70,7 +95,7 @@ package final class SoundDesk: Sendable {
         state.withLock { state in
             state.link = link
             // Under the lock, so that reports stay in order.
-            link.tell(Self.tracks(state.told))
+            link.tell(state.report(to: link))
         }
     }
 
@@ -82,24 +107,34 @@ package final class SoundDesk: Sendable {
 
     /// Follows an order of the relay.
     package func take(_ order: Listen) {
+        // Before any lock, because it loads libavcodec.
+        let aac = order.wanted.contains(.aac) && state.withLock({ $0.aac == nil }) ? tryAAC() : nil
         state.withLock { state in
             state.order = order
+            if let aac { state.aac = aac }
             // The relay forgets it with each order that ends the capture, which may go on meanwhile.
-            if order.mode != .off, state.told.captures { state.link?.tell(Self.tracks(state.told)) }
+            if aac != nil || order.mode != .off && state.told.captures {
+                state.link.map { $0.tell(state.report(to: $0)) }
+            }
         }
         flow.withLock { flow in
             switch order.mode {
             case .off: flow.stop()
             case .ready: flow.keep()
-            case .send: _ = flow.send(from: order.from, captured: order.captured, now: MonotonicClock.now)
+            case .send: flow.send(order, now: MonotonicClock.now)
             }
         }
         while send({ $0.catchUp() }) {}
         changed.set()
     }
 
-    private static func tracks(_ told: Told) -> DeviceTracks {
-        DeviceTracks(SoundFlow.tracks, problem: told.problem, captures: told.captures ? true : nil)
+    private func tryAAC() -> Result<Void, SoundEncoderError> {
+        do throws(SoundEncoderError) {
+            _ = try SoundCodec.aac.encoder(coding)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Sends what the flow makes.
@@ -208,7 +243,7 @@ package final class SoundDesk: Sendable {
         state.withLock { state in
             guard state.told != told else { return }
             state.told = told
-            state.link?.tell(Self.tracks(told))
+            state.link.map { $0.tell(state.report(to: $0)) }
         }
     }
 }

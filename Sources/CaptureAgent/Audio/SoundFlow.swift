@@ -1,10 +1,8 @@
 package import Media
 package import Wire
 
-/// Makes a track's units of captured sound, or keeps the last second while another agent sends.
+/// Makes the tracks' units of captured sound, or keeps the last second while another agent sends.
 package final class SoundFlow {
-    /// The track of a device's sound.
-    package static let trackID: MediaTrack.ID = 1
     /// The samples that are kept: 1 s.
     private static let memory = SoundSamples.rate
 
@@ -12,6 +10,8 @@ package final class SoundFlow {
     private static let longestShift: Int64 = 480
     /// How far from now another agent's sound may have ended, in ns.
     private static let longestReach: UInt64 = .milliseconds(5_000)
+    /// Half a sample, in ns.
+    private static let halfSample: UInt64 = 10_416
 
     private let coding: SoundCoding
     private var isOn = false
@@ -20,21 +20,45 @@ package final class SoundFlow {
     /// The last second of sound, in pieces as they came.
     private var kept: [SoundSamples] = []
     private var keptCount = 0
-    /// What sends; `nil` unless the relay wants sound from this agent.
-    private var sender: Sender?
-    /// The position from which kept sound is still to be sent, because another agent has ended; `nil` if none is.
-    private var backlog: Int64?
+    /// What sends: one for each codec that the relay wants from this agent.
+    private var senders: [SoundCodec: Sender] = [:]
 
     private struct Sender {
+        let track: MediaTrack
+        let encoder: any SoundEncoder
         var packets: SoundPackets
-        let encoder: OpusSoundEncoder
         /// Packets before this position prepare the encoder, and are not sent.
         let from: Int64
+        /// The position from which kept sound is still to be sent, because another agent has ended; `nil` if none is.
+        var backlog: Int64?
         /// Whether the decoder has got a packet of this encoder.
         var hasBegun = false
+        /// The levels of the last packets' samples. A packet's decoded sound is that of one of them.
+        var levels: [SoundLevel] = []
 
-        init(_ packets: SoundPackets, _ encoder: OpusSoundEncoder, from: Int64) {
-            (self.packets, self.encoder, self.from) = (packets, encoder, from)
+        /// Begins where another encoder's sound has ended, with the packets before it for the encoder alone.
+        init(_ track: MediaTrack, _ encoder: any SoundEncoder, continuingAt position: Int64) {
+            (self.track, self.encoder, from, backlog) = (track, encoder, position, .min)
+            packets = SoundPackets(
+                size: encoder.packetSize,
+                lookahead: encoder.lookahead,
+                from: position - Int64(encoder.preparation * encoder.packetSize),
+                isContinued: true
+            )
+        }
+
+        /// Begins with the samples at a position.
+        init(_ track: MediaTrack, _ encoder: any SoundEncoder, beginningAt position: Int64) {
+            (self.track, self.encoder, from) = (track, encoder, .min)
+            packets = SoundPackets(size: encoder.packetSize, lookahead: encoder.lookahead, from: position)
+        }
+
+        /// Returns how loud a packet's decoded sound is.
+        mutating func level(_ samples: SoundSamples) -> SoundLevel {
+            levels.append(samples.level)
+            let late = encoder.lookahead / encoder.packetSize
+            if levels.count > late + 1 { levels.removeFirst() }
+            return levels.count > late ? levels[0] : SoundLevel(decibels: SoundLevel.range.lowerBound)
         }
     }
 
@@ -42,57 +66,62 @@ package final class SoundFlow {
 
     /// The tracks that it makes. Units' times are those of the decoded sound, so there is nothing to discard at the
     /// start.
-    package static let tracks =
-        OpusParameters(channels: UInt8(SoundSamples.channels), preSkip: 0).map {
-            [MediaTrack(id: trackID, coding: .opus($0))]
-        } ?? []
+    package static let tracks = [
+        OpusParameters(channels: UInt8(SoundSamples.channels), preSkip: 0).map { MediaTrack(id: 1, coding: .opus($0)) },
+        MediaTrack(id: 2, coding: .aac(.stereo)),
+    ].compactMap(\.self)
 
-    /// Begins to send. What is kept of the sound since then comes from ``catchUp()``.
+    /// Sends the codecs that an order wants, and ends others. A codec that is sent already goes on. What is kept of the
+    /// sound since another agent has ended comes from ``catchUp()``.
     ///
-    /// - Parameters:
-    ///   - from: The time at which another agent's sound has ended, in monotonic µs; `nil` for now.
-    ///   - captured: When the sample that comes next was captured, in monotonic ns; `nil` if unknown.
-    ///   - now: Monotonic ns.
-    /// - Returns: Whether there is an encoder.
-    package func send(from: Int64?, captured: Int64? = nil, now: UInt64) -> Bool {
-        guard let encoder = OpusSoundEncoder(coding) else { return false }
-        (isOn, backlog) = (true, nil)
-        // Older sound is not kept, and a later time is wrong.
-        let reach = now - min(now, Self.longestReach)...now + Self.longestReach
-        guard let from, from >= 0, case let begin = UInt64(from).multipliedReportingOverflow(by: 1000), !begin.overflow,
-            reach.contains(begin.partialValue)
-        else {
-            let end = kept.last?.end ?? 0
-            sender = Sender(SoundPackets(size: coding.packet.samples, from: end), encoder, from: .min)
-            return true
+    /// - Parameter now: Monotonic ns.
+    package func send(_ order: Listen, now: UInt64) {
+        isOn = true
+        let wanted = order.wanted
+        senders = senders.filter { wanted.contains($0.key) }
+        // Both codecs follow the other agent's count, which each of them tells.
+        var isFollowing = false
+        for track in Self.tracks {
+            guard let codec = track.soundCodec, wanted.contains(codec), senders[codec] == nil,
+                let encoder = try? codec.encoder(coding)
+            else { continue }
+            guard let end = order.end(of: codec), let begin = Self.instant(of: end.from, now: now) else {
+                senders[codec] = Sender(track, encoder, beginningAt: kept.last?.end ?? 0)
+                continue
+            }
+            let position = SoundSamples.position(at: begin + Self.halfSample) + Int64(encoder.lookahead)
+            if !isFollowing { follow(end.captured.flatMap { UInt64(exactly: $0) }, at: position) }
+            isFollowing = true
+            senders[codec] = Sender(track, encoder, continuingAt: position)
         }
-        let position = SoundSamples.position(at: begin.partialValue) + Int64(encoder.lookahead)
-        follow(captured.flatMap { UInt64(exactly: $0) }, at: position)
-        // The encoder needs the samples before, which its first packet would lack.
-        let packets = SoundPackets(
-            size: coding.packet.samples,
-            from: position - Int64(coding.packet.samples),
-            isContinued: true
-        )
-        sender = Sender(packets, encoder, from: position)
-        backlog = .min
-        return true
+    }
+
+    /// Converts µs to ns; `nil` for a time that cannot be. Older sound is not kept, and a later time is wrong.
+    private static func instant(of time: Int64, now: UInt64) -> UInt64? {
+        guard time >= 0 else { return nil }
+        let instant = UInt64(time).multipliedReportingOverflow(by: 1000)
+        let reach = now - min(now, longestReach)...now + longestReach
+        return !instant.overflow && reach.contains(instant.partialValue) ? instant.partialValue : nil
     }
 
     /// Returns the next units of kept sound that another agent has not sent; `nil` if there are none left.
     ///
     /// It encodes one piece, so that captured samples never wait for a second of sound.
     package func catchUp() -> [AccessUnit]? {
-        guard let position = backlog, let piece = kept.first(where: { $0.end > position }) else {
-            backlog = nil
-            return nil
+        for codec in SoundCodec.allCases {
+            guard let position = senders[codec]?.backlog else { continue }
+            guard let piece = kept.first(where: { $0.end > position }) else {
+                senders[codec]?.backlog = nil
+                continue
+            }
+            senders[codec]?.backlog = piece.end
+            return packeted(piece, codec)
         }
-        backlog = piece.end
-        return packeted(piece)
+        return nil
     }
 
     /// Keeps the last second from now on, and sends nothing.
-    package func keep() { (isOn, sender, backlog) = (true, nil, nil) }
+    package func keep() { (isOn, senders) = (true, [:]) }
 
     /// Takes samples that were captured, and returns the units that they complete.
     ///
@@ -111,13 +140,15 @@ package final class SoundFlow {
         )
         clock.took(samples.count)
         keep(samples)
-        // What was before comes first.
-        return backlog == nil ? packeted(samples) : []
+        return SoundCodec.allCases.flatMap { codec in
+            // What was before comes first.
+            senders[codec]?.backlog == nil ? packeted(samples, codec) : []
+        }
     }
 
-    /// Forgets all sound, and takes none until ``keep()`` or ``send(from:now:)``.
+    /// Forgets all sound, and takes none until ``keep()`` or ``send(_:now:)``.
     package func stop() {
-        (isOn, sender, backlog, kept, keptCount) = (false, nil, nil, [], 0)
+        (isOn, senders, kept, keptCount) = (false, [:], [], 0)
         clock.stop()
     }
 
@@ -126,8 +157,10 @@ package final class SoundFlow {
         clock.stop()
         var last: [AccessUnit] = []
         while let units = catchUp() { last += units }
-        guard let packets = sender?.packets.idle() else { return last }
-        return last + units(of: packets)
+        for codec in SoundCodec.allCases {
+            if let packets = senders[codec]?.packets.idle() { last += units(of: packets, codec) }
+        }
+        return last
     }
 
     /// Counts as another agent does, for whom the sample that was captured at an instant has this position.
@@ -153,16 +186,17 @@ package final class SoundFlow {
         }
     }
 
-    private func packeted(_ samples: SoundSamples) -> [AccessUnit] {
-        guard let packets = sender?.packets.take(samples) else { return [] }
-        return units(of: packets)
+    private func packeted(_ samples: SoundSamples, _ codec: SoundCodec) -> [AccessUnit] {
+        guard let packets = senders[codec]?.packets.take(samples) else { return [] }
+        return units(of: packets, codec)
     }
 
-    private func units(of packets: [SoundPacket]) -> [AccessUnit] {
-        guard var sender else { return [] }
-        defer { self.sender = sender }
+    private func units(of packets: [SoundPacket], _ codec: SoundCodec) -> [AccessUnit] {
+        guard var sender = senders[codec] else { return [] }
+        defer { senders[codec] = sender }
         return packets.compactMap { packet in
             let (begin, encoder) = (MonotonicClock.now, sender.encoder)
+            let level = sender.level(packet.samples)
             guard let bytes = encoder.encode(packet.samples, standsAlone: !sender.hasBegun),
                 packet.samples.position >= sender.from
             else { return nil }
@@ -173,14 +207,14 @@ package final class SoundFlow {
             let position = packet.samples.position - Int64(encoder.lookahead)
             return AccessUnit(
                 UnitHeader(
-                    track: Self.trackID,
+                    track: sender.track.id,
                     pts: position * 125 / 6,
                     captured: captured(at: packet.samples.position),
                     encodeStart: begin,
                     encodeEnd: MonotonicClock.now,
                     flags: flags,
                     size: PictureSize(width: 0, height: 0),
-                    level: packet.samples.level
+                    level: level
                 ),
                 bytes
             )

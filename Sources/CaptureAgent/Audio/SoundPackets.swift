@@ -7,14 +7,16 @@ package struct SoundPacket: Sendable, Equatable {
 
 /// Cuts sound into packets of one size, and leaves out digital silence.
 ///
-/// Sound that begins or breaks off fades for 5 ms, so that nothing pops. After sound come one silent packet, which
-/// empties the encoder, and one that tells the silence. Nothing follows until the next sound.
+/// Sound that begins or breaks off fades for 5 ms, so that nothing pops. After sound come silent packets, which empty
+/// the encoder, and one that tells the silence. Nothing follows until the next sound.
 package struct SoundPackets: Sendable {
     /// The samples of a fade: 5 ms.
     private static let fade = 240
 
     /// The samples of a packet.
     private let size: Int
+    /// The silent packets after sound, with the one that tells the silence.
+    private let mostSilent: Int
     /// The samples of the next packet, incomplete. Before the first ones its position is that of no sample.
     private var pending = SoundSamples(position: .min, values: [])
     /// Whether the next samples may continue those of another agent.
@@ -29,13 +31,15 @@ package struct SoundPackets: Sendable {
 
     /// - Parameters:
     ///   - size: The samples of a packet.
+    ///   - lookahead: The samples that the encoder looks ahead.
     ///   - position: Where sound begins. Samples before it are left out.
     ///   - isContinued: Whether another agent has sent the sound before it. Then it does not fade in there.
-    package init(size: Int, from position: Int64, isContinued: Bool = false) {
+    package init(size: Int, lookahead: Int, from position: Int64, isContinued: Bool = false) {
         self.size = size
+        mostSilent = (lookahead + size - 1) / size + 1
         self.isContinued = isContinued
         isSilent = !isContinued
-        sent = (position + SoundSamples.step - 1) / SoundSamples.step * SoundSamples.step
+        sent = isContinued ? position : (position + SoundSamples.step - 1) / SoundSamples.step * SoundSamples.step
     }
 
     /// Takes the next samples, and returns the packets that are complete.
@@ -46,10 +50,13 @@ package struct SoundPackets: Sendable {
             // A grid of its own begins, after what was sent.
             packets = flush()
             samples.removeFirst(Int(min(max(0, sent - samples.position), Int64(samples.count))))
-            let unaligned = (SoundSamples.step - samples.position % SoundSamples.step) % SoundSamples.step
-            samples.removeFirst(Int(min(unaligned, Int64(samples.count))))
+            let continues = isContinued && samples.position == sent
+            if !continues {
+                let unaligned = (SoundSamples.step - samples.position % SoundSamples.step) % SoundSamples.step
+                samples.removeFirst(Int(min(unaligned, Int64(samples.count))))
+            }
             guard samples.count > 0 else { return packets }
-            fadesIn = isContinued && samples.position == sent ? 0 : Self.fade
+            fadesIn = continues ? 0 : Self.fade
             isContinued = false
             pending = SoundSamples(position: samples.position, values: [])
         }
@@ -111,7 +118,7 @@ package struct SoundPackets: Sendable {
         let isZero = samples.values.allSatisfy { $0 == 0 }
         if isZero, isSilent { return nil }
         silentPackets = isZero ? silentPackets + 1 : 0
-        isSilent = silentPackets == 2
+        isSilent = silentPackets == mostSilent
         sent = samples.end
         return SoundPacket(samples: samples, beginsSilence: isSilent)
     }

@@ -56,6 +56,7 @@ package final class RelayLink: Sendable {
         takesUnchanged = welcome.takesUnchanged ?? false
         takesInputs = welcome.takesInputs ?? false
         takesTracks = welcome.takesTracks ?? false
+        takesAAC = welcome.takesAAC ?? false
         heartbeatInterval = .milliseconds(min(max(welcome.heartbeatInterval, 10), 60_000))
         state = Monitor(
             State(
@@ -72,6 +73,8 @@ package final class RelayLink: Sendable {
     let takesInputs: Bool
     /// Whether the relay accepts the device's sound.
     let takesTracks: Bool
+    /// Whether the relay accepts it as AAC, too.
+    let takesAAC: Bool
     /// Whether the relay remembers the figures of sessions.
     private let takesUnchanged: Bool
 

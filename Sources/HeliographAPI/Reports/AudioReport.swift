@@ -2,6 +2,8 @@
 package struct AudioReport: APIModel, Equatable {
     package var agent: String?
     package var problem: String?
+    package var codecs: [String] = []
+    package var aacProblem: String?
     package var capturing: [String] = []
     package var packets: UInt64 = 0
     package var bytes: UInt64 = 0
@@ -19,6 +21,12 @@ package struct AudioReport: APIModel, Equatable {
                 "The agent that sends sound, `primary` or `standby`; null while no viewer listens."
             ),
             Field("problem", .text.orNull, "Why there is no sound; null if there is, or no viewer listens."),
+            Field("codecs", .array(of: .text), "The codecs in which the agent encodes now, `opus` and `aac`."),
+            Field(
+                "aacProblem",
+                .text.orNull,
+                "Why the agent cannot encode AAC; null if it can, or nobody has asked for it."
+            ),
             Field(
                 "capturing",
                 .array(of: .text),

@@ -39,6 +39,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case noWindow = "no_window"
     case noWindowControl = "no_window_control"
     case noSound = "no_sound"
+    case noAAC = "no_aac"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
     case headerTooLarge = "header_too_large"
@@ -85,7 +86,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .requestTimeout: 408
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
             .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
-            .tooManyApplications, .noWindow, .noWindowControl, .noSound:
+            .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC:
             409
         case .bodyTooLarge: 413
         case .upgradeRequired: 426

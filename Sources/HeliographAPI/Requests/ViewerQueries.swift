@@ -42,7 +42,7 @@ package struct MotionJPEGQuery: APIModel {
 /// The query of a session's streams.
 package struct StreamQuery: APIModel {
     package var join: Join?
-    package var audio = true
+    package var audio = StreamAudio.on
 
     package init() {}
 
@@ -50,7 +50,14 @@ package struct StreamQuery: APIModel {
         nil,
         [
             joining,
-            Field("audio", .bool.default(true), "Whether a container has the device's sound. Bare streams have none."),
+            Field(
+                "audio",
+                .words(StreamAudio.self).default(.string(StreamAudio.on.rawValue)),
+                """
+                The codec in which a container has the device's sound: `opus` or `aac`; `true` is `opus`, and `false` no \
+                sound. Bare streams have none.
+                """
+            ),
         ]
     )
 
@@ -62,6 +69,13 @@ package struct StreamQuery: APIModel {
         session's `join`.
         """
     )
+}
+
+/// The sound that a container has besides the pictures.
+package enum StreamAudio: String, Codable, Sendable, CaseIterable {
+    case on = "true"
+    case off = "false"
+    case opus, aac
 }
 
 /// The query of GET /screencapture/{id}/ws.

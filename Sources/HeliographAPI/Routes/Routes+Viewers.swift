@@ -1,7 +1,7 @@
 extension Routes {
     static let viewers = [
-        streamH264.route, streamH265.route, streamTS.route, streamMP4.route, streamOgg.route, streamMJPEG.route,
-        takeJPEG.route, takePNG.route, watchOverWebSocket.route,
+        streamH264.route, streamH265.route, streamTS.route, streamMP4.route, streamOgg.route, streamAAC.route,
+        streamMJPEG.route, takeJPEG.route, takePNG.route, watchOverWebSocket.route,
     ]
 
     package static let streamH264 = stream(
@@ -23,14 +23,14 @@ extension Routes {
         "ts",
         "video/mp2t",
         "Watches a session as an MPEG transport stream."
-    )
+    ) { $0.ownProblems.append(.noAAC) }
 
     package static let streamMP4 = stream(
         "streamMP4",
         "mp4",
         "video/mp4",
         "Watches a session as fragmented MP4, one fragment a picture."
-    )
+    ) { $0.ownProblems.append(.noAAC) }
 
     private static func stream(
         _ name: String,
@@ -59,22 +59,46 @@ extension Routes {
         }
     }
 
-    package static let streamOgg = Call<NoArguments, Bytes>(
+    package static let streamOgg = sound(
         "streamOgg",
-        "/v1/sessions/{id}/stream.ogg",
-        alias: "/screencapture/{id}/stream.ogg",
-        for: .viewer,
-        .viewers,
+        "ogg",
+        "audio/ogg",
         "Listens to the device's sound alone, as Opus in Ogg.",
-        """
-        It lasts until the session or the client ends it; the connection ends with it. No picture is encoded for it. While \
-        nothing plays, it has silence.
-        """,
-        answer: .stream("audio/ogg")
-    ) {
-        $0.refusesBody = true
-        $0.isOfDevice = true
-        $0.ownProblems = [.noRoom, .init([.noSound], "The device's `audio` is off.")]
+        .init([.noSound], "The device's `audio` is off.")
+    )
+
+    package static let streamAAC = sound(
+        "streamAAC",
+        "aac",
+        "audio/aac",
+        "Listens to the device's sound alone, as AAC-LC in ADTS.",
+        .init([.noSound, .noAAC], "The device's `audio` is off, or its agent cannot encode AAC: `detail` says why.")
+    )
+
+    private static func sound(
+        _ name: String,
+        _ end: String,
+        _ type: String,
+        _ summary: String,
+        _ problem: ProblemAnswer
+    ) -> Call<NoArguments, Bytes> {
+        Call(
+            name,
+            "/v1/sessions/{id}/stream.\(end)",
+            alias: "/screencapture/{id}/stream.\(end)",
+            for: .viewer,
+            .viewers,
+            summary,
+            """
+            It lasts until the session or the client ends it; the connection ends with it. No picture is encoded for it. \
+            While nothing plays, it has silence.
+            """,
+            answer: .stream(type)
+        ) {
+            $0.refusesBody = true
+            $0.isOfDevice = true
+            $0.ownProblems = [.noRoom, problem]
+        }
     }
 
     package static let streamMJPEG = Call<MotionJPEGQuery, Bytes>(
@@ -199,5 +223,9 @@ extension ProblemAnswer {
         [.unknownSession, .otherCodec],
         "There is no such session, or it is of the other codec: its stream is at `path`.",
         [Field("path", .text, "Of `other_codec`.")]
+    )
+    fileprivate static let noAAC = Self(
+        [.noAAC],
+        "The query asks for AAC, which the device's agent cannot encode: `detail` says why."
     )
 }

@@ -12,6 +12,7 @@ package struct MediaTrack: Sendable, Hashable {
         /// Pictures. Each keyframe has its parameter sets.
         case video(Codec)
         case opus(OpusParameters)
+        case aac(AACParameters)
     }
 
     /// The id of every session's video track.
@@ -31,7 +32,16 @@ package struct MediaTrack: Sendable, Hashable {
     package var kind: Kind {
         switch coding {
         case .video: .video
-        case .opus: .audio
+        case .opus, .aac: .audio
+        }
+    }
+
+    /// The codec of a track of sound; `nil` for pictures.
+    package var soundCodec: SoundCodec? {
+        switch coding {
+        case .video: nil
+        case .opus: .opus
+        case .aac: .aac
         }
     }
 
@@ -39,7 +49,7 @@ package struct MediaTrack: Sendable, Hashable {
     package var timescale: UInt32 {
         switch coding {
         case .video: 1_000_000
-        case .opus: OpusParameters.sampleRate
+        case .opus, .aac: SoundCodec.sampleRate
         }
     }
 
@@ -60,6 +70,13 @@ package struct MediaTrack: Sendable, Hashable {
         let (seconds, rest) = time.quotientAndRemainder(dividingBy: 1_000_000)
         let scale = UInt64(clamping: timescale)
         return seconds &* scale &+ (rest &* scale &+ 500_000) / 1_000_000
+    }
+}
+
+extension [MediaTrack] {
+    /// Returns the pictures, and the sound in one codec; `nil` for none.
+    package func with(sound codec: SoundCodec?) -> [MediaTrack] {
+        filter { $0.soundCodec == nil || $0.soundCodec == codec }
     }
 }
 

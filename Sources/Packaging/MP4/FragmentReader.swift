@@ -32,6 +32,7 @@ package struct FragmentReader: Sendable {
         case descriptions = 0x7374_7364  // stsd
         case opus = 0x4F70_7573  // Opus
         case opusParameters = 0x644F_7073  // dOps
+        case aac = 0x6D70_3461  // mp4a
         case movieFragment = 0x6D6F_6F66  // moof
         case track = 0x7472_6166  // traf
         case trackHeader = 0x7466_6864  // tfhd
@@ -53,7 +54,7 @@ package struct FragmentReader: Sendable {
 
     private var bytes: [UInt8] = []
     private var head: Head?
-    /// The Opus tracks that the initialization segment declares.
+    /// The audio tracks that the initialization segment declares.
     package private(set) var sound: [MediaTrack] = []
 
     package init() {}
@@ -96,7 +97,7 @@ package struct FragmentReader: Sendable {
         return (BoxType(rawValue: type), payload)
     }
 
-    /// Reads the Opus tracks of a movie.
+    /// Reads the audio tracks of a movie.
     private static func readSound(_ payload: ByteReader) throws(Failure) -> [MediaTrack] {
         var (rest, tracks) = (payload, [MediaTrack]())
         while let box = try nextBox(of: &rest) {
@@ -107,17 +108,34 @@ package struct FragmentReader: Sendable {
             var descriptions = try Self.box(.descriptions, in: table)
             // Version and flags, then two dates; version and flags, then the number of entries.
             guard header.skip(12), let id = header.u32(), id > 1, let trackID = MediaTrack.ID(exactly: id &- 1),
-                descriptions.skip(8), let entry = try nextBox(of: &descriptions), entry.type == .opus
+                descriptions.skip(8), let entry = try nextBox(of: &descriptions)
             else { continue }
-            var boxes = entry.payload
-            guard boxes.skip(soundEntrySize) else { throw .malformed }
-            var parameters = try Self.box(.opusParameters, in: boxes)
-            guard parameters.skip(1), let channels = parameters.u8(), let preSkip = parameters.u16(),
-                let opus = OpusParameters(channels: channels, preSkip: preSkip)
-            else { throw .malformed }
-            tracks.append(MediaTrack(id: trackID, coding: .opus(opus)))
+            switch entry.type {
+            case .opus: tracks.append(MediaTrack(id: trackID, coding: .opus(try opus(entry.payload))))
+            case .aac: tracks.append(MediaTrack(id: trackID, coding: .aac(try aac(entry.payload))))
+            default: continue
+            }
         }
         return tracks
+    }
+
+    private static func opus(_ entry: ByteReader) throws(Failure) -> OpusParameters {
+        var boxes = entry
+        guard boxes.skip(soundEntrySize) else { throw .malformed }
+        var parameters = try Self.box(.opusParameters, in: boxes)
+        guard parameters.skip(1), let channels = parameters.u8(), let preSkip = parameters.u16(),
+            let opus = OpusParameters(channels: channels, preSkip: preSkip)
+        else { throw .malformed }
+        return opus
+    }
+
+    /// Reads the channels that the sample entry names. All AAC of this package has the same other parameters.
+    private static func aac(_ entry: ByteReader) throws(Failure) -> AACParameters {
+        var rest = entry
+        guard rest.skip(16), let channels = rest.u16().flatMap({ UInt8(exactly: $0) }),
+            let aac = AACParameters(channels: channels)
+        else { throw .malformed }
+        return aac
     }
 
     /// Reads the decode time, and the flags of the only sample.

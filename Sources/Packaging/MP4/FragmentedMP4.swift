@@ -161,21 +161,23 @@ package struct FragmentedMP4: Sendable {
         guard unit.pts >= origin else { throw .beforeOrigin }
         switch track.coding {
         case .video(let codec): return try picture(unit, track, codec)
-        case .opus: return (try packet(unit, track), false)
+        case .opus: return (try packet(unit, track, .opus), false)
+        case .aac: return (try packet(unit, track, .aac), false)
         }
     }
 
     /// Returns the sample of an audio packet. It needs only the initialization segment, not a keyframe.
     private func packet<Bytes: MediaBytes>(
         _ unit: EncodedUnit<Bytes>,
-        _ track: MediaTrack
+        _ track: MediaTrack,
+        _ codec: SoundCodec
     ) throws(PackagingError) -> Sample {
         guard initialization != nil else { throw .noKeyframe }
-        guard let packet = unit.bytes.read({ OpusPacket($0) }) else { throw .noPacket }
+        guard let duration = unit.bytes.read({ codec.duration(of: $0) }) else { throw .noPacket }
         return Sample(
             track: track,
             time: track.ticks(of: unit.pts - origin),
-            duration: packet.duration,
+            duration: duration,
             size: UInt32(clamping: unit.bytes.byteCount),
             isSync: true,
             units: nil

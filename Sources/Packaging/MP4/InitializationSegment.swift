@@ -82,6 +82,7 @@ package struct InitializationSegment: Sendable, Equatable {
                             switch track.coding {
                             case .video: entry.write(to: &descriptions)
                             case .opus(let parameters): OpusSampleEntry.write(parameters, to: &descriptions)
+                            case .aac(let parameters): AACSampleEntry.write(parameters, to: &descriptions)
                             }
                         }
                         // There are no samples here.
@@ -148,6 +149,7 @@ extension MediaTrack.Coding {
         switch self {
         case .video: nil
         case .opus: "opus"
+        case .aac: "mp4a.40.2"
         }
     }
 }

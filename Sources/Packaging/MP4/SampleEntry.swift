@@ -99,17 +99,8 @@ struct VideoSampleEntry {
 
 /// The sample entry of an Opus track (*Encapsulation of Opus in ISO Base Media File Format*, 4.3).
 enum OpusSampleEntry {
-    private static let sampleSize: UInt16 = 16
-
     static func write(_ parameters: OpusParameters, to writer: inout BoxWriter) {
-        writer.box("Opus") { entry in
-            entry.zeros(6)
-            entry.put(UInt16(1))  // data_reference_index
-            entry.zeros(8)
-            entry.put(UInt16(clamping: parameters.channels))
-            entry.put(sampleSize)
-            entry.zeros(4)
-            entry.put(OpusParameters.sampleRate << 16)
+        writer.soundEntry("Opus", channels: parameters.channels, sampleRate: OpusParameters.sampleRate) { entry in
             entry.box("dOps") { box in
                 box.put(UInt8(0))  // Version
                 box.put(parameters.channels)
@@ -118,6 +109,51 @@ enum OpusSampleEntry {
                 box.put(Int16(0))  // OutputGain
                 box.put(UInt8(0))  // ChannelMappingFamily
             }
+        }
+    }
+}
+
+/// The sample entry of an AAC track (ISO/IEC 14496-14, 5.6), with the descriptors of ISO/IEC 14496-1, 7.2.6.
+enum AACSampleEntry {
+    static func write(_ parameters: AACParameters, to writer: inout BoxWriter) {
+        writer.soundEntry("mp4a", channels: parameters.channels, sampleRate: SoundCodec.sampleRate) { entry in
+            entry.fullBox("esds") { box in
+                box.put([0x03, 25])  // ES_Descriptor
+                box.zeros(3)  // ES_ID, no flags
+                box.put([0x04, 17])  // DecoderConfigDescriptor
+                box.put([0x40, 0x15])  // ISO/IEC 14496-3, an audio stream
+                box.zeros(3 + 4 + 4)  // bufferSizeDB, maxBitrate, avgBitrate: not known
+                box.put([0x05, 2])  // DecoderSpecificInfo
+                box.put(configuration(parameters))
+                box.put([0x06, 1, 2])  // SLConfigDescriptor: predefined for MP4
+            }
+        }
+    }
+
+    /// `AudioSpecificConfig` (ISO/IEC 14496-3, 1.6.2.1): object type 2, AAC LC; frequency; channels; frames of 1,024
+    /// samples.
+    private static func configuration(_ parameters: AACParameters) -> UInt16 {
+        2 << 11 | UInt16(clamping: AACParameters.frequencyIndex) << 7 | UInt16(clamping: parameters.channels) << 3
+    }
+}
+
+extension BoxWriter {
+    /// Writes an `AudioSampleEntry` (ISO/IEC 14496-12, 12.2.3) with the boxes that its codec needs.
+    fileprivate mutating func soundEntry(
+        _ type: StaticString,
+        channels: UInt8,
+        sampleRate: UInt32,
+        _ boxes: (inout BoxWriter) -> Void
+    ) {
+        box(type) { entry in
+            entry.zeros(6)
+            entry.put(UInt16(1))  // data_reference_index
+            entry.zeros(8)
+            entry.put(UInt16(clamping: channels))
+            entry.put(UInt16(16))  // samplesize
+            entry.zeros(4)
+            entry.put(sampleRate << 16)
+            boxes(&entry)
         }
     }
 }

@@ -51,13 +51,14 @@ extension MediaTrack.Coding {
         case .video(.h264): 0x1B
         case .video(.h265): 0x24
         case .opus: 0x06  // PES packets with private data
+        case .aac: 0x0F  // ADTS
         }
     }
 
     /// Descriptors for streams whose type does not tell enough.
     fileprivate var descriptors: [UInt8] {
         switch self {
-        case .video: []
+        case .video, .aac: []
         // A registration descriptor (2.6.8) of "Opus", then DVB's extension descriptor with the number of channels.
         case .opus(let parameters): [0x05, 4, 0x4F, 0x70, 0x75, 0x73, 0x7F, 2, 0x80, parameters.channels]
         }

@@ -41,7 +41,15 @@ package struct TransportStream: Sendable {
         let packets: Output =
             switch stream.track.coding {
             case .video(let codec): try picturePackets(unit, codec: codec, &stream)
-            case .opus: try soundPackets(unit, &stream)
+            case .opus: try opusPackets(unit, &stream)
+            case .aac(let parameters):
+                Self.soundPackets(
+                    try ADTS.frame(unit.bytes, parameters) as Input,
+                    after: [],
+                    id: 0xC0,
+                    pts: unit.pts,
+                    &stream
+                )
             }
         streams[at: place] = stream
         return packets
@@ -90,28 +98,43 @@ package struct TransportStream: Sendable {
         }
     }
 
-    /// Packages an audio packet with its control header as one PES packet. The header follows ETSI's carriage of Opus,
-    /// as FFmpeg and GStreamer read it.
-    private func soundPackets<Input: MediaBytes, Output: MediaBytes>(
+    /// Packages an Opus packet with its control header. The header follows ETSI's carriage of Opus, as FFmpeg and
+    /// GStreamer read it.
+    private func opusPackets<Input: MediaBytes, Output: MediaBytes>(
         _ unit: EncodedUnit<Input>,
         _ stream: inout Stream
     ) throws(PackagingError) -> Output {
         guard unit.bytes.read({ OpusPacket($0) }) != nil else { throw .noPacket }
         let control = Self.opusControlHeader(size: unit.bytes.byteCount)
-        let size = Self.elementaryHeaderSize + control.count + unit.bytes.byteCount
-        let count = max(1, Self.packetCount(of: size))
-        let time = TransportTime(pts: unit.pts)
+        return Self.soundPackets(unit.bytes, after: control, id: 0xBD, pts: unit.pts, &stream)
+    }
+
+    /// Packages sound as one PES packet.
+    ///
+    /// - Parameters:
+    ///   - control: The bytes before it.
+    ///   - id: `stream_id`.
+    private static func soundPackets<Input: MediaBytes, Output: MediaBytes>(
+        _ bytes: Input,
+        after control: [UInt8],
+        id: UInt8,
+        pts: Int64,
+        _ stream: inout Stream
+    ) -> Output {
+        let size = elementaryHeaderSize + control.count + bytes.byteCount
+        let count = max(1, packetCount(of: size))
+        let time = TransportTime(pts: pts)
         return Output(byteCount: count * TransportPacket.size) { writer in
-            unit.bytes.read { bytes in
-                let room = TransportPacket.bodySize - Self.elementaryHeaderSize - control.count
+            bytes.read { bytes in
+                let room = TransportPacket.bodySize - elementaryHeaderSize - control.count
                 let first = min(max(0, room), bytes.count)
                 let filling = room - first
-                Self.writeHeader(of: &stream, startsUnit: true, content: filling > 0 ? .both : .payload, to: &writer)
-                Self.writeFilling(filling, to: &writer)
-                Self.writeElementaryHeader(stream: 0xBD, size: size, time, to: &writer)
+                writeHeader(of: &stream, startsUnit: true, content: filling > 0 ? .both : .payload, to: &writer)
+                writeFilling(filling, to: &writer)
+                writeElementaryHeader(stream: id, size: size, time, to: &writer)
                 writer.put(control)
                 writer.put(bytes.part(from: 0, count: first))
-                Self.writeRest(bytes, from: first, of: &stream, to: &writer)
+                writeRest(bytes, from: first, of: &stream, to: &writer)
             }
         }
     }

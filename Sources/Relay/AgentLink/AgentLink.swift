@@ -226,6 +226,7 @@ final class AgentLink {
                         takesRest: true,
                         takesUnchanged: true,
                         takesTracks: true,
+                        takesAAC: true,
                         takesInputs: true
                     )
                 )

@@ -27,10 +27,10 @@ extension DeviceConfiguration: Configurable {
                 + "`sink:NAME`, `node:NAME` for a microphone or another source, or `application:NAME`."
         },
         Setting("audioBitrate", \.soundCoding.bitrate, .integer(SoundCoding.bitrates), .forBroadcasts) {
-            "The bitrate of the sound, in kbit/s."
+            "The bitrate of the sound in each codec, in kbit/s."
         },
         Setting("audioPacket", \.soundCoding.packet, .packetDuration, .forBroadcasts) {
-            "The duration of a packet of sound, in ms. Packets shorter than 10 use the codec's low-delay mode."
+            "The duration of a packet of Opus, in ms. Packets shorter than 10 use the codec's low-delay mode."
         },
         Setting("microphone", \.hasMicrophone, .bool, .forBroadcasts) {
             "Whether the desktop has a microphone to which callers may [speak](../guide/audio.md#speak-to-a-desktop)."

@@ -1,4 +1,5 @@
 import HeliographAPI
+import Media
 package import NIOCore
 import Program
 import Wire
@@ -199,7 +200,7 @@ extension Broadcast: AgentOrders {
     /// Has the agent release what callers hold: the one that takes over begins with nothing held.
     func feedLeft(_ role: AgentRole) { inputs.withdraw(from: role, because: .feedSwitched) }
 
-    func wantsSound(_ wants: Bool, for session: SessionID) { sound.wants(wants, for: session) }
+    func wantsSound(_ codecs: Set<SoundCodec>, for session: SessionID) { sound.wants(codecs, for: session) }
 
     var isSoundCaptured: Bool { sound.problem == nil && sound.current.map(sound.capturing.contains) == true }
 }

@@ -6,7 +6,7 @@ import Wire
 @MediaLoop
 final class DeviceSound {
     private var feed = SoundFeed()
-    private var listeners: Set<SessionID> = []
+    private var listeners: [SessionID: Set<SoundCodec>] = [:]
     private let send: @MediaLoop (Packet, AgentRole) -> Void
     /// Audio packets and their bytes that went to sessions.
     private(set) var (packets, bytes): (UInt64, UInt64) = (0, 0)
@@ -26,10 +26,17 @@ final class DeviceSound {
     /// Packets that sessions did not get.
     var discarded: UInt64 { feed.discarded }
 
-    /// Records whether a session wants sound.
-    func wants(_ wants: Bool, for session: SessionID) {
-        if wants { listeners.insert(session) } else { listeners.remove(session) }
-        perform(feed.want(!listeners.isEmpty))
+    /// The codecs that the agent encodes now.
+    var codecs: [SoundCodec] { SoundCodec.allCases.filter(feed.codecs.contains) }
+    /// Whether agents encode AAC; `nil` if that is not known yet.
+    var encodesAAC: Bool? { feed.encodesAAC }
+    /// Why agents do not encode AAC, for people.
+    var aacProblem: String? { feed.aacProblem }
+
+    /// Records in which codecs a session wants sound.
+    func wants(_ codecs: Set<SoundCodec>, for session: SessionID) {
+        listeners[session] = codecs.isEmpty ? nil : codecs
+        perform(feed.want(listeners.values.reduce(into: []) { $0.formUnion($1) }))
     }
 
     func received(_ report: DeviceTracks, from role: AgentRole) { perform(feed.reported(role, report)) }
@@ -39,8 +46,9 @@ final class DeviceSound {
     /// Returns the unit as it goes to sessions; `nil` if they must not get it.
     func accept(_ unit: EncodedUnit<ByteBuffer>, from role: AgentRole) -> EncodedUnit<ByteBuffer>? {
         let now = Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1000)
-        guard let packet = unit.bytes.read({ OpusPacket($0) }),
-            let header = feed.accept(unit.header, lasting: packet.microseconds, from: role, now: now)
+        guard let codec = tracks.first(where: { $0.id == unit.header.track })?.soundCodec,
+            let samples = unit.bytes.read({ codec.duration(of: $0) }),
+            let header = feed.accept(unit.header, lasting: samples, from: role, now: now)
         else { return nil }
         packets &+= 1
         bytes &+= UInt64(clamping: unit.bytes.readableBytes)

@@ -5,7 +5,29 @@ import Media
 import NIOCore
 import Wire
 
+/// Has an agent find out whether it encodes AAC.
+@MediaLoop
+private final class AACQuestion: Sink {
+    var demand: Demand { Demand(video: .none, audio: [.aac]) }
+    var isUse: Bool { false }
+    func take(_ item: StreamItem) {}
+}
+
+extension StreamAudio {
+    /// The codec that it asks for; `nil` for no sound.
+    fileprivate var codec: SoundCodec? {
+        switch self {
+        case .on, .opus: .opus
+        case .off: nil
+        case .aac: .aac
+        }
+    }
+}
+
 extension API {
+    /// How long an agent may take to try its encoder of AAC.
+    private static let encoderTime = TimeAmount.seconds(2)
+
     func addStreamRoutes(to routes: inout RouteTable) {
         for (call, codec) in [(Routes.streamH264, Codec.h264), (Routes.streamH265, .h265)] {
             routes.respond(to: call) { try await stream($0, $1, $2, codec: codec) }
@@ -13,6 +35,7 @@ extension API {
         for (call, container) in [(Routes.streamTS, Container.transportStream), (Routes.streamMP4, .fragmentedMP4)] {
             routes.respond(to: call) { query, request, context in
                 let session = try await watchedSession(request, context)
+                if query.audio == .aac { try await requireAAC(of: session) }
                 return try await stream(
                     session,
                     query,
@@ -23,11 +46,14 @@ extension API {
                 )
             }
         }
-        routes.respond(to: Routes.streamOgg) { _, request, context in
-            let session = try await watchedSession(request, context)
-            try await session.requireSound()
-            return try await stream(of: session, type: OggViewer.mediaType, to: request, context) {
-                session.makeOggViewer(on: $0)
+        for (call, format) in [(Routes.streamOgg, SoundViewer.Format.ogg), (Routes.streamAAC, .adts)] {
+            routes.respond(to: call) { _, request, context in
+                let session = try await watchedSession(request, context)
+                try await session.requireSound()
+                if format == .adts { try await requireAAC(of: session) }
+                return try await stream(of: session, type: format.mediaType, to: request, context) {
+                    session.makeSoundViewer(on: $0, format: format)
+                }
             }
         }
     }
@@ -56,7 +82,7 @@ extension API {
         _ context: RelayRequestContext
     ) async throws -> Response {
         try await stream(of: session, type: type, to: request, context) {
-            session.makeHTTPViewer(on: $0, format: format, audio: query.audio, join: query.join)
+            session.makeHTTPViewer(on: $0, format: format, sound: query.audio.codec, join: query.join)
         }
     }
 
@@ -81,6 +107,27 @@ extension API {
         // The connection ends with the stream, so that closing a viewer never hits a later request on the connection.
         let headers: HTTPFields = [.contentType: type, .cacheControl: "no-store", .connection: "close"]
         return Response(status: .ok, headers: headers, body: body)
+    }
+
+    /// Refuses a call that needs AAC if the device's agent cannot encode it. An agent finds out when it is first asked.
+    @MediaLoop
+    private func requireAAC(of session: Session) async throws {
+        guard session.device.sound != .off, let sound = switchboard.broadcast(of: session.device.name)?.sound else {
+            return
+        }
+        if sound.encodesAAC == nil, !sound.tracks.isEmpty {
+            let question = AACQuestion()
+            session.stream.attach(question)
+            session.source.follow()
+            defer {
+                session.stream.detach(question)
+                session.source.follow()
+            }
+            let limit = NIODeadline.now() + Self.encoderTime
+            while sound.encodesAAC == nil, .now() < limit { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        guard sound.encodesAAC == false else { return }
+        throw Problem(.noAAC, (sound.aacProblem ?? "the device's agent has no AAC") + ". Opus is there: stream.ogg")
     }
 
     private func serve(

@@ -234,6 +234,8 @@ extension AudioReport {
         self.init()
         agent = sound.current?.rawValue
         problem = sound.problem
+        codecs = sound.codecs.map(\.rawValue)
+        aacProblem = sound.aacProblem
         capturing = sound.capturing.map(\.rawValue)
         (packets, bytes) = (sound.packets, sound.bytes)
         (switches, discarded) = (sound.switches, sound.discarded)

@@ -30,7 +30,7 @@ final class SessionSource {
     /// Why each agent cannot serve the session; cleared when it can.
     private var failures = EachRole<String?>(nil)
     /// Whether the device was told that the session wants its sound.
-    private var wantsSound = false
+    private var wantedSound: Set<SoundCodec> = []
     /// The agent that feeds the session, or fed it last.
     private var lastFeed: AgentRole?
     private(set) var captureLatency: CaptureLatency
@@ -136,10 +136,11 @@ final class SessionSource {
     /// Accepts a unit of the device's sound and converts its times to the session's.
     func acceptSound(_ unit: EncodedUnit<ByteBuffer>, from role: AgentRole) {
         let now = NIODeadline.now()
-        guard stream.tracks.contains(where: { $0.id == unit.header.track }), stream.demand.audio,
-            let unit = feed.timedSound(unit, now: now)
+        guard let sound = stream.tracks.first(where: { $0.id == unit.header.track })?.soundCodec,
+            stream.demand.audio.contains(sound), let unit = feed.timedSound(unit, now: now)
         else { return }
-        stream.publish(MediaUnit(unit, codec: codec, from: role, relayed: now.uptimeNanoseconds), now: now)
+        let relayed = now.uptimeNanoseconds
+        stream.publish(MediaUnit(unit, codec: codec, sound: sound, from: role, relayed: relayed), now: now)
     }
 
     /// Records that the agent of a role cannot serve the session, until one of its pictures shows that it can.
@@ -188,10 +189,10 @@ final class SessionSource {
     /// Whether an agent captures the device's sound and sends it.
     var isSoundCaptured: Bool { orders?.isSoundCaptured == true }
 
-    private func tellSoundDemand(_ isThere: Bool) {
-        guard isThere != wantsSound else { return }
-        wantsSound = isThere
-        orders?.wantsSound(isThere, for: id)
+    private func tellSoundDemand(_ codecs: Set<SoundCodec>) {
+        guard codecs != wantedSound else { return }
+        wantedSound = codecs
+        orders?.wantsSound(codecs, for: id)
     }
 
     /// Records whether pictures are wanted.
@@ -248,7 +249,7 @@ final class SessionSource {
     /// Ends the session's rest, and its use of sound.
     func end() {
         resting.end()
-        tellSoundDemand(false)
+        tellSoundDemand([])
     }
 
     // MARK: Performing
@@ -309,7 +310,7 @@ protocol AgentOrders: AnyObject {
     /// Called when another agent has begun to feed a session.
     func feedLeft(_ role: AgentRole)
     /// Records whether a session wants the device's sound.
-    func wantsSound(_ wants: Bool, for session: SessionID)
+    func wantsSound(_ codecs: Set<SoundCodec>, for session: SessionID)
     /// Whether an agent captures the device's sound and sends it.
     var isSoundCaptured: Bool { get }
 }

@@ -13,15 +13,19 @@ package final class MediaUnit: Sendable {
     package let relayed: UInt64
     /// What a player must know before a keyframe; `nil` for other units, or if the parameter sets cannot be read.
     package let configuration: StreamConfiguration?
+    /// The codec of a packet of sound; `nil` for pictures.
+    package let sound: SoundCodec?
 
     /// Creates a unit as it enters the stream.
     ///
     /// - Parameters:
     ///   - codec: The codec of the session's video.
+    ///   - sound: The codec of a packet of sound; ignored for pictures.
     ///   - relayed: When the relay received it, monotonic ns.
     package init(
         _ unit: EncodedUnit<ByteBuffer>,
         codec: Codec,
+        sound: SoundCodec = .opus,
         from feed: AgentRole = .primary,
         relayed: UInt64 = 0
     ) {
@@ -30,6 +34,7 @@ package final class MediaUnit: Sendable {
         self.feed = feed
         self.relayed = relayed
         let isVideo = unit.header.track == MediaTrack.videoID
+        self.sound = isVideo ? nil : sound
         configuration = isVideo ? StreamConfiguration(unit, codec: codec) : nil
     }
 
@@ -37,6 +42,8 @@ package final class MediaUnit: Sendable {
     package var isKey: Bool { header.isKey }
     package var isVideo: Bool { header.track == MediaTrack.videoID }
     package var byteCount: Int { bytes.readableBytes }
+    /// The duration of a packet of sound, in samples at 48 kHz; `nil` for pictures and malformed packets.
+    var samples: UInt32? { sound.flatMap { sound in bytes.read { sound.duration(of: $0) } } }
 }
 
 extension MediaUnit: Equatable {

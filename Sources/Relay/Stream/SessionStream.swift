@@ -5,7 +5,7 @@ package import NIOCore
 @MediaLoop
 package final class SessionStream {
     let codec: Codec
-    /// The tracks, the session's video first.
+    /// The tracks, the session's video first, then the device's sound, once in each codec.
     package private(set) var tracks: [MediaTrack]
     /// Whether the device has sound, although no agent may have said so yet.
     package var expectsSound = false

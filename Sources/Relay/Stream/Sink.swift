@@ -54,11 +54,12 @@ package struct Demand: Sendable, Equatable {
     }
 
     package var video: Level
-    package var audio: Bool
+    /// The codecs in which it wants the device's sound.
+    package var audio: Set<SoundCodec>
     /// The longest time between keyframes; `nil` for the session's own.
     package var keyframeWithin: TimeAmount?
 
-    package init(video: Level, audio: Bool = false, keyframeWithin: TimeAmount? = nil) {
+    package init(video: Level, audio: Set<SoundCodec> = [], keyframeWithin: TimeAmount? = nil) {
         self.video = video
         self.audio = audio
         self.keyframeWithin = keyframeWithin
@@ -70,7 +71,7 @@ package struct Demand: Sendable, Equatable {
     package func joined(with other: Demand) -> Demand {
         Demand(
             video: max(video, other.video),
-            audio: audio || other.audio,
+            audio: audio.union(other.audio),
             keyframeWithin: other.keyframeWithin.map { min($0, keyframeWithin ?? $0) } ?? keyframeWithin
         )
     }

@@ -73,7 +73,7 @@ extension FuzzTarget {
         "fragments",
         words: [
             "moof", "mdat", "traf", "tfdt", "trun", "free", "moov", "trak", "tkhd", "mdia", "minf", "stbl", "stsd",
-            "Opus", "dOps", "tfhd",
+            "Opus", "dOps", "mp4a", "tfhd",
         ]
     ) { input in
         var choices = Choices(input)

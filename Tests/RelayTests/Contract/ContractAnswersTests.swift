@@ -223,7 +223,7 @@ struct ContractAnswersTests {
             // Only their heads, because they last until their session ends.
             for stream in [
                 "\(id)/stream.h264", "\(other)/stream.h265", "\(id)/stream.ts", "\(id)/stream.mp4",
-                "\(id)/stream.mjpeg", "\(id)/stream.ogg",
+                "\(id)/stream.mjpeg", "\(id)/stream.ogg", "\(id)/stream.aac",
             ] {
                 try await call(.HEAD, "/screencapture/\(stream)")
             }

@@ -14,7 +14,7 @@ private final class ByteCounter: Sink {
         var hasEnded = false
     }
 
-    let demand = Demand(video: .all, audio: true)
+    let demand = Demand(video: .all, audio: [.opus])
     private nonisolated let handOver: HandOver
     private nonisolated let wakes: AsyncStream<Void>
     private nonisolated let totals = Mutex(Totals())
@@ -71,7 +71,7 @@ struct ByteCountingSinkTests {
     private func play(to sink: any Sink) {
         let stream = SessionStream(codec: .h264)
         stream.attach(sink)
-        #expect(stream.demand == Demand(video: .all, audio: true))
+        #expect(stream.demand == Demand(video: .all, audio: [.opus]))
         stream.soundChanged(to: [Self.sound])
         for number in 0..<60 {
             stream.publish(SampleStream.unit(number, key: number == 0), now: .now())

@@ -75,11 +75,11 @@ struct SessionStreamTests {
         let changes = Witness(Demand(video: .changes, keyframeWithin: .seconds(2)))
         stream.attach(changes)
         #expect(stream.demand == Demand(video: .changes, keyframeWithin: .seconds(2)) && stream.isInUse)
-        let all = Witness(Demand(video: .all, audio: true, keyframeWithin: .seconds(5)))
+        let all = Witness(Demand(video: .all, audio: [.opus], keyframeWithin: .seconds(5)))
         stream.attach(all)
-        #expect(stream.demand == Demand(video: .all, audio: true, keyframeWithin: .seconds(2)))
+        #expect(stream.demand == Demand(video: .all, audio: [.opus], keyframeWithin: .seconds(2)))
         changes.demand = .none
-        #expect(stream.demand == Demand(video: .all, audio: true, keyframeWithin: .seconds(5)))
+        #expect(stream.demand == Demand(video: .all, audio: [.opus], keyframeWithin: .seconds(5)))
         all.starves = true
         #expect(stream.starves)
     }

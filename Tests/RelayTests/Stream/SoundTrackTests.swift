@@ -79,12 +79,116 @@ struct SoundTrackTests {
             #expect(pages.map(\.sequence) == Array(0..<UInt32(pages.count)))
             // Silence comes before and after them.
             let packets = pages.dropFirst(2).flatMap(\.packets)
-            #expect(packets.filter { $0 != SilenceFill.packet } == sound.packets)
-            #expect(packets.first == SilenceFill.packet && packets.last == SilenceFill.packet)
+            #expect(packets.filter { $0 != SilenceFill(.opus).packet } == sound.packets)
+            #expect(packets.first == SilenceFill(.opus).packet && packets.last == SilenceFill(.opus).packet)
             let length = try #require(pages.last).position
             #expect(length > 48_000 * 2, "\(length)")
             let positions = pages.map(\.position)
             #expect(positions == positions.sorted())
+        }
+    }
+
+    @Test("in AAC reaches containers and listeners that ask for it, beside others in Opus", arguments: ["mp4", "ts"])
+    func aac(_ container: String) async throws {
+        let (opus, aac) = try {
+            let scratch = try Scratch()
+            return (
+                try OpusSource(seconds: 1, track: 1, scratch: scratch),
+                try AACSource(seconds: 1, track: 2, scratch: scratch)
+            )
+        }()
+        let source = try SourceStream(SourceSettings(name: "x264", keyframes: [0], pictures: 30))
+        try await RunningRelay.run {
+            $0.devices[0].sound = .desktop
+        } _: { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            var report = DeviceTracks([opus.track, aac.track])
+            report.encodesAAC = true
+            try await link.send(.tracks(report))
+            let pictures = source.accessUnits.enumerated().map { index, bytes in
+                AccessUnit(SampleStream.accessUnit(index, key: index == 0).header, bytes)
+            }
+            _ = try await eventually("the tracks") {
+                let text = try await relay.get("/screencapture/broadcast").json
+                return text["audio"]?["problem"] == JSONValue.null ? true : nil
+            }
+            var clients: [ByteClient] = []
+            for (index, path) in ["\(container)?audio=aac", container, "aac", "ogg"].map({ "stream." + $0 })
+                .enumerated()
+            {
+                let client = try await ByteClient(port: relay.ports.http)
+                let request = "GET /screencapture/\(session.id)/\(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                try await client.send(Array(request.utf8))
+                try await relay.waitForViewers(index + 1, of: session.id)
+                clients.append(client)
+            }
+            try await link.send([pictures[0]], session: session.id)
+            try await Task.sleep(for: .seconds(0.3))
+            let begin = Int64(NIODeadline.now().uptimeNanoseconds / 1000)
+            let units = (opus.units(from: begin) + aac.units(from: begin)).sorted { $0.pts < $1.pts }
+            for unit in units {
+                let due = unit.pts - Int64(NIODeadline.now().uptimeNanoseconds / 1000)
+                if due > 0 { try await Task.sleep(for: .microseconds(due)) }
+                try await link.send([unit], session: 0)
+            }
+            try await link.send(Array(pictures.dropFirst()), session: session.id)
+            try await Task.sleep(for: .seconds(1))
+            _ = try await relay.post("/screencapture/\(session.id)/stop")
+            var bodies: [[UInt8]] = []
+            for client in clients {
+                let response = try await client.readToEnd()
+                var body = try #require(ChunkedBody(response))
+                bodies.append(Array(body.read()))
+            }
+            let files = bodies
+            let found = try await inThread {
+                let scratch = try Scratch()
+                return try files.prefix(2).enumerated().map { index, bytes in
+                    try Self.probe(scratch.write(bytes, to: "\(index).\(container)"))
+                }
+            }
+            let (inAAC, inOpus) = (found[0], found[1])
+            #expect((inAAC["aac"] ?? 0) >= aac.packets.count && inAAC["opus"] == nil, "\(inAAC)")
+            #expect((inOpus["opus"] ?? 0) >= opus.packets.count && inOpus["aac"] == nil, "\(inOpus)")
+            let packets = AACSource.packets(ofADTS: files[2])
+            #expect(packets.filter { $0 != AACParameters.silence } == aac.packets)
+            #expect(packets.first == AACParameters.silence && packets.last == AACParameters.silence)
+            var reader = OggPageReader()
+            let pages = try reader.append(files[3])
+            let alone = pages.dropFirst(2).flatMap(\.packets).filter { $0 != SilenceFill(.opus).packet }
+            #expect(alone == opus.packets)
+        }
+    }
+
+    @Test("in AAC is refused with the reason if the agent cannot encode it, and Opus goes on")
+    func noAAC() async throws {
+        let track = SampleStream.opusTrack(1)
+        try await RunningRelay.run {
+            $0.devices[0].sound = .desktop
+        } _: { relay in
+            let session = try await relay.startSession()
+            let link = try await LinkClient(greeting: relay)
+            let agent = Task {
+                try await link.send(.tracks(DeviceTracks([track, MediaTrack(id: 2, coding: .aac(.stereo))])))
+                while let packet = try await link.next() {
+                    guard case .listen(let order) = packet, order.wanted.contains(.aac) else { continue }
+                    var report = DeviceTracks([track])
+                    (report.encodesAAC, report.aacProblem) = (false, "libavcodec cannot be loaded: gone")
+                    try await link.send(.tracks(report))
+                }
+            }
+            defer { agent.cancel() }
+            try await Task.sleep(for: .seconds(0.3))
+            for path in ["stream.aac", "stream.mp4?audio=aac", "stream.ts?audio=aac", "stream.aac"] {
+                let response = try await relay.get("/screencapture/\(session.id)/\(path)")
+                let text = "\(response.json)"
+                #expect(response.status == 409 && response.code == "no_aac" && text.contains("gone"), "\(text)")
+            }
+            let audio = try await relay.get("/screencapture/broadcast").json["audio"]
+            #expect(audio?["aacProblem"]?.string?.contains("gone") == true && audio?["problem"] == JSONValue.null)
+            let wrong = try await relay.get("/screencapture/\(session.id)/stream.mp4?audio=mp3")
+            #expect(wrong.status == 400 && wrong.code == "unknown_value")
         }
     }
 
@@ -129,8 +233,10 @@ struct SoundTrackTests {
     func off() async throws {
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
-            let response = try await relay.get("/screencapture/\(session.id)/stream.ogg")
-            #expect(response.status == 409 && response.code == "no_sound")
+            for path in ["stream.ogg", "stream.aac"] {
+                let response = try await relay.get("/screencapture/\(session.id)/\(path)")
+                #expect(response.status == 409 && response.code == "no_sound")
+            }
         }
     }
 

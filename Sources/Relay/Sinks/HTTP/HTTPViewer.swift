@@ -8,7 +8,7 @@ import Packaging
 final class HTTPViewer: PullingViewer, RenditionViewer {
     let channel: any Channel
     let format: StreamFormat
-    let takesSound: Bool
+    let sound: SoundCodec?
     private let stopwatch: HandoverLatency.Stopwatch
     private(set) var queue: ViewerQueue
     private var waiter: CheckedContinuation<StreamPiece?, Never>?
@@ -23,18 +23,18 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
     ///
     /// - Parameters:
     ///   - channel: The connection that the response goes to.
-    ///   - audio: Whether it wants the device's sound if the format can carry it.
+    ///   - sound: The codec in which it wants the device's sound if the format can carry it; `nil` for no sound.
     init(
         channel: any Channel,
         format: StreamFormat,
-        audio: Bool,
+        sound: SoundCodec?,
         limits: ViewerQueue.Limits,
         stopwatch: HandoverLatency.Stopwatch
     ) {
         self.stopwatch = stopwatch
         self.channel = channel
         self.format = format
-        takesSound = audio && format.carriesSound
+        self.sound = format.carriesSound ? sound : nil
         queue = ViewerQueue(limits: limits)
     }
 
@@ -111,11 +111,16 @@ final class HTTPViewer: PullingViewer, RenditionViewer {
 
 extension Session {
     /// Returns a new viewer, or `nil` if there is no room for it.
-    func makeHTTPViewer(on channel: any Channel, format: StreamFormat, audio: Bool, join: Join?) -> HTTPViewer? {
+    func makeHTTPViewer(
+        on channel: any Channel,
+        format: StreamFormat,
+        sound: SoundCodec?,
+        join: Join?
+    ) -> HTTPViewer? {
         let viewer = HTTPViewer(
             channel: channel,
             format: format,
-            audio: audio,
+            sound: sound,
             limits: viewerLimits,
             stopwatch: .init(handoverLatency)
         )

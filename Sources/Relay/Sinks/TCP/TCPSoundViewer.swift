@@ -22,11 +22,11 @@ final class TCPSoundViewer: PortViewer, Sink {
 
     // MARK: Sink
 
-    var demand: Demand { Demand(video: .none, audio: true) }
+    var demand: Demand { Demand(video: .none, audio: [.opus]) }
     var isUse: Bool { true }
 
     func take(_ item: StreamItem) {
-        guard case .unit(let unit) = item, !unit.isVideo else { return }
+        guard case .unit(let unit) = item, unit.sound == .opus else { return }
         waiting.append(unit)
         while let oldest = waiting.first, unit.pts &- oldest.pts > Self.longest {
             _ = waiting.popFirst()

@@ -26,8 +26,8 @@ final class Audience {
     /// Identifies a rendition: viewers of one format get the same bytes if a container declares the same tracks.
     private struct RenditionKey: Hashable {
         let format: StreamFormat
-        /// Whether its viewers can get sound, which the device has, or will have.
-        let takesSound: Bool
+        /// The codec in which its viewers can get sound, which the device has, or will have; `nil` if they cannot.
+        let sound: SoundCodec?
         /// The tracks that a container declares; empty for a bare stream.
         let declared: [MediaTrack]
     }
@@ -81,18 +81,17 @@ final class Audience {
 
     private func key(of viewer: any RenditionViewer) -> RenditionKey {
         guard case .container = viewer.format else {
-            return RenditionKey(format: viewer.format, takesSound: true, declared: [])
+            return RenditionKey(format: viewer.format, sound: .opus, declared: [])
         }
-        let takesSound = viewer.takesSound && (stream.expectsSound || stream.tracks.count > 1)
-        let declared = takesSound ? stream.tracks : Array(stream.tracks.prefix(1))
-        return RenditionKey(format: viewer.format, takesSound: takesSound, declared: declared)
+        let sound = stream.expectsSound || stream.tracks.count > 1 ? viewer.sound : nil
+        return RenditionKey(format: viewer.format, sound: sound, declared: stream.tracks.with(sound: sound))
     }
 
     private func begin(_ key: RenditionKey, now: NIODeadline) -> Rendition {
-        let tracks = key.declared.isEmpty ? stream.tracks : key.declared
+        let tracks = stream.tracks.with(sound: key.sound)
         let muxer = StreamMuxer(key.format, codec: stream.codec, tracks: tracks, fps: fps)
         // The first viewer may join live and the next one from the cache, so the rendition begins with the whole group.
-        let rendition = Rendition(muxer, takesSound: key.takesSound, beginningWith: stream.join(now: now))
+        let rendition = Rendition(muxer, sound: key.sound, beginningWith: stream.join(now: now))
         renditions[key] = rendition
         stream.attach(rendition, isFirst: true)
         return rendition

@@ -8,17 +8,17 @@ final class Rendition: Sink {
     /// All packaged units since the last keyframe. The stream decides which viewers may begin with them.
     private var group = GroupCache<RenderedUnit>()
     private(set) var viewers: [any RenditionViewer] = []
-    /// Whether its viewers can get sound.
-    private let takesSound: Bool
+    /// The codec in which its viewers can get sound; `nil` if they cannot.
+    private let sound: SoundCodec?
 
     /// Creates a rendition.
     ///
     /// - Parameters:
-    ///   - takesSound: Whether its viewers can get sound.
+    ///   - sound: The codec in which its viewers can get sound; `nil` if they cannot.
     ///   - units: The stream's units since its last keyframe, which this rendition begins with.
-    init(_ muxer: StreamMuxer, takesSound: Bool, beginningWith units: [MediaUnit]) {
+    init(_ muxer: StreamMuxer, sound: SoundCodec?, beginningWith units: [MediaUnit]) {
         self.muxer = muxer
-        self.takesSound = takesSound
+        self.sound = sound
         for unit in units { deliver(unit) }
     }
 
@@ -42,8 +42,9 @@ final class Rendition: Sink {
     // MARK: Sink
 
     var demand: Demand {
-        viewers.isEmpty
-            ? .none : Demand(video: .all, audio: muxer.hasSound && viewers.contains { $0.wantsSound })
+        guard !viewers.isEmpty else { return .none }
+        let wantsSound = muxer.hasSound && viewers.contains { $0.wantsSound }
+        return Demand(video: .all, audio: Set([wantsSound ? sound : nil].compactMap(\.self)))
     }
 
     var starves: Bool { viewers.contains { $0.starves } }
@@ -51,7 +52,7 @@ final class Rendition: Sink {
     func take(_ item: StreamItem) {
         switch item {
         case .unit(let unit): deliver(unit)
-        case .tracks(let tracks): if takesSound { muxer.follow(tracks) }
+        case .tracks(let tracks): if let sound { muxer.follow(tracks.with(sound: sound)) }
         case .feed, .sourceLost, .end: break
         }
     }

@@ -1,30 +1,68 @@
 package import Media
 import NIOCore
 
-/// Fills the silent stretches of a container's Opus track with packets of silence, because players wait for a track
-/// that has nothing.
+/// Fills the silent stretches of a track of sound with packets of silence, because players wait for a track that has
+/// nothing.
 ///
 /// A picture shows how far the time is. Sound may still be on its way then, so the filling ends a little before the
 /// picture; earlier if no silence was told, because the sound may be late.
 package struct SilenceFill: Sendable {
     /// A packet of 20 ms of silence in stereo: one CELT frame with the silence flag (RFC 6716, sections 3.1 and 4.3).
-    package static let packet: [UInt8] = [0xFC, 0xFF, 0xFE]
-    /// Its duration in µs.
-    package static let duration: Int64 = 20_000
-    /// How long before a picture the filling ends: in a silence that was told, besides the duration of a packet, and
-    /// otherwise. In µs.
-    private static let (delay, patience): (Int64, Int64) = (40_000, 1_000_000)
+    private static let opus: [UInt8] = [0xFC, 0xFF, 0xFE]
 
-    /// The longest stretch that is filled at once, µs.
-    private static let longest: Int64 = 10_000_000
+    // All times and durations here are in thirds of a µs, because 1,024 samples are 21,333⅓ µs.
+    private static let scale: Int64 = 3
 
-    /// The end of the track's last packet, µs; `nil` before the first picture.
+    /// How long before a picture the filling ends in a silence that was told, besides the duration of a packet and what
+    /// the encoder looks ahead.
+    private static let delay: Int64 = 40_000 * scale
+    /// The same otherwise.
+    private static let patience: Int64 = 1_000_000 * scale
+    /// The longest stretch that is filled at once.
+    private static let longest: Int64 = 10_000_000 * scale
+
+    /// The codec of the track.
+    package let codec: SoundCodec
+    /// Whether players count the packets, because they get no times.
+    private let isCounted: Bool
+    /// The end of the track's last packet; `nil` before the first picture.
     private var end: Int64?
     private var isSilent = true
-    /// The duration of the track's packets, in µs.
-    private var packetDuration = Self.duration
+    /// The duration of the track's packets.
+    private var packetDuration: Int64
 
-    package init() {}
+    /// - Parameter isCounted: Whether players count the packets, because they get no times. Then the filling ends where
+    ///   the count is best.
+    package init(_ codec: SoundCodec, isCounted: Bool = false) {
+        (self.codec, self.isCounted) = (codec, isCounted)
+        packetDuration = Self.duration(of: Self.samples(of: codec))
+    }
+
+    /// A packet of silence in stereo.
+    package var packet: [UInt8] {
+        switch codec {
+        case .opus: Self.opus
+        case .aac: AACParameters.silence
+        }
+    }
+
+    /// The samples of a packet of silence.
+    private static func samples(of codec: SoundCodec) -> UInt32 {
+        switch codec {
+        case .opus: 960
+        case .aac: AACParameters.packetSamples
+        }
+    }
+
+    /// What an encoder needs of the samples that follow a packet's sound, unless it is little.
+    private var lookahead: Int64 {
+        switch codec {
+        case .opus: 0
+        case .aac: Self.duration(of: 2 * AACParameters.packetSamples)
+        }
+    }
+
+    private static func duration(of samples: UInt32) -> Int64 { Int64(clamping: samples) &* 125 &* scale / 6 }
 
     /// Returns the packets to put in before a unit; `nil` if the unit comes too late.
     mutating func packets(before unit: MediaUnit, of track: MediaTrack) -> [MediaUnit]? {
@@ -32,41 +70,43 @@ package struct SilenceFill: Sendable {
         if unit.isVideo {
             times = self.times(before: unit.pts)
         } else {
-            let packet = unit.bytes.read { OpusPacket($0) }
-            times = packet.flatMap { self.times(before: unit.header, lasting: $0.microseconds) }
+            times = unit.samples.flatMap { self.times(before: unit.header, lasting: $0) }
         }
-        return times.map { $0.map { MediaUnit(silenceAt: $0, of: track, like: unit) } }
+        return times.map { $0.map { MediaUnit(packet, at: $0, in: codec, of: track, like: unit) } }
     }
 
     /// Returns the times of the packets to put in before a picture.
     package mutating func times(before pts: Int64) -> [Int64] {
+        let time = pts &* Self.scale
         guard end != nil else {
-            end = pts
+            end = time
             return []
         }
-        return fill(to: pts &- (isSilent ? packetDuration &+ Self.delay : Self.patience))
+        return fill(to: time &- (isSilent ? packetDuration &+ lookahead &+ Self.delay : Self.patience))
     }
 
     /// Returns the times of the packets to put in before a packet; `nil` if the packet comes too late.
     ///
-    /// - Parameter duration: The packet's duration in µs.
-    package mutating func times(before header: UnitHeader, lasting duration: Int64) -> [Int64]? {
+    /// - Parameter samples: The packet's duration, in samples at 48 kHz.
+    package mutating func times(before header: UnitHeader, lasting samples: UInt32) -> [Int64]? {
+        let (time, duration) = (header.pts &* Self.scale, Self.duration(of: samples))
         // Half of the packet may overlap: players trim it.
-        guard let end, header.pts &+ duration / 2 >= end else { return nil }
-        let times = fill(to: header.pts)
-        self.end = header.pts &+ duration
+        guard let end, time &+ duration / 2 >= end else { return nil }
+        let times = fill(to: isCounted ? time &+ duration / 2 : time)
+        self.end = (isCounted ? self.end ?? end : time) &+ duration
         (isSilent, packetDuration) = (header.flags.contains(.silence), duration)
         return times
     }
 
-    /// Fills up to `pts` at most.
-    private mutating func fill(to pts: Int64) -> [Int64] {
-        guard let end, pts &- end >= Self.duration else { return [] }
+    /// Fills up to a time at most.
+    private mutating func fill(to limit: Int64) -> [Int64] {
+        let duration = Self.duration(of: Self.samples(of: codec))
+        guard let end, limit &- end >= duration else { return [] }
         // After a long time without pictures, players resume at the picture.
-        var (time, times) = (max(end, pts &- Self.longest), [Int64]())
-        while pts &- time >= Self.duration {
-            times.append(time)
-            time = time &+ Self.duration
+        var (time, times) = (max(end, limit &- Self.longest), [Int64]())
+        while limit &- time >= duration {
+            times.append(time / Self.scale)
+            time = time &+ duration
         }
         self.end = time
         isSilent = true
@@ -80,12 +120,18 @@ extension MediaUnit {
     /// - Parameters:
     ///   - pts: Its PTS in µs.
     ///   - unit: The unit that it is made for.
-    fileprivate convenience init(silenceAt pts: Int64, of track: MediaTrack, like unit: MediaUnit) {
+    fileprivate convenience init(
+        _ silence: [UInt8],
+        at pts: Int64,
+        in codec: SoundCodec,
+        of track: MediaTrack,
+        like unit: MediaUnit
+    ) {
         var header = unit.header
         (header.track, header.pts, header.flags) = (track.id, pts, [.key, .silence])
         (header.size, header.orientation, header.geometry) = (PictureSize(width: 0, height: 0), 0, 0)
-        let packet = EncodedUnit(header, ByteBuffer(bytes: SilenceFill.packet))
-        // The codec is that of pictures.
-        self.init(packet, codec: .h264, from: unit.feed, relayed: unit.relayed)
+        let packet = EncodedUnit(header, ByteBuffer(bytes: silence))
+        // The first codec is that of pictures.
+        self.init(packet, codec: .h264, sound: codec, from: unit.feed, relayed: unit.relayed)
     }
 }

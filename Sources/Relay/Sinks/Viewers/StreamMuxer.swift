@@ -29,20 +29,21 @@ package struct StreamMuxer: Sendable {
     /// The initialization segment of ``fragments``.
     private var initialization: ByteBuffer?
     /// Fills the silence of a container's audio track.
-    private var fill = SilenceFill()
+    private var fill: SilenceFill
     /// Whether a unit was packaged.
     private var hasBegun = false
 
     /// Creates a muxer.
     ///
     /// - Parameters:
-    ///   - tracks: The tracks, a session's video first. Containers declare all of them.
+    ///   - tracks: The tracks: a session's video, and at most one of sound. Containers declare all of them.
     ///   - fps: Pictures per second.
     package init(_ format: StreamFormat, codec: Codec, tracks: [MediaTrack], fps: Int) {
         self.format = format
         self.codec = codec
         self.tracks = tracks
         self.fps = fps
+        fill = SilenceFill(tracks.lazy.compactMap(\.soundCodec).first ?? .opus)
         switch format {
         case .bare: break
         case .container(.transportStream): packets = TransportStream(tracks: tracks)

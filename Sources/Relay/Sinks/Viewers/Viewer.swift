@@ -1,3 +1,5 @@
+import Media
+
 /// A consumer of a session with a connection of its own, which may be slow.
 @MediaLoop
 protocol Viewer: AnyObject {
@@ -18,8 +20,8 @@ protocol Viewer: AnyObject {
 protocol RenditionViewer: Viewer {
     /// The format that it watches.
     var format: StreamFormat { get }
-    /// Whether it can get the device's sound besides the pictures.
-    var takesSound: Bool { get }
+    /// The codec in which it can get the device's sound besides the pictures; `nil` if it cannot.
+    var sound: SoundCodec? { get }
     /// Whether it wants the sound now.
     var wantsSound: Bool { get }
     var queue: ViewerQueue { get }
@@ -32,8 +34,8 @@ protocol RenditionViewer: Viewer {
 }
 
 extension RenditionViewer {
-    var takesSound: Bool { format.carriesSound }
-    var wantsSound: Bool { takesSound }
+    var sound: SoundCodec? { format.carriesSound ? .opus : nil }
+    var wantsSound: Bool { sound != nil }
     var counters: DeliveryCounters { queue.counters }
     var progress: ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
     /// Whether it has sent all units and needs a keyframe to continue.

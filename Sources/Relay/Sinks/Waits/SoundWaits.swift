@@ -32,12 +32,12 @@ final class SoundWaits: Sink {
 
     // MARK: Sink
 
-    var demand: Demand { entries.isEmpty ? .none : Demand(video: .none, audio: true) }
+    var demand: Demand { entries.isEmpty ? .none : Demand(video: .none, audio: [.opus]) }
     var isUse: Bool { !entries.isEmpty }
 
     func take(_ item: StreamItem) {
         switch item {
-        case .unit(let unit): if !unit.isVideo { heard(unit) }
+        case .unit(let unit): if unit.sound == .opus { heard(unit) }
         case .end:
             ended = true
             wake()
@@ -53,13 +53,13 @@ final class SoundWaits: Sink {
     }
 
     private func heard(_ unit: MediaUnit) {
-        guard let packet = unit.bytes.read({ OpusPacket($0) }) else { return }
+        guard let samples = unit.samples else { return }
         let now = clock()
         for waiter in entries.keys {
             entries[waiter]?.observation.heard(
                 unit.header.level,
                 from: unit.pts,
-                to: unit.pts &+ packet.microseconds,
+                to: unit.pts &+ Int64(clamping: samples) &* 125 / 6,
                 tellsSilence: unit.header.flags.contains(.silence)
             )
             if case .reached = entries[waiter]?.observation.verdict(now: now) { entries[waiter]?.news.resume(with: ()) }

@@ -26,7 +26,8 @@ enum ViewerEvent {
             "bitrate": .integer(request.bitrate),
             "repeat": .bool(request.repeat),
             "epoch": JSONValue(session.epoch),
-            "tracks": list(session.stream.tracks),
+            // Sound comes as Opus here.
+            "tracks": list(session.stream.tracks.with(sound: .opus)),
         ]
     }
 
@@ -42,6 +43,11 @@ enum ViewerEvent {
                     [
                         "id": JSONValue(track.id), "kind": "audio", "codec": "opus",
                         "channels": JSONValue(parameters.channels), "sampleRate": JSONValue(OpusParameters.sampleRate),
+                    ]
+                case .aac(let parameters):
+                    [
+                        "id": JSONValue(track.id), "kind": "audio", "codec": "aac",
+                        "channels": JSONValue(parameters.channels), "sampleRate": JSONValue(SoundCodec.sampleRate),
                     ]
                 }
             }

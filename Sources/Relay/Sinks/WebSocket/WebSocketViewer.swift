@@ -25,7 +25,7 @@ final class WebSocketViewer: RenditionViewer {
     private let session: Session
     private let channel: any Channel
     let format: StreamFormat
-    let takesSound: Bool
+    let sound: SoundCodec?
     /// Whether it wants sound now. A container's track is there from the start.
     private(set) var wantsSound: Bool
     private let join: Join?
@@ -70,7 +70,7 @@ final class WebSocketViewer: RenditionViewer {
         self.session = session
         self.channel = channel
         format = container.map(StreamFormat.container) ?? .bare(.annexB)
-        takesSound = container == nil || audio
+        sound = container == nil || audio ? .opus : nil
         wantsSound = container != nil && audio
         self.join = join
         queue = ViewerQueue(limits: limits)
@@ -86,7 +86,7 @@ final class WebSocketViewer: RenditionViewer {
     /// Begins once the connection is a WebSocket.
     func begin() {
         let events = [control?.change()].compactMap(\.self)
-        tracks = session.stream.tracks
+        tracks = session.stream.tracks.with(sound: .opus)
         send([Self.text(ViewerEvent.hello(session))] + sourceChange() + events.map(Self.text))
         guard session.admit(self, join: join) else {
             // There was room when the upgrade was accepted.
@@ -206,8 +206,9 @@ final class WebSocketViewer: RenditionViewer {
 
     /// Returns the event for other tracks, if they have changed.
     private func trackChange() -> [Message] {
-        guard session.stream.tracks != tracks else { return [] }
-        tracks = session.stream.tracks
+        let current = session.stream.tracks.with(sound: .opus)
+        guard current != tracks else { return [] }
+        tracks = current
         return [Self.text(ViewerEvent.tracks(tracks))]
     }
 
