@@ -102,9 +102,9 @@ struct AACTests {
         let samples = try clip.decoded(try clip.units.flatMap { try stream.packets($0) }, "both.ts")
         #expect(samples.count == clip.sound.packets.count * 1024 && clip.isTone(samples))
         #expect(try clip.codec("both.ts") == "aac,LC,48000,2")
-        // The clock has 90 kHz, and begins at 100 ms.
+        // The clock has 90 kHz, and begins at 200 ms.
         let times = try clip.times("both.ts")
-        let expected = clip.sound.packets.indices.map { Double($0) * 64_000 / 3 + 100_000 }
+        let expected = clip.sound.packets.indices.map { Double($0) * 64_000 / 3 + 200_000 }
         #expect(times.count == expected.count && zip(times, expected).allSatisfy { abs(Double($0) - $1) < 12 })
     }
 

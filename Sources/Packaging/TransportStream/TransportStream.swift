@@ -22,11 +22,15 @@ package struct TransportStream: Sendable {
     private var (associationContinuity, mapContinuity): (UInt8, UInt8) = (0, 0)
     private var streams: [Stream]
     private var lastTables: Int64?
+    /// The time from the program clock to the presentation, at 90 kHz.
+    private let delay: UInt64
 
     /// - Parameter tracks: The tracks. The first one's units carry the program's clock.
     package init(tracks: [MediaTrack]) {
         streams = zip(tracks, ProgramTables.firstPID...).map { Stream(track: $0, pid: $1) }
         tables = ProgramTables(streams: streams.map { ($0.track, $0.pid) })
+        let hasAAC = tracks.contains { $0.soundCodec == .aac }
+        delay = hasAAC ? TransportTime.longDelay : TransportTime.delay
     }
 
     package init(codec: Codec) { self.init(tracks: [.video(codec)]) }
@@ -43,7 +47,7 @@ package struct TransportStream: Sendable {
             case .video(let codec): try picturePackets(unit, codec: codec, &stream)
             case .opus: try opusPackets(unit, &stream)
             case .aac(let parameters):
-                Self.soundPackets(
+                soundPackets(
                     try ADTS.frame(unit.bytes, parameters) as Input,
                     after: [],
                     id: 0xC0,
@@ -72,7 +76,7 @@ package struct TransportStream: Sendable {
         let firstRoom = TransportPacket.bodySize - Self.clockFieldSize
         let sendsTables = unit.isKey || areTablesDue(at: unit.pts)
         let count = 1 + Self.packetCount(of: size - firstRoom) + (sendsTables ? 2 : 0)
-        let (counters, time) = (self, TransportTime(pts: unit.pts))
+        let (counters, time) = (self, TransportTime(pts: unit.pts, delay: delay))
         if sendsTables {
             associationContinuity = Self.next(associationContinuity)
             mapContinuity = Self.next(mapContinuity)
@@ -106,7 +110,7 @@ package struct TransportStream: Sendable {
     ) throws(PackagingError) -> Output {
         guard unit.bytes.read({ OpusPacket($0) }) != nil else { throw .noPacket }
         let control = Self.opusControlHeader(size: unit.bytes.byteCount)
-        return Self.soundPackets(unit.bytes, after: control, id: 0xBD, pts: unit.pts, &stream)
+        return soundPackets(unit.bytes, after: control, id: 0xBD, pts: unit.pts, &stream)
     }
 
     /// Packages sound as one PES packet.
@@ -114,27 +118,27 @@ package struct TransportStream: Sendable {
     /// - Parameters:
     ///   - control: The bytes before it.
     ///   - id: `stream_id`.
-    private static func soundPackets<Input: MediaBytes, Output: MediaBytes>(
+    private func soundPackets<Input: MediaBytes, Output: MediaBytes>(
         _ bytes: Input,
         after control: [UInt8],
         id: UInt8,
         pts: Int64,
         _ stream: inout Stream
     ) -> Output {
-        let size = elementaryHeaderSize + control.count + bytes.byteCount
-        let count = max(1, packetCount(of: size))
-        let time = TransportTime(pts: pts)
+        let size = Self.elementaryHeaderSize + control.count + bytes.byteCount
+        let count = max(1, Self.packetCount(of: size))
+        let time = TransportTime(pts: pts, delay: delay)
         return Output(byteCount: count * TransportPacket.size) { writer in
             bytes.read { bytes in
-                let room = TransportPacket.bodySize - elementaryHeaderSize - control.count
+                let room = TransportPacket.bodySize - Self.elementaryHeaderSize - control.count
                 let first = min(max(0, room), bytes.count)
                 let filling = room - first
-                writeHeader(of: &stream, startsUnit: true, content: filling > 0 ? .both : .payload, to: &writer)
-                writeFilling(filling, to: &writer)
-                writeElementaryHeader(stream: id, size: size, time, to: &writer)
+                Self.writeHeader(of: &stream, startsUnit: true, content: filling > 0 ? .both : .payload, to: &writer)
+                Self.writeFilling(filling, to: &writer)
+                Self.writeElementaryHeader(stream: id, size: size, time, to: &writer)
                 writer.put(control)
                 writer.put(bytes.part(from: 0, count: first))
-                writeRest(bytes, from: first, of: &stream, to: &writer)
+                Self.writeRest(bytes, from: first, of: &stream, to: &writer)
             }
         }
     }

@@ -7,22 +7,25 @@ struct TransportTime {
     /// The presentation time: 33 bits at 90 kHz.
     let presentation: UInt64
 
-    /// The time from the program clock at a picture to its presentation, at 90 kHz: 100 ms.
+    /// The time from the program clock at a picture to its presentation, at 90 kHz: 100 ms, and 200 ms beside AAC.
     ///
     /// By the program clock, a picture's bytes arrive until the next picture's clock. They arrive in time if pictures
-    /// come at least every 100 ms, which is also how often the clock must be sent.
-    static let delay: UInt64 = 9000
+    /// come at least every 100 ms, which is also how often the clock must be sent. AAC comes up to 104 ms after its
+    /// time.
+    static let (delay, longDelay): (UInt64, UInt64) = (9000, 18_000)
     /// The time after which both clocks repeat, in µs: nine turns of the 33 bits, which is a whole number of µs.
     private static let period: Int64 = (1 << 33) * 100
     private static let mask: UInt64 = 1 << 33 - 1
 
-    /// - Parameter pts: In µs. The clocks wrap around every 26.5 hours.
-    init(pts: Int64) {
+    /// - Parameters:
+    ///   - pts: In µs. The clocks wrap around every 26.5 hours.
+    ///   - delay: ``delay`` or ``longDelay``.
+    init(pts: Int64, delay: UInt64) {
         let remainder = pts % Self.period
         let time = UInt64(clamping: remainder < 0 ? remainder + Self.period : remainder)
         clockBase = time * 27 / 300 & Self.mask
         clockExtension = UInt16(clamping: time * 27 % 300)
-        presentation = ((time * 9 + 50) / 100 + Self.delay) & Self.mask
+        presentation = ((time * 9 + 50) / 100 + delay) & Self.mask
     }
 
     /// Writes `program_clock_reference` with its reserved bits: six bytes.

@@ -142,27 +142,31 @@ package struct ContractDocument {
         }
         switch route.place {
         case .query, .queryOrBody, .content:
-            return parameters + route.arguments.fields.map { parameter($0, in: "query") }
+            let own = examples["calls"]?[route.name]?["values"]
+            return parameters + route.arguments.fields.map { parameter($0, in: "query", example: own?[$0.name]) }
         case .body, .nowhere, .png: return parameters
         }
     }
 
-    private mutating func parameter(_ field: Field, in place: String) -> JSONValue {
+    /// - Parameter example: Its own example; `nil` for that of its name.
+    private mutating func parameter(_ field: Field, in place: String, example: JSONValue? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init(name: "name", value: .string(field.name)), .init(name: "in", value: .string(place)),
         ]
         if field.isRequired { members.append(.init(name: "required", value: true)) }
-        return .object(members + described(field))
+        return .object(members + described(field, example: example))
     }
 
     /// What parameters and headers have in common.
-    private mutating func described(_ field: Field) -> [JSONValue.Member] {
+    private mutating func described(_ field: Field, example: JSONValue? = nil) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         if !field.summary.isEmpty { members.append(.init(name: "description", value: .string(field.summary))) }
         var schema = field.schema
         if schema.name == nil { schema.summary = "" }
         members.append(.init(name: "schema", value: schemas.json(schema)))
-        if let example = examples["values"]?[field.name] { members.append(.init(name: "example", value: example)) }
+        if let example = example ?? examples["values"]?[field.name] {
+            members.append(.init(name: "example", value: example))
+        }
         return members
     }
 

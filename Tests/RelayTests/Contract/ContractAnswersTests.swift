@@ -25,7 +25,13 @@ struct ContractAnswersTests {
         return device
     }
 
-    private static let sound = MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 0)!))
+    /// An agent's report of its sound.
+    private static func sound(captures: Bool? = nil) -> DeviceTracks {
+        let opus = MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 0)!))
+        var report = DeviceTracks([opus, MediaTrack(id: 2, coding: .aac(.stereo))], captures: captures)
+        report.encodesAAC = true
+        return report
+    }
 
     private let keys: Keys
     private let scratch: Scratch
@@ -122,7 +128,7 @@ struct ContractAnswersTests {
                         try await link.send(.inputDone(id, InputReport(id: order.id, outcome: .done(began: 1, at: 1))))
                     }
                     if case .listen(let order) = packet {
-                        try await link.send(.tracks(DeviceTracks([Self.sound], captures: order.mode == .send)))
+                        try await link.send(.tracks(Self.sound(captures: order.mode == .send)))
                     }
                     if case .clipboard(let order) = packet {
                         var report = ClipboardReport(id: order.id, outcome: .done)
@@ -186,7 +192,7 @@ struct ContractAnswersTests {
             try await link.send(
                 .inputs(InputCapabilities(backend: "wlroots", pointer: true, keyboard: true, clipboard: true))
             )
-            try await link.send(.tracks(DeviceTracks([Self.sound])))
+            try await link.send(.tracks(Self.sound()))
             let agent = Task { try await Self.serve(link, session: id) }
             defer { agent.cancel() }
             // An answer in which every field is present.
