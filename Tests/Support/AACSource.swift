@@ -27,7 +27,7 @@ package struct AACSource: Sendable {
                 captured: 0,
                 encodeStart: 0,
                 encodeEnd: 0,
-                flags: .key,
+                flags: [],
                 size: PictureSize(width: 0, height: 0)
             )
             return AccessUnit(header, packet)

@@ -27,6 +27,8 @@ extension StreamAudio {
 extension API {
     /// How long an agent may take to try its encoder of AAC.
     private static let encoderTime = TimeAmount.seconds(2)
+    /// How long a viewer may take to join after that.
+    private static let joiningTime = TimeAmount.seconds(1)
 
     func addStreamRoutes(to routes: inout RouteTable) {
         for (call, codec) in [(Routes.streamH264, Codec.h264), (Routes.streamH265, .h265)] {
@@ -120,8 +122,11 @@ extension API {
             session.stream.attach(question)
             session.source.follow()
             defer {
-                session.stream.detach(question)
-                session.source.follow()
+                // Not before the viewer has joined, so that the capture goes on.
+                MediaLoop.schedule(at: .now() + Self.joiningTime) {
+                    session.stream.detach(question)
+                    session.source.follow()
+                }
             }
             let limit = NIODeadline.now() + Self.encoderTime
             while sound.encodesAAC == nil, .now() < limit { try await Task.sleep(for: .milliseconds(10)) }

@@ -133,7 +133,8 @@ struct SoundTrackTests {
                 try await link.send([unit], session: 0)
             }
             try await link.send(Array(pictures.dropFirst()), session: session.id)
-            try await Task.sleep(for: .seconds(1))
+            // Sound that is due may come a second late.
+            try await Task.sleep(for: .seconds(1.5))
             _ = try await relay.post("/screencapture/\(session.id)/stop")
             var bodies: [[UInt8]] = []
             for client in clients {
