@@ -45,6 +45,12 @@ let tools: [Target] =
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "LibraryBench",
+            dependencies: ["Library"],
+            path: "Benchmarks/LibraryBench",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "Soak",
             dependencies: [
                 "Media", "TestSupport", "Wire",
@@ -85,6 +91,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
@@ -130,6 +137,15 @@ let package = Package(
         // Values and pure policy
         .target(name: "Media", swiftSettings: swiftSettings),
         .target(name: "Packaging", dependencies: ["Media"], swiftSettings: swiftSettings),
+        .target(
+            name: "Library",
+            dependencies: [
+                "Files", "Program",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: swiftSettings
+        ),
         .target(name: "Pacing", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Program", dependencies: ["CLinux"], swiftSettings: swiftSettings),
         .target(
@@ -164,8 +180,8 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Media", "Pacing", "Packaging", "Program",
-                "Wire",
+                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Library", "Media", "Pacing", "Packaging",
+                "Program", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -282,6 +298,11 @@ let package = Package(
                 "Files", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "LibraryTests",
+            dependencies: ["Library", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -16,6 +16,7 @@ struct LayerTests {
         "Files": ["Glibc", "SystemPackage"],
         "Gamepads": ["CInput", "Wire"],
         "HeliographAPI": ["FoundationEssentials", "Media", "Program", "Wire"],
+        "Library": ["Files", "GRDB", "Glibc", "Program", "Synchronization", "SystemPackage"],
         "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "COpus", "CPNG", "CPipeWire", "CPixels",
@@ -30,6 +31,7 @@ struct LayerTests {
             "Access", "AsyncHTTPClient", "CCrypto", "CLinux", "Files", "FoundationEssentials", "Glibc", "HTTPTypes",
             "HeliographAPI",
             "Hummingbird", "HummingbirdCore",
+            "Library",
             "Logging", "Media",
             "NIOCore",
             "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket", "Packaging",

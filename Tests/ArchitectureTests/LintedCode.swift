@@ -41,8 +41,8 @@ struct LintedCode: Sendable, CustomStringConvertible {
         name: "the relay",
         rules: [.forced, .asserted],
         paths: [
-            "Access", "Files", "HeliographAPI", "Media", "Packaging", "Pacing", "Program", "Relay", "RelayCommand",
-            "Wire",
+            "Access", "Files", "HeliographAPI", "Library", "Media", "Packaging", "Pacing", "Program", "Relay",
+            "RelayCommand", "Wire",
         ]
     )
 
@@ -78,6 +78,8 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Relay/HTTP/WebSocketPath.swift",
             // The files of keys and of the relay's state.
             "Access/KeyRing.swift", "Relay/State/RelayState.swift",
+            // Searches and cursors of callers, and what recordings' files say about themselves.
+            "Library/Values",
         ],
         apart: [
             "Media/AnnexB.swift": "a checked reader: it looks for start codes in an array",
