@@ -28,14 +28,17 @@ protocol PictureRecording: Recording {
 
 /// A recording of a session's pictures and sound as an MP4 file.
 ///
-/// The file can be played however the recording ends, because it only contains complete pictures.
+/// The file can be played however the recording ends: it grows by a fragment of complete pictures each second.
 final class MovieRecording: PictureRecording {
     private struct State {
-        var movie: MP4Recording
+        var movie: HybridMovie<[UInt8]>
         var clock = RecordingClock()
         /// When the first picture arrived, on the recorder's clock, µs.
         var begun: Int64?
+        /// The number of pictures in the file.
         var pictures = 0
+        /// The number of pictures that wait to be written.
+        var waiting = 0
         /// The file's size, bytes.
         var size: Int64 = 0
         /// Whether the file takes no more.
@@ -61,7 +64,7 @@ final class MovieRecording: PictureRecording {
     init(path: String, codec: Codec, fps: Int, duration: Double?) throws(CommandError) {
         self.path = path
         limit = duration.map { Int64($0 * 1e6) }
-        state = Mutex(State(movie: MP4Recording(codec: codec, fps: fps)))
+        state = Mutex(State(movie: HybridMovie(tracks: [.video(codec)], fps: fps)))
         file = try .output(path)
         do {
             // The file's header is completed last, so the position must return to the end.
@@ -84,28 +87,31 @@ final class MovieRecording: PictureRecording {
                 if isVideo { state.clock.take(pts: unit.pts, now: now) }
                 return !isVideo
             }
-            if state.begun == nil { state.movie.sound = sound }
+            if !state.movie.hasBegun { state.movie.tracks = Array(state.movie.tracks.prefix(1)) + sound }
+            if state.movie.isFragmentDue(at: unit.pts) { try writeFragment(&state) }
             // A unit that cannot be packaged is left out; a player continues at the next keyframe.
-            guard let fragment = try? state.movie.append(unit), !fragment.isEmpty else { return true }
-            try write(fragment, &state)
-            guard isVideo else { return true }
+            do { try state.movie.append(unit) } catch { return true }
+            guard isVideo, state.movie.hasBegun else { return true }
             state.clock.take(pts: unit.pts, now: now)
             state.begun = state.begun ?? now
-            state.pictures += 1
+            state.waiting += 1
             return true
         }
     }
 
-    private func write(_ bytes: [UInt8], _ state: inout State) throws(CommandError) {
+    private func writeFragment(_ state: inout State) throws(CommandError) {
+        let bytes = state.movie.takeBytes()
         do {
             try file.writeAll(toAbsoluteOffset: state.size, bytes)
         } catch {
             state.isBroken = true
-            // Removes the incomplete last picture.
+            // Removes the incomplete fragment.
             try? file.resize(to: state.size)
             throw .failed("cannot write \(path): \(error); it ends after \(state.pictures) pictures")
         }
         state.size += Int64(bytes.count)
+        state.pictures += state.waiting
+        state.waiting = 0
     }
 
     func remaining(of duration: Duration) -> Duration? {
@@ -125,17 +131,16 @@ final class MovieRecording: PictureRecording {
             }
             var end = state.clock.end(now: Self.now)
             if let limit { end = min(end, first + limit) }
-            guard let ending = state.movie.ending(at: end) else { return }
+            try writeFragment(&state)
             do {
-                for patch in ending.patches {
-                    try file.writeAll(toAbsoluteOffset: Int64(patch.offset), patch.bytes)
+                for step in state.movie.ending(at: end) {
+                    try file.writeAll(toAbsoluteOffset: Int64(step.offset), step.bytes)
+                    state.size = max(state.size, Int64(step.offset) + Int64(step.bytes.count))
                 }
-                try file.writeAll(toAbsoluteOffset: state.size, ending.index)
             } catch {
                 try? file.resize(to: state.size)
                 throw .failed("cannot complete \(path): \(error); it plays, but has no index")
             }
-            state.size += Int64(ending.index.count)
             state.length = max(end - first, 0)
         }
     }

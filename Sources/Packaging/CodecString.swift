@@ -24,16 +24,16 @@ package enum CodecString {
     }
 
     /// Returns the sample entry's type, followed by profile, constraint flags and level in hexadecimal.
-    static func h264(_ type: StaticString, profile: UInt8, constraints: UInt8, level: UInt8) -> String {
+    static func h264(_ type: String, profile: UInt8, constraints: UInt8, level: UInt8) -> String {
         let digits = [profile, constraints, level].map { byte in "\(byte < 16 ? "0" : "")\(hexadecimal(byte))" }
         return "\(type)." + digits.joined()
     }
 
     /// Returns the sample entry's type, followed by profile, compatibility flags from the last to the first, tier and
     /// level, and the constraint bytes up to the last one that is not zero.
-    static func h265(_ type: StaticString, _ profile: H265ProfileTierLevel) -> String {
+    static func h265(_ type: String, _ profile: H265ProfileTierLevel) -> String {
         let space = ["", "A", "B", "C"][at: Int(clamping: profile.space)] ?? ""
-        var parts = ["\(type)", "\(space)\(profile.profile)", hexadecimal(profile.compatibility.bitReversed)]
+        var parts = [type, "\(space)\(profile.profile)", hexadecimal(profile.compatibility.bitReversed)]
         parts.append("\(profile.isHighTier ? "H" : "L")\(profile.level)")
         var constraints = (0..<6).map { UInt8(truncatingIfNeeded: profile.constraints >> (40 &- 8 &* $0)) }
         while constraints.last == 0 { _ = constraints.popLast() }

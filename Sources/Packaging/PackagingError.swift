@@ -9,7 +9,7 @@ package enum PackagingError: Error, Equatable, Sendable {
     case unknownTrack
     /// The unit is not a packet of its track's codec.
     case noPacket
-    /// The unit's time is before the origin of the timeline.
+    /// The unit's time is before the origin of the timeline, or in a recording not after the track's last one.
     case beforeOrigin
     /// No keyframe came before the unit, or the last keyframe could not be packaged.
     case noKeyframe

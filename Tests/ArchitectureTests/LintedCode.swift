@@ -42,7 +42,8 @@ struct LintedCode: Sendable, CustomStringConvertible {
         rules: [.forced, .asserted],
         paths: [
             "Access", "Files", "HeliographAPI", "Library", "Media", "Packaging", "Pacing", "Program", "Relay",
-            "RelayCommand", "Wire",
+            "RelayCommand",
+            "Wire",
         ]
     )
 
@@ -57,7 +58,9 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Media/AnnexB.swift", "Media/Bitstream", "Media/DisplayOrientation.swift", "Media/H264", "Media/H265",
             "Media/NALUnitKind.swift", "Media/Repeats", "Media/Tracks", "Media/VideoSignal.swift",
             "Packaging/CodecString.swift", "Packaging/MP4/DecoderConfigurations.swift",
-            "Packaging/MP4/FragmentReader.swift",
+            "Packaging/MP4/BoxReader.swift", "Packaging/MP4/FragmentReader.swift",
+            "Packaging/MP4/MovieIndex+Reading.swift", "Packaging/MP4/MovieIndex.swift",
+            "Packaging/MP4/RecordingScan.swift", "Packaging/MP4/SampleTable.swift", "Packaging/MP4/MovieClip.swift",
             "Packaging/MP4/ParameterSetList.swift", "Packaging/MP4/SampleEntry.swift",
             "Packaging/Ogg/OggPageReader.swift",
             // An agent's figures and times.
@@ -105,7 +108,6 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Relay/Stream",
         ],
         apart: [
-            "Packaging/MP4/MP4Recording.swift": "runs in the command `heliograph` alone",
             "Relay/AgentLink/LinkToken.swift": "reads the operator's file",
             "Relay/Stream/ByteBuffer+MediaBytes.swift": "a checked reader and writer: of the relay's buffers",
             "Relay/AgentLink/PeerUser.swift": "asks the kernel, and reads the operator's configuration",

@@ -183,9 +183,9 @@ struct AACTests {
         let found = try reader.append(stream)
         #expect(reader.sound == [clip.sound.track] && found.count == units.count)
         #expect(zip(found, units).allSatisfy { $0.header.track == $1.header.track && abs($0.pts - $1.pts) <= 11 })
-        var movie = MP4Recording(codec: .h264, fps: 30)
-        movie.sound = reader.sound
-        let file = try found.flatMap { try movie.append($0) }
+        var movie = HybridMovie<[UInt8]>(tracks: [.video(.h264)] + reader.sound, fps: 30)
+        for unit in found { try movie.append(unit) }
+        let file = movie.takeBytes()
         let samples = try clip.decoded(file, "movie.mp4")
         #expect(clip.isTone(samples))
     }

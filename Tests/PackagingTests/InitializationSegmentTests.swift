@@ -23,8 +23,8 @@ struct InitializationSegmentTests {
             hex: """
                 00000018 66747970  69736f36 00000000 69736f36 6d703431  // ftyp: iso6; iso6 mp41
                 0000028b 6d6f6f76  // moov
-                // mvhd: 1000 units a second, rate 1, volume 1, next track 2
-                0000006c 6d766864 00000000 00000000 00000000 000003e8 00000000 00010000 0100 0000 00000000 00000000
+                // mvhd: 1,000,000 units a second, rate 1, volume 1, next track 2
+                0000006c 6d766864 00000000 00000000 00000000 000f4240 00000000 00010000 0100 0000 00000000 00000000
                 \(matrix) 00000000 00000000 00000000 00000000 00000000 00000000 00000002
                 000001ef 7472616b  // trak
                 // tkhd: enabled, in the movie; track 1; 1920x1080

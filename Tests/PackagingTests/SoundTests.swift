@@ -94,11 +94,11 @@ struct SoundTests {
         var bytes: [UInt8] = []
         let units = clip.units
         for start in stride(from: 0, to: units.count, by: count) {
-            let fragment: FragmentedMP4.Fragment<[UInt8]> = try packager.muxed(
-                Array(units[start..<min(start + count, units.count)])
-            )
+            var group = FragmentedMP4.Group<[UInt8]>()
+            for unit in units[start..<min(start + count, units.count)] { try packager.add(unit, to: &group) }
             if start == 0 { bytes = try #require(packager.initialization).bytes }
-            bytes += fragment.bytes
+            let fragment: [UInt8] = packager.muxed(group)
+            bytes += fragment
         }
         try clip.expect(clip.scratch.write(bytes, to: "long.mp4"), delay: 0)
     }
@@ -132,16 +132,22 @@ struct SoundTests {
         #expect(sound(units) == sound(sent))
         #expect(zip(units, sent).allSatisfy { abs($0.pts - $1.pts) <= 1 })
 
-        var movie = MP4Recording(codec: .h264, fps: 30)
-        movie.sound = reader.sound
+        var movie = HybridMovie<[UInt8]>(tracks: [.video(.h264)], fps: 30)
+        movie.tracks += reader.sound
         // Sound from before the first keyframe is left out.
-        #expect(try movie.append(clip.sound.units(from: 0)[0]).isEmpty)
-        var file = try units.flatMap { try movie.append($0) }
-        let ending = try #require(movie.ending(at: 1_000_000))
-        for patch in ending.patches {
-            file.replaceSubrange(patch.offset..<(patch.offset + patch.bytes.count), with: patch.bytes)
+        try movie.append(clip.sound.units(from: 0)[0])
+        #expect(!movie.hasBegun)
+        var file: [UInt8] = []
+        for unit in units {
+            if movie.isFragmentDue(at: unit.pts) { file += movie.takeBytes() }
+            try movie.append(unit)
         }
-        let movieFile = try clip.scratch.write(file + ending.index, to: "movie.mp4")
+        file += movie.takeBytes()
+        for step in movie.ending(at: 1_000_000) {
+            let rest = file.dropFirst(Int(step.offset) + step.bytes.count)
+            file = file.prefix(Int(step.offset)) + step.bytes + rest
+        }
+        let movieFile = try clip.scratch.write(file, to: "movie.mp4")
         #expect(try clip.probed(movieFile, "v").times.count == clip.pictures.count)
         #expect(try clip.probed(movieFile, "a").times == clip.sound.packets.indices.dropFirst().map { $0 * 20 })
         _ = try clip.decoded(movieFile)

@@ -39,6 +39,21 @@ enum Campaign {
                 let join = try #require(mix.keyframes.randomElement(using: &generator))
                 let joined = try decoder.hashes(of: mix.sent[join...], codec: source.codec)
                 expectEqual(joined, Array(expected[join...]), "\(settings.name), \(decoder), joined at \(join)")
+                // A recording; with the longer interval it keeps some keyframes that are sent again.
+                for interval: Int64 in [33_333, 40_000_000] {
+                    let kept = mix.elided(interval: interval)
+                    #expect(kept.count < mix.sent.count && kept == kept.sorted())
+                    let recorded = try decoder.hashes(of: kept.map { mix.sent[$0] }, codec: source.codec)
+                    let what = "\(settings.name), \(decoder), seed \(seed), recorded"
+                    expectEqual(recorded, kept.map { expected[$0] }, what)
+                    // At any time it shows what the stream shows.
+                    var places = kept[...]
+                    let shown = expected.indices.map { index in
+                        while let next = places.dropFirst().first, next <= index { places.removeFirst() }
+                        return places.first.map { expected[$0] } ?? ""
+                    }
+                    expectEqual(shown, expected, "\(what), in time")
+                }
             }
         }
     }

@@ -9,6 +9,8 @@ struct RandomMix {
     private(set) var shown: [Int] = []
     /// Indices in `sent` of the keyframes, live ones and those sent again.
     private(set) var keyframes: [Int] = []
+    /// Indices in `sent` of the repeats that no encoder made: skip pictures, and keyframes sent again.
+    private(set) var repeats: Set<Int> = []
     private(set) var skips = 0
     private(set) var resent = 0
     /// How often another `RepeatableStream` has continued from a keyframe.
@@ -51,6 +53,7 @@ struct RandomMix {
     private mutating func send(_ skip: [UInt8]?, of picture: Int) -> Bool {
         guard let skip else { return false }
         skips += 1
+        repeats.insert(sent.count)
         sent.append(skip)
         shown.append(picture)
         return true
@@ -58,6 +61,7 @@ struct RandomMix {
 
     private mutating func sendAgain(_ keyframe: [UInt8], of picture: Int) {
         resent += 1
+        repeats.insert(sent.count)
         keyframes.append(sent.count)
         sent.append(keyframe)
         shown.append(picture)
@@ -95,5 +99,27 @@ struct RandomMix {
             }
         }
         stream.follow(inserted: inserted, keyframeWasResent: keyframeWasResent)
+    }
+
+    /// Returns what a recording keeps of it, as indices in `sent`.
+    ///
+    /// - Parameter interval: The time between pictures, in µs.
+    func elided(interval: Int64) -> [Int] {
+        var elision = RepeatElision<[UInt8]>()
+        let keyframes = Set(keyframes)
+        return sent.enumerated().flatMap { index, bytes in
+            var flags: UnitFlags = keyframes.contains(index) ? .key : []
+            if repeats.contains(index) { flags.formUnion([.repeat, .skip]) }
+            let unit = AccessUnit(
+                pts: Int64(index) * interval,
+                captured: 0,
+                encodeStart: 0,
+                encodeEnd: 0,
+                flags: flags,
+                size: PictureSize(width: 2, height: 2),
+                bytes: bytes
+            )
+            return elision.take(unit).map { Int($0.pts / interval) }
+        }
     }
 }

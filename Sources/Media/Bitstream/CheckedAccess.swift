@@ -15,6 +15,12 @@ extension MutableCollection where Self: RandomAccessCollection, Index == Int {
     package subscript(from place: Int) -> SubSequence { self[Swift.max(startIndex, Swift.min(place, endIndex))...] }
 }
 
+extension Range {
+    /// The range from `lower` to before `upper`; empty if `upper` is less.
+    @inlinable
+    package init(from lower: Bound, to upper: Bound) { self = lower..<Swift.max(lower, upper) }
+}
+
 extension ArraySlice {
     /// Removes and returns the first `count` elements, or all if there are fewer.
     @inlinable
@@ -29,6 +35,16 @@ extension Array {
     /// Removes the first `count` elements, or all if there are fewer.
     @inlinable
     package mutating func removeLeading(_ count: Int) { removeFirst(Swift.min(Swift.max(0, count), self.count)) }
+
+    /// Removes and returns the first element; `nil` if there is none.
+    @inlinable
+    package mutating func takeFirst() -> Element? { isEmpty ? nil : removeFirst() }
+
+    /// Changes the element at `place` where it is. Has no effect if there is none.
+    @inlinable
+    package mutating func update(at place: Int, _ change: (inout Element) -> Void) {
+        if indices.contains(place) { change(&self[place]) }
+    }
 
     /// Inserts `elements` before `place`, or at the nearest end if there is no such place.
     @inlinable

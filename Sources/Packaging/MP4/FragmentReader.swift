@@ -21,29 +21,8 @@ package struct FragmentReader: Sendable {
         let isKey: Bool
     }
 
-    /// The types of the boxes to read, four ASCII characters each.
-    private enum BoxType: UInt32 {
-        case movie = 0x6D6F_6F76  // moov
-        case movieTrack = 0x7472_616B  // trak
-        case movieTrackHeader = 0x746B_6864  // tkhd
-        case media = 0x6D64_6961  // mdia
-        case information = 0x6D69_6E66  // minf
-        case table = 0x7374_626C  // stbl
-        case descriptions = 0x7374_7364  // stsd
-        case opus = 0x4F70_7573  // Opus
-        case opusParameters = 0x644F_7073  // dOps
-        case aac = 0x6D70_3461  // mp4a
-        case movieFragment = 0x6D6F_6F66  // moof
-        case track = 0x7472_6166  // traf
-        case trackHeader = 0x7466_6864  // tfhd
-        case decodeTime = 0x7466_6474  // tfdt
-        case run = 0x7472_756E  // trun
-        case data = 0x6D64_6174  // mdat
-    }
-
     /// The longest box, in bytes: a picture and its overhead.
     private static let maximumBox: UInt32 = 32 << 20
-    private static let boxHeader = 8
     /// The latest PTS, in µs: far below the value at which times overflow.
     private static let latest: Int64 = 1 << 62
 
@@ -90,9 +69,9 @@ package struct FragmentReader: Sendable {
     private static func nextBox(of reader: inout ByteReader) throws(Failure) -> (type: BoxType?, payload: ByteReader)? {
         var ahead = reader
         guard let size = ahead.u32(), let type = ahead.u32() else { return nil }
-        guard size >= boxHeader else { throw .malformed }
+        guard size >= ByteReader.boxHeader else { throw .malformed }
         guard size <= maximumBox else { throw .tooLong }
-        guard let payload = ahead.take(Int(clamping: size) &- boxHeader) else { return nil }
+        guard let payload = ahead.take(Int(clamping: size) &- ByteReader.boxHeader) else { return nil }
         reader = ahead
         return (BoxType(rawValue: type), payload)
     }
@@ -152,7 +131,7 @@ package struct FragmentReader: Sendable {
         let isKey = flags & 1 << 16 == 0
         // The codec of the pictures does not matter here.
         guard id != 1 else { return Head(track: .video(.h264), pts: pts, isKey: isKey) }
-        guard let track = sound.first(where: { InitializationSegment.trackID(of: $0) == id }) else {
+        guard let track = sound.first(where: { TrackDescription.id(of: $0) == id }) else {
             return Head(track: nil, pts: 0, isKey: false)
         }
         return Head(track: track, pts: track.microseconds(of: pts), isKey: isKey)
@@ -200,11 +179,7 @@ package struct FragmentReader: Sendable {
 
     /// Returns the payload of the first box of that type.
     private static func box(_ wanted: BoxType, in payload: ByteReader) throws(Failure) -> ByteReader {
-        var rest = payload
-        while let size = rest.u32(), let type = rest.u32() {
-            guard size >= boxHeader, let payload = rest.take(Int(clamping: size) &- boxHeader) else { throw .malformed }
-            if type == wanted.rawValue { return payload }
-        }
-        throw .malformed
+        guard let box = payload.box(wanted) else { throw .malformed }
+        return box
     }
 }

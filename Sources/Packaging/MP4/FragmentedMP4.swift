@@ -20,8 +20,17 @@ package struct FragmentedMP4: Sendable {
         package let changesInitialization: Bool
     }
 
+    /// Units that will be one fragment.
+    package struct Group<Bytes: MediaBytes>: Sendable {
+        fileprivate var samples: [(Sample, Bytes)] = []
+
+        package init() {}
+
+        package var isEmpty: Bool { samples.isEmpty }
+    }
+
     /// A unit as a sample of a fragment.
-    private struct Sample {
+    fileprivate struct Sample {
         let track: MediaTrack
         /// Times in the track's time scale.
         let (time, duration): (UInt64, UInt32)
@@ -57,8 +66,6 @@ package struct FragmentedMP4: Sendable {
         emptyMovieFragmentSize + emptyTrackFragmentSize + sampleEntrySize + dataHeaderSize
     /// The offset of a live fragment's decode time: eight bytes, highest first.
     package static let decodeTimeOffset = 60
-    /// The offset of the unit's duration in a live fragment: four bytes.
-    static let durationOffset = 88
 
     /// The initialization segment of the last keyframe; `nil` before the first one.
     package private(set) var initialization: InitializationSegment?
@@ -72,7 +79,7 @@ package struct FragmentedMP4: Sendable {
     private let tracks: [MediaTrack]
     private let place: ParameterSetPlace
     private let origin: Int64
-    private let reservesDuration: Bool
+    private let note: [UInt8]?
     private var sets = ParameterSetList()
     private var sequenceNumber: UInt32 = 0
     private var needsKeyframe = true
@@ -82,16 +89,17 @@ package struct FragmentedMP4: Sendable {
     ///   - fps: As ``fps``.
     ///   - origin: The PTS that becomes time 0, in µs; not negative.
     package init(tracks: [MediaTrack], fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
-        self.init(tracks: tracks, fps: fps, place: place, origin: origin, reservesDuration: false)
+        self.init(tracks: tracks, fps: fps, place: place, origin: origin, note: nil)
     }
 
     package init(codec: Codec, fps: Int, place: ParameterSetPlace = .inBand, origin: Int64 = 0) {
         self.init(tracks: [.video(codec)], fps: fps, place: place, origin: origin)
     }
 
-    init(tracks: [MediaTrack], fps: Int, place: ParameterSetPlace, origin: Int64, reservesDuration: Bool) {
+    /// - Parameter note: What a recording says of itself; `nil` for a live stream.
+    init(tracks: [MediaTrack], fps: Int, place: ParameterSetPlace, origin: Int64, note: [UInt8]?) {
         precondition(fps > 0 && origin >= 0)
-        self.reservesDuration = reservesDuration
+        self.note = note
         self.tracks = tracks
         self.place = place
         self.origin = origin
@@ -103,34 +111,35 @@ package struct FragmentedMP4: Sendable {
         _ unit: EncodedUnit<Input>
     ) throws(PackagingError) -> Fragment<Output> {
         let (sample, changes) = try sample(of: unit)
-        return Fragment(bytes: write([[sample]], [unit]), changesInitialization: changes)
+        return Fragment(bytes: write([[sample]], [unit.bytes]), changesInitialization: changes)
     }
 
-    /// Packages units of any tracks as one fragment. The samples of each track are contiguous.
+    /// Adds the session's next unit to a group, which later becomes one fragment.
     ///
-    /// - Parameter units: The units, with those of one track in the order of their times. A keyframe that changes the
-    ///   initialization segment must come first.
-    package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(
-        _ units: [EncodedUnit<Input>]
-    ) throws(PackagingError) -> Fragment<Output> {
-        // An error must leave the packager unchanged.
-        var packager = self
-        var (runs, ordered, changes) = ([[Sample]](), [EncodedUnit<Input>](), false)
-        for track in tracks {
-            var run: [Sample] = []
-            for unit in units where unit.header.track == track.id {
-                let (sample, changesHere) = try packager.sample(of: unit)
-                guard !changesHere || run.isEmpty else { throw .lateParameterSet }
-                run.append(sample)
-                ordered.append(unit)
-                changes = changes || changesHere
-            }
-            if !run.isEmpty { runs.append(Self.timed(run)) }
-        }
-        guard ordered.count == units.count, !units.isEmpty else { throw .unknownTrack }
-        let bytes: Output = packager.write(runs, ordered)
-        self = packager
-        return Fragment(bytes: bytes, changesInitialization: changes)
+    /// - Returns: Whether this keyframe has changed ``initialization``. Then it must be the first of its group.
+    @discardableResult
+    package mutating func add<Bytes: MediaBytes>(
+        _ unit: EncodedUnit<Bytes>,
+        to group: inout Group<Bytes>
+    ) throws(PackagingError) -> Bool {
+        let (sample, changes) = try sample(of: unit)
+        group.samples.append((sample, unit.bytes))
+        return changes
+    }
+
+    /// Packages a group as one fragment. The samples of each track are contiguous.
+    package mutating func muxed<Input: MediaBytes, Output: MediaBytes>(_ group: Group<Input>) -> Output {
+        let runs = tracks.map { track in group.samples.filter { $0.0.track == track } }.filter { !$0.isEmpty }
+        return write(runs.map { Self.timed($0.map(\.0)) }, runs.joined().map(\.1))
+    }
+
+    /// Whether a unit is a keyframe whose parameter sets differ from those of the last one.
+    package func changesParameterSets(_ unit: EncodedUnit<some MediaBytes>) -> Bool {
+        guard initialization != nil, unit.isKey,
+            case .video(let codec)? = tracks.first(where: { $0.id == unit.header.track })?.coding,
+            let units = Self.units(of: unit.bytes, codec: codec)
+        else { return false }
+        return Self.parameterSets(units, of: unit.bytes) != sets
     }
 
     /// Packages the session's next access unit.
@@ -234,15 +243,20 @@ package struct FragmentedMP4: Sendable {
         of bytes: some MediaBytes,
         codec: Codec
     ) throws(PackagingError) -> Bool {
+        let found = Self.parameterSets(units, of: bytes)
+        guard found != sets || initialization == nil else { return false }
+        let entry = try VideoSampleEntry(found, codec: codec, place: place)
+        initialization = InitializationSegment(entry, tracks: tracks, note: note)
+        sets = found
+        return true
+    }
+
+    private static func parameterSets(_ units: [Unit], of bytes: some MediaBytes) -> ParameterSetList {
         var found = ParameterSetList()
         for unit in units where unit.kind.isParameterSet {
             found.append(bytes.read { $0[in: unit.range].bytes }[...], kind: unit.kind)
         }
-        guard found != sets || initialization == nil else { return false }
-        let entry = try VideoSampleEntry(found, codec: codec, place: place)
-        initialization = InitializationSegment(entry, tracks: tracks, reservesDuration: reservesDuration)
-        sets = found
-        return true
+        return found
     }
 
     /// Returns whether the unit is in the sample entry or is not a parameter set.
@@ -255,10 +269,10 @@ package struct FragmentedMP4: Sendable {
 
     /// - Parameters:
     ///   - runs: One for each track that has samples.
-    ///   - units: The units of all samples, in order.
+    ///   - units: The bytes of all samples' units, in order.
     private mutating func write<Input: MediaBytes, Output: MediaBytes>(
         _ runs: [[Sample]],
-        _ units: [EncodedUnit<Input>]
+        _ units: [Input]
     ) -> Output {
         sequenceNumber &+= 1
         let size = runs.reduce(0) { $0 + Self.byteCount(of: $1) }
@@ -267,7 +281,7 @@ package struct FragmentedMP4: Sendable {
             writer.put(head)
             var place = units.startIndex
             for sample in runs.joined() {
-                units[at: place]?.bytes.read { sample.write($0, to: &writer) }
+                units[at: place]?.read { sample.write($0, to: &writer) }
                 place += 1
             }
         }
@@ -289,7 +303,7 @@ package struct FragmentedMP4: Sendable {
                 guard let first = run.first else { continue }
                 fragment.box("traf") { box in
                     // Flag: default-base-is-moof.
-                    box.fullBox("tfhd", flags: 0x02_0000) { $0.put(InitializationSegment.trackID(of: first.track)) }
+                    box.fullBox("tfhd", flags: 0x02_0000) { $0.put(TrackDescription.id(of: first.track)) }
                     box.fullBox("tfdt", version: 1) { $0.put(first.time) }
                     // Flags: data offset, then duration, size and flags of each sample.
                     box.fullBox("trun", flags: 0x701) { box in

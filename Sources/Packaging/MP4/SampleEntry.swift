@@ -14,6 +14,8 @@ struct VideoSampleEntry {
 
     /// The size of the compressor name, in bytes. The first byte is its length.
     private static let compressorField = 32
+    /// The number of bytes of an entry before its first box, after its header.
+    static let fieldsSize = 78
     /// 72 dpi as a 16.16 number.
     private static let resolution: UInt32 = 72 << 16
     private static let depth: UInt16 = 24
@@ -35,7 +37,7 @@ struct VideoSampleEntry {
                 (size, signal) = (sequence.croppedSize, sequence.signal)
                 type = place == .inBand ? "avc3" : "avc1"
                 codecs = CodecString.h264(
-                    type,
+                    "\(type)",
                     profile: sequence.profile,
                     constraints: sequence.constraints,
                     level: sequence.level
@@ -45,7 +47,7 @@ struct VideoSampleEntry {
                 let sequence = try H265SequenceParameterSet(unit: set[...])
                 (size, signal) = (sequence.croppedSize, sequence.signal)
                 type = place == .inBand ? "hev1" : "hvc1"
-                codecs = CodecString.h265(type, sequence.profileTierLevel)
+                codecs = CodecString.h265("\(type)", sequence.profileTierLevel)
                 configuration = HEVCConfiguration.box(sequence, sets, isComplete: place == .sampleEntry)
             }
         } catch let error as BitstreamError {

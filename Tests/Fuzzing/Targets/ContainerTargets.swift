@@ -10,7 +10,8 @@ extension FuzzTarget {
         let fps = max(1, Int(choices.byte()))
         var inBand = FragmentedMP4(codec: codec, fps: fps)
         var inEntry = FragmentedMP4(codec: codec, fps: fps, place: .sampleEntry)
-        var (recording, recorded, clock) = (MP4Recording(codec: codec, fps: fps), 0, RecordingClock())
+        var recording = HybridMovie<[UInt8]>(tracks: [.video(codec)], fps: fps)
+        var (recorded, clock): ([UInt8], RecordingClock) = ([], RecordingClock())
         var transport = TransportStream(codec: codec)
         var reader = FragmentReader()
         while !choices.isEmpty {
@@ -34,7 +35,8 @@ extension FuzzTarget {
                 try require(read[0].bytes == lengthened(unit.bytes), "another picture")
                 // As `heliograph watch` records.
                 clock.take(pts: read[0].pts, now: Int64(choices.short()))
-                recorded += try refusable { try recording.append(read[0]) }?.count ?? 0
+                if recording.isFragmentDue(at: pts) { recorded += recording.takeBytes() }
+                _ = try refusable { try recording.append(read[0]) }
             }
             _ = try refusable { try inEntry.fragment(unit) }
             if let packets = try refusable({ try transport.packets(unit) }) {
@@ -44,8 +46,45 @@ extension FuzzTarget {
             }
             try checkDiscontinuity(before: unit.bytes)
         }
-        for patch in recording.ending(at: clock.end(now: Int64(head) << 8))?.patches ?? [] {
-            try require(patch.offset >= 0 && patch.offset + patch.bytes.count <= recorded, "a patch at \(patch.offset)")
+        recorded += recording.takeBytes()
+        let steps = recording.ending(at: clock.end(now: Int64(head) << 8))
+        guard !steps.isEmpty else { return }
+        let broken = try scan(recorded)
+        for step in steps {
+            try require(step.offset <= UInt64(recorded.count), "a step at \(step.offset)")
+            recorded =
+                recorded.prefix(Int(step.offset)) + step.bytes + recorded.dropFirst(Int(step.offset) + step.bytes.count)
+        }
+        let complete = try scan(recorded)
+        try require(complete.isComplete && !broken.isComplete && complete.size == broken.size, "another recording")
+        let tables = [broken, complete].map { $0.index.video?.samples.sizes }
+        try require(tables[0] == tables[1], "other samples")
+    }
+
+    private static func scan(_ file: [UInt8]) throws -> RecordingScan {
+        try RecordingScan(size: UInt64(file.count)) { offset, count in
+            Array(file.dropFirst(Int(clamping: offset)).prefix(count))
+        }
+    }
+
+    /// The file of a recording, damaged anywhere, as repair, import and clips read it.
+    static let recordings = FuzzTarget(
+        "recordings",
+        words: [
+            "moof", "mdat", "traf", "tfdt", "trun", "free", "moov", "trak", "stts", "stsc", "stsz", "co64", "skip",
+            "uuid",
+        ]
+    ) { input in
+        guard let scan = try refusable({ try scan(input) }) else { return }
+        try require(scan.size <= UInt64(input.count), "\(scan.size) of \(input.count) bytes")
+        let steps = scan.index.ending(at: scan.size)
+        try require(steps.count == 2 && steps[0].bytes.count < 64 * input.count + 4096, "a long index")
+        let sources = [0, 1].map { MovieClip.Source(index: scan.index, start: $0 * scan.index.end) }
+        let middle = scan.index.end / 2
+        guard let clip = try refusable({ try MovieClip(sources, middle..<max(middle, scan.index.end)) }) else { return }
+        for piece in clip.pieces {
+            let end = piece.piece.offset.addingReportingOverflow(piece.piece.length)
+            try require(!end.overflow && end.partialValue <= scan.size, "a piece beyond the file")
         }
     }
 
