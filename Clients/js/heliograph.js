@@ -3,6 +3,7 @@
 export { Control } from "./control.js";
 export { Device } from "./device.js";
 export { RelayError, WaitError } from "./errors.js";
+export { Library, Recorded } from "./library.js";
 export { Player } from "./player.js";
 export { availablePlayers, playerNames } from "./players.js";
 export { Relay } from "./relay.js";

@@ -3,6 +3,7 @@
 import { Device } from "./device.js";
 import { RelayError } from "./errors.js";
 import { listen } from "./events.js";
+import { Library } from "./library.js";
 import { Session } from "./session.js";
 
 const environment = globalThis.process?.env ?? {};
@@ -88,6 +89,11 @@ export class Relay {
   /** Starts a session without a name, and returns its report. @returns {Promise<object>} */
   startSession(settings = {}) {
     return this.call("POST", "v1/sessions", { body: settings });
+  }
+
+  /** The library of recordings. The relay is not asked. @returns {Library} */
+  get library() {
+    return new Library(this);
   }
 
   /**

@@ -9,7 +9,11 @@ export class Session extends Screen {
     return this.relay.call("GET", this.path);
   }
 
-  /** Changes it while it runs: bitrate, fps, size, `join`, `onDemand`. Its viewers stay. @returns {Promise<object>} */
+  /**
+   * Changes it while it runs: bitrate, fps, size, `join`, `onDemand`, `record`. Its viewers stay.
+   *
+   * @returns {Promise<object>}
+   */
   change(settings) {
     return this.relay.call("PATCH", this.path, { body: settings });
   }

@@ -16,6 +16,8 @@ struct CallPlace: Sendable {
         CallPlace(parameters: ["device": device, "name": name])
     }
 
+    static func item(_ id: String) -> CallPlace { CallPlace(parameters: ["item": id]) }
+
     static func application(_ id: String, of device: String) -> CallPlace {
         CallPlace(parameters: ["device": device, "application": id])
     }
@@ -35,6 +37,9 @@ struct CallPlace: Sendable {
     var absence: String? {
         if let id = parameters["id"] {
             return "there is no session \(id), or it has ended: `heliograph session list` shows the sessions"
+        }
+        if let item = parameters["item"] {
+            return "there is no recording \(item): `heliograph library list` shows which there are"
         }
         guard let device = parameters["device"] else { return nil }
         let name = parameters["name"] ?? Route.sharedSession

@@ -42,7 +42,8 @@ struct Heliograph: AsyncParsableCommand {
         version: Release.current,
         subcommands: [
             StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, WatchCommand.self,
-            SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, ClickCommand.self, TapCommand.self,
+            SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, LibraryCommand.self, ClickCommand.self,
+            TapCommand.self,
             DragCommand.self, SwipeCommand.self, ScrollCommand.self, TypeCommand.self, PressCommand.self,
             ClipboardCommand.self, ActionsCommand.self, ReleaseCommand.self, GamepadCommand.self, TalkCommand.self,
             LaunchCommand.self, FocusCommand.self, TerminateCommand.self, ApplicationsCommand.self,

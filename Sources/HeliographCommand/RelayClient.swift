@@ -222,6 +222,21 @@ struct RelayClient: Sendable {
         }
     }
 
+    /// Passes the bytes of an item of the library to `consume`.
+    ///
+    /// - Throws: ``CommandError``, also if they break off.
+    func download<Arguments>(
+        _ call: Call<Arguments, Bytes>,
+        _ query: Arguments,
+        of item: String,
+        to consume: (ByteBuffer) throws -> Void
+    ) async throws {
+        let response = try await stream(call, query, at: .item(item))
+        try await unbroken("broke the download off") {
+            for try await bytes in response.body { try consume(bytes) }
+        }
+    }
+
     private func stream<Arguments>(
         _ call: Call<Arguments, Bytes>,
         _ query: Arguments,

@@ -39,6 +39,9 @@ struct SessionSettings: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Whether to encode only while a viewer watches. Default of a start: no.")
     var onDemand: Bool?
 
+    @Flag(inversion: .prefixedNo, help: "Whether to record into the relay's library. Default of a start: no.")
+    var record: Bool?
+
     /// The settings that were given.
     var change: SessionChange {
         var change = SessionChange()
@@ -49,6 +52,7 @@ struct SessionSettings: ParsableArguments {
         change.maxPixels = maxPixels ?? .stays
         change.join = join
         change.onDemand = onDemand
+        change.record = record
         return change
     }
 }

@@ -108,6 +108,7 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Relay/Stream",
         ],
         apart: [
+            "Relay/Sinks/Recorder/RecordingFile.swift": "reads and writes the relay's own files",
             "Relay/AgentLink/LinkToken.swift": "reads the operator's file",
             "Relay/Stream/ByteBuffer+MediaBytes.swift": "a checked reader and writer: of the relay's buffers",
             "Relay/AgentLink/PeerUser.swift": "asks the kernel, and reads the operator's configuration",

@@ -68,8 +68,8 @@ package final class RelayProcess: @unchecked Sendable {
     private static func portArguments(_ portsFile: URL) -> [String] {
         [
             "--http", "127.0.0.1:0", "--agent-link", "127.0.0.1:0", "--ports-file", portsFile.path,
-            // Not the keys of the user who runs the tests. The last --keys-file counts.
-            "--keys-file", "none",
+            // Not the keys and the library of the user who runs the tests. The last --keys-file and --library count.
+            "--keys-file", "none", "--library", "none",
         ]
     }
 

@@ -14,6 +14,7 @@ package struct EventReport: APIModel {
         case waitEnded = "wait.ended"
         case controllerChanged = "controller.changed"
         case speakerChanged = "speaker.changed"
+        case recordingChanged = "recording.changed"
         case keysChanged = "keys.changed"
         case eventsMissed = "events.missed"
 
@@ -22,7 +23,7 @@ package struct EventReport: APIModel {
             switch self {
             case .viewerJoined, .viewerLeft, .waitEnded, .controllerChanged, .speakerChanged: true
             case .broadcastChanged, .agentLinked, .agentLost, .sessionStarted, .sessionChanged, .sessionEnded,
-                .feedChanged, .keysChanged, .eventsMissed:
+                .feedChanged, .recordingChanged, .keysChanged, .eventsMissed:
                 false
             }
         }
@@ -51,7 +52,7 @@ package struct EventReport: APIModel {
                 .text.orNull,
                 """
                 What it is by now: a broadcast's state, a session's `feed`, an agent's role, a wait's outcome, a device's \
-                `controller` or `speaker`, or at most how many events were missed; null for others.
+                `controller` or `speaker`, what happened to a recording (`recording`, `ended`, `gap`, or its `state`), or at most how many events were missed; null for others.
                 """
             ),
         ]

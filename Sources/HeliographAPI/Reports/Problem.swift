@@ -40,6 +40,10 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case noWindowControl = "no_window_control"
     case noSound = "no_sound"
     case noAAC = "no_aac"
+    case unknownItem = "unknown_item"
+    case itemInUse = "item_in_use"
+    case badRange = "bad_range"
+    case libraryUnavailable = "library_unavailable"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
     case headerTooLarge = "header_too_large"
@@ -80,15 +84,16 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .missingKey, .wrongKey: 401
         case .forbiddenOrigin, .forbiddenRole, .forbiddenCaller: 403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
-            .emptyClipboard:
+            .emptyClipboard, .unknownItem:
             404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
             .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
-            .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC:
+            .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC, .itemInUse, .libraryUnavailable:
             409
         case .bodyTooLarge: 413
+        case .badRange: 416
         case .upgradeRequired: 426
         case .tooManyFailures: 429
         case .headerTooLarge: 431

@@ -20,6 +20,7 @@ package struct SessionReport: APIModel {
     package var bitrate = 0
     package var `repeat` = false
     package var onDemand = false
+    package var record = false
     package var join = ""
     package var keyframeInterval = 0.0
     package var staticKeyframeInterval = 0.0
@@ -43,6 +44,7 @@ package struct SessionReport: APIModel {
     package var lastSwitchGapMs: Double?
     package var createdAt = ""
     package var error: String?
+    package var recording: RecordingReport?
     package var counters = Counters()
     package var rates: RatesReport?
     package var latency = Latency()
@@ -128,7 +130,7 @@ extension SessionReport {
         Field("fps", .integer(1...240), "Pictures per second."),
         Field("bitrate", .integer(50_000...100_000_000), "bit/s."),
         Field("repeat", .bool),
-        Field("onDemand", .bool),
+        Field("onDemand", .bool), Field("record", .bool),
         Field("join", .words(Join.self)),
         Field("keyframeInterval", .figure, "s."),
         Field("staticKeyframeInterval", .figure, "s."),
@@ -185,6 +187,7 @@ extension SessionReport {
     private static let figures = [
         Field("createdAt", .date, "When it was started."),
         Field("error", .text.orNull, "Why the agent cannot serve it; null if it can."),
+        Field("recording", RecordingReport.schema.orNull, "Null if it is not recorded."),
         Field("counters", Counters.schema),
         Field("rates", RatesReport.schema.orNull, "Null until the session was in two heartbeats."),
         Field("latency", Latency.schema, "Stages of the last 10 to 20 s; null if there were none."),

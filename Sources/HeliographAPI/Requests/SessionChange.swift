@@ -24,6 +24,7 @@ package struct SessionChange: APIModel, Equatable {
     package var maxPixels = Bound.stays
     package var join: Join?
     package var onDemand: Bool?
+    package var record: Bool?
 
     package init() {}
 
@@ -33,7 +34,7 @@ package struct SessionChange: APIModel, Equatable {
         [
             Field("bitrate", .bitrate), Field("fps", .fps),
             Field("width", .side.orNull), Field("height", .side.orNull), Field("maxPixels", .maxPixels.orNull),
-            Field("join", .join), Field("onDemand", .onDemand),
+            Field("join", .join), Field("onDemand", .onDemand), Field("record", .record),
         ]
     )
 
@@ -47,6 +48,7 @@ package struct SessionChange: APIModel, Equatable {
         request.maxPixels = maxPixels.applied(to: request.maxPixels)
         request.join = join ?? request.join
         request.onDemand = onDemand ?? request.onDemand
+        request.record = record ?? request.record
         return request
     }
 }

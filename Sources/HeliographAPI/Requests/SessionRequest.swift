@@ -16,6 +16,7 @@ package struct SessionRequest: APIModel, Equatable {
     package var fps = 30
     package var `repeat` = true
     package var onDemand = false
+    package var record = false
     package var join = Join.cache
     package var keyframeInterval = 2.0
     package var staticKeyframeInterval = 10.0
@@ -73,7 +74,7 @@ package struct SessionRequest: APIModel, Equatable {
                 .bool.default(true),
                 "Whether the last picture repeats while the screen is static, so that pictures keep coming at `fps`."
             ),
-            Field("onDemand", .onDemand), Field("join", .join),
+            Field("onDemand", .onDemand), Field("record", .record), Field("join", .join),
             Field("keyframeInterval", .number(0.2...60).default(2), "Longest time between keyframes, s."),
             Field(
                 "staticKeyframeInterval",
@@ -222,6 +223,12 @@ extension Schema {
     )
     static let bitrate = Schema(.integer([50_000...100_000_000]), named: "Bitrate", "bit/s.", default: 6_000_000)
     static let fps = Schema(.integer([1...240]), named: "FPS", "Pictures per second.", default: 30)
+    static let record = Schema(
+        .bool,
+        named: "Record",
+        "Whether the session is recorded into the library.",
+        default: false
+    )
     static let onDemand = Schema(
         .bool,
         named: "OnDemand",

@@ -26,7 +26,7 @@ package struct Route: Sendable {
 
     /// A group of routes in openapi.json.
     package enum Tag: String, Sendable, CaseIterable {
-        case broadcasts, sessions, viewers, waits, actions, applications, access, monitoring, page
+        case broadcasts, sessions, viewers, waits, actions, applications, library, access, monitoring, page
     }
 
     /// openapi.json's operationId.

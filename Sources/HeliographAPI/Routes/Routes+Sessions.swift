@@ -19,7 +19,7 @@ extension Routes {
     ) {
         $0.needsDevice = true
         $0.ownProblems = [
-            .init([.portInUse], "The port is taken."),
+            .init([.portInUse, .libraryUnavailable], "The port is taken, or the relay has no library to record into."),
             .noRoomForSession,
         ]
         $0.links = [
@@ -48,7 +48,12 @@ extension Routes {
         $0.otherAnswers = [.json(SessionReport.schema, 201, "It has been started.")]
         $0.otherAnswers[0].headers = [Field("Location", .text, "Its address.", isRequired: true)]
         $0.ownProblems = [
-            .init([.portInUse, .notChangeable], "The port is taken, or a field cannot change while the session runs."),
+            .init(
+                [.portInUse, .notChangeable, .libraryUnavailable],
+                """
+                The port is taken, a field cannot change while the session runs, or the relay has no library to record into.
+                """
+            ),
             .noRoomForSession,
         ]
     }
@@ -132,7 +137,7 @@ extension Routes {
         .sessions,
         "Changes a session while it runs; its viewers stay.",
         answer: "The session."
-    )
+    ) { $0.ownProblems = [.init([.libraryUnavailable], "The relay has no library to record into.")] }
 
     package static let requestKeyframe = Call<NoArguments, KeyframeRequested>(
         "requestKeyframe",

@@ -43,6 +43,25 @@ extension RelayConfiguration: Configurable {
             "What the relay [keeps when it ends](#a-relay-that-is-started-again): sessions, broadcasts and the token. "
                 + "It keeps nothing with `none`, without a home directory, or if `agentLink` has port 0."
         },
+        Setting(
+            "library",
+            \.library,
+            .pathOrNone,
+            .atRestart,
+            default: "`$XDG_STATE_HOME/heliograph/library`"
+        ) {
+            "The folder of [recordings](../guide/recording.md) and their catalogue. With `none`, and without a home "
+                + "directory, sessions cannot be recorded. Only one relay at a time can use a folder."
+        },
+        Setting("libraryDays", \.libraryDays, .integer(0...36_500), .atOnce) {
+            "Recordings that were made longer ago, in days, are deleted, unless they are pinned. With 0 none are."
+        },
+        Setting("librarySize", \.librarySize, .mebibytes(0...1_048_576_000), .atOnce) {
+            "The oldest recordings that are not pinned are deleted until the rest have this size. With 0 none are."
+        },
+        Setting("libraryFree", \.libraryFree, .mebibytes(0...1_048_576_000), .atOnce) {
+            "Recordings pause while the disk has less free space."
+        },
         Setting("portsFile", \.portsFile, .path, .atRestart, default: "no file") {
             #"The relay writes `{"http":N,"agentLink":N,"pid":N}` here when all ports are open."#
         },

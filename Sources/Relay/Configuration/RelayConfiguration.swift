@@ -37,6 +37,14 @@ package struct RelayConfiguration: Sendable {
     package var isTokenConfigured = false
     /// The users, besides the relay's own and root, whose processes may be agents.
     package var agentUsers: [UInt32] = []
+    /// The folder of recordings and their catalogue; `nil` for none.
+    package var library: String?
+    /// How many days a recording is kept; 0 for no limit.
+    package var libraryDays = 0
+    /// The most bytes of all recordings; 0 for no limit.
+    package var librarySize = 0
+    /// The bytes that recordings leave free on their disk.
+    package var libraryFree = 512 << 20
     /// The file with the state for the next run; `nil` for none.
     package var stateFile: String?
     /// How long after its start a relay waits for agents of its previous run before it starts new ones.
@@ -180,6 +188,7 @@ extension RelayConfiguration {
         if !settings.names.contains("keysFile") { keysFile = stateDirectory.map(KeyFile.usualPath(inDirectory:)) }
         // Agents find a relay again by its port, so the port identifies it. A relay with a random port cannot be found
         // again.
+        if !settings.names.contains("library") { library = stateDirectory.map { "\($0)/library" } }
         if !settings.names.contains("stateFile"), let stateDirectory, agentLink.port != 0 {
             stateFile = "\(stateDirectory)/relay-\(agentLink.port).json"
         }

@@ -44,6 +44,7 @@ final class Switchboard: AgentLinkOwner {
     private var draining = false
     private var lastViewers: Drain?
     let templates = Templates()
+    let recordings: Recordings
     /// Pending starts of named sessions, by device and name.
     private var starts: [[String]: Waiters<Void>] = [:]
     /// Yields a value when the relay should end because no viewer is left. For one reader.
@@ -68,6 +69,7 @@ final class Switchboard: AgentLinkOwner {
         self.connections = connections
         keeper = configuration.stateFile.map { StateKeeper(file: StateFile(path: $0), logger: logger) }
         self.logger = logger
+        recordings = Recordings(configuration: configuration, logger: logger)
         (drained, drainedContinuation) = AsyncStream<Void>.makeStream()
         agentLink = configuration.agentLink
         acceptPauses = AcceptPauses(logger: logger)
@@ -120,6 +122,7 @@ final class Switchboard: AgentLinkOwner {
         on broadcast: Broadcast
     ) async throws(SessionError) -> Session {
         guard !isDraining else { throw .lastViewers }
+        if request.record { try await openLibrary() }
         let session = try await sessions.start(request, name: name, of: broadcast.device, orders: broadcast)
         for role in AgentRole.allCases where broadcast.agent(role).link != nil {
             session.agentLinked(role, broadcast.agent(role).sourceState)
@@ -127,8 +130,18 @@ final class Switchboard: AgentLinkOwner {
         session.stream.soundChanged(to: broadcast.sound.tracks)
         // The relay may have begun to drain while the port was opened.
         session.isDraining = isDraining
+        try? await recordings.follow(session)
         await keepState()
         return session
+    }
+
+    /// Opens the library before a recorded session starts or changes.
+    private func openLibrary() async throws(SessionError) {
+        do {
+            _ = try await recordings.library().get()
+        } catch {
+            throw .noLibrary(reason: "\(error)")
+        }
     }
 
     /// Creates the device's session with this name, or changes it to match `request`. Calls for the same name wait for
@@ -159,8 +172,11 @@ final class Switchboard: AgentLinkOwner {
 
     func changeSession(_ session: Session, to request: SessionRequest) async throws(SessionError) {
         let former = session.request
+        if request.record, !former.record { try await openLibrary() }
         try session.change(to: request)
         if session.request != former { session.events.publish(.sessionChanged) }
+        // If the disk has failed meanwhile, the session's `recording` says so.
+        try? await recordings.follow(session)
         await keepState()
     }
 
@@ -170,6 +186,7 @@ final class Switchboard: AgentLinkOwner {
             let broadcast = broadcast(of: session.device.name)
             for role in AgentRole.allCases { broadcast?.send(.sessionRemove(session.id), to: role) }
             await sessions.stop(session)
+            await recordings.stop(session.id)
         }
         await keepState()
     }
@@ -181,6 +198,7 @@ final class Switchboard: AgentLinkOwner {
         let (changed, fixed) = configuration.differences(to: new)
         configuration = configuration.taking(new)
         sessions.configuration = configuration
+        recordings.configuration = configuration
         connections.limits = configuration.connections
         webhooks.change(to: configuration.webhooks)
         for device in configuration.devices { broadcasts[device.name]?.change(to: device, configuration) }
@@ -230,6 +248,7 @@ final class Switchboard: AgentLinkOwner {
         // From here on the state is not kept, so that a restarted relay continues what ends now.
         draining = true
         await sessions.drain()
+        await recordings.close()
         events.close()
         await withTaskGroup { group in
             for broadcast in broadcasts.values {
@@ -258,6 +277,7 @@ final class Switchboard: AgentLinkOwner {
         if NIODeadline.now() - lastWake >= Self.wakeInterval {
             lastWake = .now()
             events.wake()
+            recordings.clean()
         }
         guard !draining else { return }
         endWhenDrained()
@@ -311,6 +331,11 @@ final class Switchboard: AgentLinkOwner {
                 kept.soundPort = nil
             }
             await sessions.restore(kept, of: broadcast.device, orders: broadcast)
+        }
+        recordings.begin()
+        for session in sessions.all where session.request.record {
+            // The relay does not wait for its library, which may have much to repair.
+            Task { try? await recordings.follow(session) }
         }
     }
 

@@ -23,6 +23,7 @@ struct API: Sendable {
         addActionRoutes(to: &routes)
         addClipboardRoutes(to: &routes)
         addApplicationRoutes(to: &routes)
+        addLibraryRoutes(to: &routes)
         addWebSocketRoute(to: &routes)
         addEventRoute(to: &routes)
         addPageRoutes(to: &routes)

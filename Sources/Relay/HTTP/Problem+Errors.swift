@@ -134,6 +134,7 @@ extension Problem {
             )
         case .noSource:
             self.init(.noSource, "no agent feeds the session: start the broadcast first")
+        case .noLibrary(let reason): self.init(.libraryUnavailable, reason)
         case .lastViewers:
             self = .retryable(.draining, "the relay drains: it takes nobody new, and ends when its viewers have gone")
         case .draining:

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HeliographAPI
 import Media
 import NIOCore
@@ -36,6 +37,7 @@ extension SessionReport {
         lastSwitchGapMs = made.switches.lastGap?.milliseconds.rounded(places: 1)
         createdAt = session.created.apiText
         error = made.failure
+        recording = session.request.record ? RecordingReport(session) : nil
         counters.agent = figures.map(AgentCounters.init)
         counters.relay = RelayCounters(session)
         rates = agent?.heartbeats.rates(of: session.id).map(RatesReport.init)
@@ -53,6 +55,7 @@ extension SessionReport {
         bitrate = request.bitrate
         `repeat` = request.repeat
         onDemand = request.onDemand
+        record = request.record
         join = request.join.rawValue
         keyframeInterval = request.keyframeInterval
         staticKeyframeInterval = request.staticKeyframeInterval
@@ -84,6 +87,25 @@ extension Session {
         if !source.isDemanded { return .asleep }
         if source.staleSince != nil { return .stale }
         return stream.feed == .none ? .waiting : .live
+    }
+}
+
+extension RecordingReport {
+    @MediaLoop
+    fileprivate init(_ session: Session) {
+        self.init()
+        recording = session.recording
+        guard let figures = session.recorder?.state else {
+            state = State.waiting.rawValue
+            return
+        }
+        state = figures.failure?.word ?? (figures.item == nil ? State.waiting : .recording).rawValue
+        item = figures.item.map { Int($0) }
+        startedAt = figures.start.map { Date(timeIntervalSince1970: Double($0) / 1e6).apiText }
+        seconds = (Double(figures.duration) / 1e6).rounded(places: 3)
+        (bytes, files, gaps) = (figures.bytes, figures.files, figures.gaps)
+        gapSeconds = (Double(figures.gapTime) / 1e6).rounded(places: 3)
+        problem = figures.failure?.description
     }
 }
 

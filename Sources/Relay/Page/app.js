@@ -1,7 +1,9 @@
-// The page. It asks the relay for its state, and shows either the list or one session.
+// The page. It asks the relay for its state, and shows the list, one session, the library, or one recording.
 
 import { isTyping, setText } from "./dom.js";
 import { askForKey } from "./forms.js";
+import { ItemView } from "./item-view.js";
+import { LibraryView } from "./library-view.js";
 import { Overview } from "./overview.js";
 import { SessionView } from "./session-view.js";
 import { relay } from "./site.js";
@@ -11,17 +13,30 @@ const place = document.getElementById("view");
 const notice = document.getElementById("notice");
 const caption = document.getElementById("relay");
 const shortcuts = document.getElementById("shortcuts");
+const places = document.querySelectorAll(".places a");
 const login = document.getElementById("login");
 
 let view;
 let known;
 let timer;
 
+/** Returns the view that the page's address names. */
+function named() {
+  const [, kind, id] = /^#\/(session|library)(?:\/(\d+))?$/.exec(location.hash) ?? [];
+  if (kind === "session" && id) return new SessionView(Number(id));
+  if (kind === "library") return id ? new ItemView(Number(id)) : new LibraryView();
+  return new Overview(refresh);
+}
+
 function show() {
-  const session = /^#\/session\/(\d+)$/.exec(location.hash)?.[1];
   view?.end();
-  view = session ? new SessionView(Number(session)) : new Overview(refresh);
+  view = named();
   place.replaceChildren(view.root);
+  const isLibrary = location.hash.startsWith("#/library");
+  for (const link of places) {
+    if (isLibrary === (link.hash === "#/library")) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
   if (known) view.update(known);
   refresh();
 }

@@ -1,7 +1,8 @@
-// The dialogs that start a broadcast and a session.
+// The dialogs that start a broadcast and a session, log in, and change labels.
 
 import { element, setText } from "./dom.js";
 import { availablePlayers } from "./heliograph.js";
+import { labelChanges, labelLines } from "./labels.js";
 import { relay } from "./site.js";
 
 function field(label, control, hint) {
@@ -114,4 +115,11 @@ export function askForSession(devices) {
     const { id } = await relay.startSession(body);
     location.hash = `#/session/${id}`;
   });
+}
+
+/** Asks for a recording's labels, and calls `done` with what has to be set. */
+export function askForLabels(labels, done) {
+  const lines = labelLines(labels);
+  const text = element("textarea", { name: "labels", rows: Math.max(lines.length + 1, 4), value: lines.map((line) => `${line}\n`).join(""), spellcheck: false });
+  ask("Labels", "Save", [field("A line for each", text, "NAME=VALUE, such as build=42")], ({ labels: text = "" }) => done(labelChanges(labels, text)));
 }

@@ -4,7 +4,7 @@ import { element, isTyping, KeyedList, setText } from "./dom.js";
 import { askForBroadcast, askForSession } from "./forms.js";
 import { relay } from "./site.js";
 import { Thumbnail } from "./thumbnail.js";
-import { broadcastState, feedBadge, sessionName, sessionText, sourceText } from "./words.js";
+import { broadcastState, feedBadge, recordingText, sessionName, sessionText, sourceText } from "./words.js";
 
 /** Runs a button's action. The button is disabled meanwhile, and errors are shown at `wrong`. */
 async function run(button, wrong, action) {
@@ -67,6 +67,7 @@ class SessionCard {
     const { id } = session;
     this.thumbnail = new Thumbnail(id, sessionName(session));
     this.badge = element("p", {}, element("span", { class: "badge" }));
+    this.recording = element("p", {}, element("span", { class: "badge recording" }));
     this.facts = element("p", { class: "quiet" });
     this.more = element("p", { class: "quiet" });
     this.error = element("p", { class: "wrong" });
@@ -86,6 +87,7 @@ class SessionCard {
         { class: "text" },
         element("h2", { text: sessionName(session) }),
         this.badge,
+        this.recording,
         this.facts,
         this.more,
         this.error,
@@ -108,6 +110,11 @@ class SessionCard {
       this.badge.title = badge[2];
       this.badge.firstChild.className = badge[1] ? "badge bad" : "badge";
     }
+    const [recording, isBad] = recordingText(session.recording);
+    this.recording.hidden = !recording;
+    setText(this.recording.firstChild, recording);
+    this.recording.firstChild.className = isBad ? "badge recording bad" : "badge recording";
+    this.recording.title = session.recording?.problem ?? "";
     setText(this.error, session.error ?? "");
   }
 

@@ -7,7 +7,7 @@ import { Player, playerNames } from "./heliograph.js";
 import { fileName, Recorder, save } from "./recorder.js";
 import { relay } from "./site.js";
 import { SoundBar } from "./sound-bar.js";
-import { bitrate, broadcastState, feedBadge, milliseconds, sessionName, sessionText } from "./words.js";
+import { bitrate, broadcastState, feedBadge, milliseconds, recordingText, sessionName, sessionText } from "./words.js";
 
 const rate = (value) => (Number.isFinite(value) ? value.toFixed(1) : "–");
 
@@ -27,8 +27,9 @@ export class SessionView {
     this.canvas = element("canvas", { class: "picture", width: 1280, height: 720, role: "img", "aria-label": "The session's picture" });
     this.message = element("p", { class: "message", role: "status", text: "Connecting" });
     this.badge = element("span", { class: "badge", hidden: true });
+    this.recording = element("span", { class: "badge recording", hidden: true });
     this.overlay = element("dl", { class: "overlay", hidden: true });
-    this.stage = element("div", { class: "stage" }, this.canvas, this.badge, this.overlay, this.message);
+    this.stage = element("div", { class: "stage" }, this.canvas, this.badge, this.recording, this.overlay, this.message);
     this.control = new ControlBar(this.stage);
     this.sound = new SoundBar();
     /** What full screen shows. */
@@ -37,11 +38,13 @@ export class SessionView {
       fullscreen: button("Full screen", "F", () => this.fullscreen()),
       snapshot: button("Save a picture", "S", () => this.snapshot()),
       record: button("Record", "R", () => this.record()),
+      library: button("Record in the library", "L", () => this.recordInLibrary()),
       keyframe: button("Keyframe", "K", () => this.player?.keyframe()),
       figures: button("Figures", "I", () => this.toggleOverlay()),
     };
     this.buttons.figures.setAttribute("aria-pressed", "false");
     this.buttons.record.setAttribute("aria-pressed", "false");
+    this.buttons.library.classList.add("changes");
     this.why = element("p", { class: "quiet why", role: "status", hidden: true });
     this.wrong = element("p", { class: "wrong", role: "alert" });
     this.closure = element("p", { class: "quiet", role: "status", hidden: true });
@@ -91,6 +94,7 @@ export class SessionView {
     if (this.wasUnreachable) this.player?.retry();
     this.wasUnreachable = false;
     this.showBadge(session);
+    this.showRecording(session);
     setText(this.wrong, session.error ?? "");
     if (this.addresses.childElementCount === 0) this.showAddresses(session, wantsKeys);
     if (!this.player) this.watch(session);
@@ -111,6 +115,17 @@ export class SessionView {
     setText(this.badge, text);
     this.badge.className = isBad ? "badge bad" : "badge";
     if (why) setText(this.why, [why, this.deviceText()].filter(Boolean).join(" "));
+  }
+
+  /** Shows that the session is recorded, how long and how large the file is, or why it is not written. */
+  showRecording({ record, recording }) {
+    const [text, isBad] = recordingText(recording);
+    this.recording.hidden = !text;
+    setText(this.recording, text);
+    this.recording.className = isBad ? "badge recording bad" : "badge recording";
+    this.recording.title = recording?.problem ?? "";
+    setText(this.buttons.library.firstChild, record ? "Stop recording in the library" : "Record in the library");
+    this.buttons.library.setAttribute("aria-pressed", String(record));
   }
 
   /** Returns the device's state if it has a problem; empty if it has none. */
@@ -242,6 +257,19 @@ export class SessionView {
 
   // The user's actions
 
+  async recordInLibrary() {
+    if (!this.session) return;
+    this.buttons.library.disabled = true;
+    try {
+      this.session = await relay.session(this.id).change({ record: !this.session.record });
+      this.showRecording(this.session);
+      setText(this.wrong, "");
+    } catch (error) {
+      setText(this.wrong, error.message);
+    }
+    this.buttons.library.disabled = false;
+  }
+
   toggleOverlay() {
     this.overlay.hidden = !this.overlay.hidden;
     this.buttons.figures.setAttribute("aria-pressed", String(!this.overlay.hidden));
@@ -297,8 +325,8 @@ export class SessionView {
   pressed(event) {
     // A key that is still held from controlling the screen is not for the page.
     if (isTyping(event) || event.repeat) return;
-    const { fullscreen, snapshot, record, keyframe, figures } = this.buttons;
-    const actions = { f: fullscreen, s: snapshot, r: record, k: keyframe, i: figures, m: this.sound.button };
+    const { fullscreen, snapshot, record, library, keyframe, figures } = this.buttons;
+    const actions = { f: fullscreen, s: snapshot, r: record, l: library, k: keyframe, i: figures, m: this.sound.button };
     const action = actions[event.key.toLowerCase()];
     if (action) {
       event.preventDefault();

@@ -61,3 +61,91 @@ export function milliseconds(value) {
   if (value == null || Number.isNaN(value)) return "–";
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }
+
+/** Returns a notice about a session's recording: text, and whether nothing is written; empty if it is not recorded. */
+export function recordingText(recording) {
+  if (!recording) return ["", false];
+  switch (recording.state) {
+    case "recording": return [`Recorded: ${duration(recording.seconds)}, ${size(recording.bytes)}`, false];
+    case "waiting": return ["Recorded from the next picture on", false];
+    case "disk_full": return ["Not recorded: the disk is full", true];
+    default: return ["Not recorded", true];
+  }
+}
+
+/** Returns a time such as 1:02:03. */
+export function duration(seconds) {
+  const whole = Math.floor(seconds);
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  if (parts[0] === 0) parts.shift();
+  return parts.map((part, place) => (place ? String(part).padStart(2, "0") : String(part))).join(":");
+}
+
+/** Returns a file's size, such as 4.5 MB. */
+export function size(bytes) {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
+/** Returns a time in a video, such as 1:02.50. */
+export function exactTime(seconds) {
+  const hundredths = Math.floor(seconds * 100 + 1e-6);
+  return `${duration(Math.floor(hundredths / 100))}.${String(hundredths % 100).padStart(2, "0")}`;
+}
+
+/** Returns a date and a time of day, as people here write them. */
+export function localTime(time) {
+  return new Date(time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** Returns a recording's name: that of its session, its label, or the session's number; and which file of several. */
+export function itemName({ name, labels, session, number }) {
+  const part = number > 0 ? `, part ${number + 1}` : "";
+  return `${name || labels.label || `Session ${session}`}${part}`;
+}
+
+const codecs = { avc1: "H.264", hvc1: "H.265", hev1: "H.265" };
+
+export function itemText({ device, start, seconds, bytes, width, height, fps, tracks }) {
+  const [codec] = tracks.map((track) => codecs[track.codec.split(".")[0]]).filter(Boolean);
+  const facts = [
+    `device ${device}`,
+    localTime(start),
+    duration(seconds),
+    size(bytes),
+    codec,
+    `${width} × ${height}`,
+    `${fps} fps`,
+    tracks.some((track) => track.kind === "audio") ? "with sound" : null,
+  ];
+  return facts.filter(Boolean).join(" · ");
+}
+
+/** Returns what tells the files of a recording apart. */
+export function partText({ number, start, seconds, bytes, width, height }) {
+  return `Part ${number + 1}: ${localTime(start)} · ${duration(seconds)} · ${size(bytes)} · ${width} × ${height}`;
+}
+
+/** Returns a recording's state in words, the classes of its badge, and an explanation. */
+export function itemState({ state }) {
+  switch (state) {
+    case "recording": return ["Recording", "recording", "It is being recorded."];
+    case "complete": return ["Complete", "none", ""];
+    case "interrupted": return ["Broke off", "", "It broke off, and the file could not be completed. What was written plays."];
+    case "missing": return ["Missing", "bad", "The file of this recording is gone."];
+    default: return [state, "", ""];
+  }
+}
+
+/** Returns how many gaps there are, and how long they last together; empty if there are none. */
+export function gapsText(gaps) {
+  if (gaps.length === 0) return "";
+  const seconds = gaps.reduce((sum, gap) => sum + gap.seconds, 0);
+  return `${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}, ${seconds.toFixed(1)} s`;
+}
+
+const gapReasons = { source_lost: "no pictures came from the device", queue_full: "the relay's disk was too slow" };
+
+export function gapText({ start, seconds, reason }) {
+  return `At ${exactTime(start)} for ${seconds.toFixed(1)} s: ${gapReasons[reason] ?? reason}`;
+}

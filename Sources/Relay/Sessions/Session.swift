@@ -22,6 +22,10 @@ package final class Session {
             screenWatches.maximum = device.maximumViewers
         }
     }
+    /// Records it; `nil` if nothing does.
+    private(set) var recorder: Recorder?
+    /// The id of its recording, which goes on with the next run of the relay; `nil` if it is not recorded.
+    var recording: String?
     /// The current settings.
     private(set) var request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
@@ -86,6 +90,7 @@ package final class Session {
         self.request = request
         epoch = kept?.epoch ?? now.uptimeNanoseconds
         created = kept?.created ?? Date()
+        recording = kept?.recording
         self.viewerLimits = viewerLimits
         self.logger = logger
         stream = SessionStream(codec: request.codec)
@@ -145,7 +150,8 @@ package final class Session {
             port: port,
             soundPort: soundPort,
             epoch: epoch,
-            created: created
+            created: created,
+            recording: recording
         )
     }
 
@@ -245,6 +251,25 @@ package final class Session {
         closureLog.log(.info, to: logger, "session \(id) closed a viewer: \(reason.rawValue)")
         touch()
         events.publish(.viewerLeft, state: reason.rawValue)
+    }
+
+    /// Whether it has not ended.
+    var isRunning: Bool { !ended }
+
+    /// Hands the stream to a recorder, which begins with the cached group or at the next keyframe.
+    func begin(_ recorder: Recorder) {
+        for unit in stream.join(now: .now()) { recorder.take(.unit(unit)) }
+        stream.attach(recorder)
+        self.recorder = recorder
+        lookForDemand()
+        source.follow()
+        source.refreshStarving()
+    }
+
+    /// Records no more.
+    func endRecording() {
+        if let recorder { stream.detach(recorder) }
+        (recorder, recording) = (nil, nil)
     }
 
     /// Starts or stops encoding, depending on whether a sink wants pictures.

@@ -14,6 +14,8 @@ package enum SessionError: Error, Sendable, Equatable {
     case notChangeable(field: String)
     /// No agent feeds the session.
     case noSource
+    /// The session cannot be recorded.
+    case noLibrary(reason: String)
     /// The relay accepts no new viewers and ends when the current ones have left.
     case lastViewers
     /// The relay is shutting down.

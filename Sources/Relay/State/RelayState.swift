@@ -18,6 +18,8 @@ package struct RelayState: Sendable, Equatable, Codable {
         /// The monotonic instant of PTS 0, ns; only valid on the state's boot.
         package var epoch: UInt64
         package var created: Date
+        /// The id of its recording; `nil` if it is not recorded.
+        package var recording: String?
 
         package init(
             id: SessionID,
@@ -27,7 +29,8 @@ package struct RelayState: Sendable, Equatable, Codable {
             port: Int,
             soundPort: Int? = nil,
             epoch: UInt64,
-            created: Date
+            created: Date,
+            recording: String? = nil
         ) {
             self.id = id
             self.device = device
@@ -37,6 +40,7 @@ package struct RelayState: Sendable, Equatable, Codable {
             self.soundPort = soundPort
             self.epoch = epoch
             self.created = created
+            self.recording = recording
         }
 
         /// Returns whether the session can be continued. The file may hold anything.
@@ -46,6 +50,7 @@ package struct RelayState: Sendable, Equatable, Codable {
             request.isInRange && name?.isName != false && (1...65535).contains(port)
                 && (1...65535).contains(soundPort ?? port) && epoch <= now
                 && (0...253_402_300_799).contains(created.timeIntervalSince1970)
+                && recording.map { UUID(uuidString: $0) != nil } ?? true
         }
     }
 

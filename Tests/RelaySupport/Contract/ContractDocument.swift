@@ -133,6 +133,7 @@ package struct ContractDocument {
             name: "ApplicationID",
             field: Field("application", .sessionName, "The id of a launched application.", isRequired: true)
         ),
+        (name: "ItemID", field: Field("item", .string(1...20), "The id of an item.", isRequired: true)),
     ]
 
     private mutating func parameters(of route: Route) -> [JSONValue] {
@@ -304,6 +305,7 @@ package struct ContractDocument {
         case .viewers: "Viewers watch a session or take its picture."
         case .waits: "Callers wait for what a screen shows."
         case .actions: "Callers act on a screen: pointer, touch, keys."
+        case .library: "Recordings of sessions."
         case .applications: "Applications that are launched on a device's desktop."
         case .access: "Whose key it is, and the web page's login."
         case .monitoring: "For monitors and service managers."

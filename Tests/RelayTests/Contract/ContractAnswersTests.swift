@@ -98,6 +98,26 @@ struct ContractAnswersTests {
             note(method.rawValue, path)
         }
 
+        /// Records a session, and makes all calls about the recording.
+        func useLibrary(session: SessionID) async throws {
+            try await self(.POST, "/v1/sessions/\(session)/record/start")
+            let item = try await eventually("a recorded picture") {
+                let items = try await self(.GET, "/v1/library")["items"]
+                guard case .array(let items) = items, let item = items.first, item["bytes"] != 0 else {
+                    return nil as String?
+                }
+                return item["id"]?.text
+            }
+            try await self(.POST, "/v1/sessions/\(session)/record/stop")
+            try await self(.GET, "/v1/library/changes")
+            try await self(.GET, "/v1/library/\(item)")
+            try await self(.PATCH, "/v1/library/\(item)", ["pinned": true, "labels": ["build=42"]])
+            try await self(.GET, "/v1/library/\(item)/file")
+            try await self(.GET, "/v1/library/\(item)/clip")
+            try await self(.DELETE, "/v1/library/\(item)")
+            try await self(.POST, "/v1/library/\(item)/restore")
+        }
+
         /// A change without any effect.
         func readAll(session: SessionID) async throws {
             for path in ["/auth", "/livez", "/metrics", "/screencapture/broadcasts", "/", "/openapi.json"] {
@@ -114,8 +134,13 @@ struct ContractAnswersTests {
     private static func serve(_ link: LinkClient, session: SessionID) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask {
+                // One that can be recorded.
+                let keyframe = try SourceStream(SourceSettings(name: "x264", keyframes: [0], pictures: 1)).accessUnits[
+                    0
+                ]
                 for number in 1... {
-                    var unit = SampleStream.accessUnit(number, key: false)
+                    var unit = SampleStream.accessUnit(number, key: number % 10 == 0)
+                    if unit.isKey { unit.bytes = keyframe }
                     unit.captured = NIODeadline.now().uptimeNanoseconds
                     try await link.send([unit], session: session)
                     try await link.send(.heartbeat(Heartbeat(session: session, clock: UInt64(number) * 100_000_000)))
@@ -173,6 +198,7 @@ struct ContractAnswersTests {
             $0.devices[0].hasMicrophone = true
             $0.keysFile = keys.file.path
             $0.stateDirectory = scratch.file("state").path
+            $0.library = scratch.file("library").path
             $0.tls = .selfSigned
         } _: { relay in
             let call = Caller(relay, key: key, usesAliases: usesAliases)
@@ -215,6 +241,7 @@ struct ContractAnswersTests {
                 #expect(broadcast[member] != .null, "\(member)")
             }
             try await call.readAll(session: id)
+            try await call.useLibrary(session: id)
             try await call(.GET, "/readyz")
             try await call(.POST, "/screencapture/broadcast/start")
             try await call(.PATCH, "/screencapture/\(id)", ["bitrate": 1_000_000, "width": nil])

@@ -121,6 +121,7 @@ struct ContractArgumentsTests {
             .replacing("{device}", with: "default")
             .replacing("{name}", with: "door")
             .replacing("{application}", with: "none")
+            .replacing("{item}", with: "1")
     }
 
     @Test("in bodies are those that the calls take, with their ranges")
@@ -130,7 +131,7 @@ struct ContractArgumentsTests {
             let bodies = Self.contract.operations.filter {
                 $0.value["requestBody"]?["content"]?["application/json"] != nil
             }
-            #expect(bodies.count == 27)
+            #expect(bodies.count == 33)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in

@@ -39,6 +39,8 @@ struct ContractDocumentTests {
         SoundLevelQuery(), SoundLevelReport(),
         ClipboardQuery(), ClipboardTake(), ClipboardSetReport(),
         LaunchRequest(), FocusRequest(), TerminateQuery(), ApplicationReport(), ApplicationList(),
+        RecordingReport(), LibraryItem(), LibraryItem.Track(), LibraryItem.Gap(), LibraryPage(), LibraryChanges(),
+        LibraryQuery(), LibraryChange(), ClipQuery(), LibraryChangesQuery(),
     ]
 
     /// Returns the fields of an object, or of all its variants.

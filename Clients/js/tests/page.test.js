@@ -1,0 +1,73 @@
+// The web page's modules that need no browser.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+/** Imports a module of the page. Older versions of Node take its files for CommonJS. */
+async function page(name) {
+  const text = await readFile(new URL(`../../../Sources/Relay/Page/${name}`, import.meta.url), "utf8");
+  return import(`data:text/javascript,${encodeURIComponent(text)}`);
+}
+
+const { duration, exactTime, gapsText, gapText, itemName, itemState, itemText, localTime, partText, size } = await page("words.js");
+const { labelChanges, labelLines } = await page("labels.js");
+
+const item = {
+  device: "left",
+  session: 7,
+  name: null,
+  labels: {},
+  number: 0,
+  start: "2026-03-01T12:00:05.056Z",
+  seconds: 8.64,
+  bytes: 3176795,
+  width: 1280,
+  height: 720,
+  fps: 30,
+  tracks: [{ kind: "video", codec: "avc1.42C029" }],
+};
+
+test("lengths and sizes are short", () => {
+  assert.deepEqual([0, 9.99, 75, 3600, 36061].map(duration), ["0:00", "0:09", "1:15", "1:00:00", "10:01:01"]);
+  assert.deepEqual([0, 1, 999_000, 1e6, 4_540_000, 2.5e9].map(size), ["0 kB", "1 kB", "999 kB", "1.0 MB", "4.5 MB", "2.50 GB"]);
+});
+
+test("times in a video have hundredths", () => {
+  assert.deepEqual([0, 0.29, 59.999, 62.5, 3600.07].map(exactTime), ["0:00.00", "0:00.29", "0:59.99", "1:02.50", "1:00:00.07"]);
+});
+
+test("a recording is named by its session, its label, or the session's number", () => {
+  assert.equal(itemName({ ...item, name: "door", labels: { label: "Door" } }), "door");
+  assert.equal(itemName({ ...item, labels: { label: "Door" } }), "Door");
+  assert.equal(itemName({ ...item, number: 2 }), "Session 7, part 3");
+});
+
+test("a recording's facts are told", () => {
+  const when = localTime(item.start);
+  assert.equal(itemText(item), `device left · ${when} · 0:08 · 3.2 MB · H.264 · 1280 × 720 · 30 fps`);
+  const tracks = [{ kind: "audio", codec: "Opus" }, { kind: "video", codec: "hvc1.1.6.L93.90" }];
+  assert.match(itemText({ ...item, tracks }), /H\.265.*with sound$/);
+  assert.equal(partText({ ...item, number: 1 }), `Part 2: ${when} · 0:08 · 3.2 MB · 1280 × 720`);
+  // A recording that has just begun.
+  assert.match(itemText({ ...item, tracks: [] }), /MB · 1280/);
+  assert.deepEqual(itemState({ state: "recording" }).slice(0, 2), ["Recording", "recording"]);
+  assert.equal(itemState({ state: "new" })[0], "new");
+});
+
+test("gaps are counted and explained", () => {
+  const gaps = [{ start: 2.5, seconds: 0.8, reason: "source_lost" }, { start: 70, seconds: 1.25, reason: "queue_full" }];
+  assert.equal(gapsText([]), "");
+  assert.equal(gapsText(gaps.slice(0, 1)), "1 gap, 0.8 s");
+  assert.equal(gapsText(gaps), "2 gaps, 2.0 s");
+  assert.equal(gapText(gaps[0]), "At 0:02.50 for 0.8 s: no pictures came from the device");
+  assert.equal(gapText({ ...gaps[1], reason: "other" }), "At 1:10.00 for 1.3 s: other");
+});
+
+test("edited labels become what has to be set", () => {
+  const labels = { build: "42", "a b": "c=d" };
+  assert.deepEqual(labelLines(labels), ["a b=c=d", "build=42"]);
+  assert.deepEqual(labelChanges(labels, labelLines(labels).join("\n")), []);
+  assert.deepEqual(labelChanges(labels, " build=43 \n\nnew=x\n"), ["a b=", "build=43", "new=x"]);
+  assert.deepEqual(labelChanges(labels, ""), ["build=", "a b="]);
+});

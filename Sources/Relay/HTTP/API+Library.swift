@@ -1,0 +1,307 @@
+import FoundationEssentials
+import HTTPTypes
+import HeliographAPI
+import Hummingbird
+import Library
+import NIOPosix
+import Packaging
+import SystemPackage
+
+extension API {
+    func addLibraryRoutes(to routes: inout RouteTable) {
+        routes.add(Routes.startRecording) { _, _, context in try await record(true, context) }
+        routes.add(Routes.stopRecording) { _, _, context in try await record(false, context) }
+        routes.add(Routes.listLibrary) { query, _, _ in try await listLibrary(query) }
+        routes.add(Routes.listLibraryChanges) { query, _, _ in
+            LibraryChanges(try await inLibrary { try $0.changes(since: query.since) })
+        }
+        routes.add(Routes.getLibraryItem) { _, _, context in LibraryItem(try await item(context)) }
+        routes.add(Routes.changeLibraryItem) { change, _, context in try await changeItem(change, context) }
+        routes.add(Routes.deleteLibraryItem) { _, _, context in
+            let item = try await item(context)
+            try await inLibrary { try $0.delete(item.id) }
+            return LibraryItem(item)
+        }
+        routes.add(Routes.restoreLibraryItem) { _, _, context in
+            let id = try Self.itemID(context)
+            try await inLibrary { try $0.undelete(id) }
+            return LibraryItem(try await item(context))
+        }
+        routes.respond(to: Routes.getLibraryFile) { _, request, context in try await file(request, context) }
+        routes.respond(to: Routes.getLibraryClip) { query, request, context in
+            try await clip(query, request, context)
+        }
+    }
+
+    // MARK: Recording
+
+    @MediaLoop
+    private func record(_ records: Bool, _ context: RelayRequestContext) async throws(Problem) -> SessionReport {
+        let session = try session(context)
+        var request = session.request
+        request.record = records
+        do {
+            try await switchboard.changeSession(session, to: request)
+        } catch {
+            throw Problem(error)
+        }
+        return SessionReport(session, of: switchboard.broadcast(of: session.device.name))
+    }
+
+    // MARK: Items
+
+    /// Calls the library on a thread that may wait for the disk.
+    private func inLibrary<Result: Sendable>(
+        _ body: @escaping @Sendable (Library) throws -> Result
+    ) async throws -> Result {
+        let library: Library
+        do {
+            library = try await switchboard.recordings.library().get()
+        } catch {
+            throw Problem(.libraryUnavailable, "\(error)")
+        }
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { try body(library) }
+        } catch let error as LibraryError {
+            throw Problem(error)
+        }
+    }
+
+    private static func itemID(_ context: RelayRequestContext) throws -> Int64 {
+        let text = context.parameters.get("item") ?? ""
+        context.audit.note("item", text)
+        guard let id = Int64(text) else {
+            throw Problem(.unknownItem, "there is no item \(text): list the library to see which there are")
+        }
+        return id
+    }
+
+    private func item(_ context: RelayRequestContext) async throws -> Item {
+        let id = try Self.itemID(context)
+        guard let item = try await inLibrary({ try $0.item(id) }) else { throw Problem(LibraryError.unknownItem(id)) }
+        context.audit.note("device", item.facts.device)
+        return item
+    }
+
+    private func listLibrary(_ asked: LibraryQuery) async throws -> LibraryPage {
+        var query = ItemQuery()
+        query.devices = asked.device.map { [$0] }
+        query.session = asked.session.map { UInt32(clamping: $0) }
+        query.recording = asked.recording
+        if let label = asked.label {
+            let (name, value) = try Self.label(label)
+            query.labels = [name: value]
+        }
+        query.states = try asked.state.map { word in
+            guard let state = ItemState(name: word) else {
+                throw Problem(
+                    .unknownValue,
+                    "state is \"\(word)\"; allowed: recording, complete, interrupted, missing",
+                    field: "state"
+                )
+            }
+            return [state]
+        }
+        query.since = try Self.time(asked.since, "since")
+        query.until = try Self.time(asked.until, "until")
+        query.isPinned = asked.pinned
+        query.text = asked.text
+        query.order = asked.order == .newest ? .newestFirst : .oldestFirst
+        query.cursor = asked.cursor
+        query.limit = asked.limit
+        let page = try await inLibrary { [query] in try $0.items(query) }
+        var report = LibraryPage()
+        report.items = page.items.map { LibraryItem($0) }
+        report.next = page.next
+        return report
+    }
+
+    private static func label(_ text: String) throws(Problem) -> (name: String, value: String) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw Problem(.unknownValue, "label is \"\(text)\"; write it as NAME=VALUE", field: "label")
+        }
+        return (String(parts[0]), String(parts[1]))
+    }
+
+    /// Returns a time in µs since 1970.
+    private static func time(_ text: String?, _ field: String) throws(Problem) -> Int64? {
+        guard let text else { return nil }
+        let date =
+            (try? Date(text, strategy: .iso8601))
+            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        guard let date, (0...253_402_300_799).contains(date.timeIntervalSince1970) else {
+            throw Problem(
+                .unknownValue,
+                "\(field) is \"\(text)\"; write it like 2026-01-31T12:00:00Z",
+                field: field
+            )
+        }
+        return Int64(date.timeIntervalSince1970 * 1e6)
+    }
+
+    private func changeItem(_ change: LibraryChange, _ context: RelayRequestContext) async throws -> LibraryItem {
+        let id = try await item(context).id
+        var labels: [String: String?] = [:]
+        for text in change.labels ?? [] {
+            let (name, value) = try Self.label(text)
+            labels[name] = .some(value.isEmpty ? nil : value)
+        }
+        try await inLibrary { [labels] library in
+            if let isPinned = change.pinned { try library.pin(id, isPinned) }
+            if !labels.isEmpty { try library.label(id, labels) }
+        }
+        return LibraryItem(try await item(context))
+    }
+
+    // MARK: Files
+
+    private func file(_ request: Request, _ context: RelayRequestContext) async throws -> Response {
+        let item = try await item(context)
+        let file = try await inLibrary { try Self.open(item, in: $0) }
+        let length = file.length
+        let tag = "\"\(item.id)-\(length)\""
+        return Self.response(
+            FileBody([.file(file, FilePiece(offset: 0, length: length))]),
+            tag: tag,
+            name: item.fileName,
+            to: request
+        )
+    }
+
+    private static func open(_ item: Item, in library: Library) throws(Problem) -> RecordingFile {
+        do {
+            return try RecordingFile(reading: FilePath(library.folder + "/" + item.path))
+        } catch {
+            throw Problem(.unknownItem, "the file of item \(item.id) cannot be read: \(error)")
+        }
+    }
+
+    private func clip(_ query: ClipQuery, _ request: Request, _ context: RelayRequestContext) async throws -> Response {
+        let item = try await item(context)
+        let start = Int64(query.start * 1e6)
+        let end = query.end.map { Int64($0 * 1e6) } ?? item.facts.duration
+        guard start < end else {
+            throw Problem(.outOfRange, "end is not after start: the item lasts \(item.seconds) s", field: "end")
+        }
+        let body = try await inLibrary { library in
+            let items = try library.recording(item.facts.recording)
+            let origin = item.facts
+            var (sources, files) = ([MovieClip.Source](), [RecordingFile]())
+            for other in items where other.state != .missing {
+                let distance = other.facts.distance(from: origin)
+                guard distance < end, distance + other.facts.duration > start, distance >= 0 || other.id == item.id
+                else { continue }
+                let file = try Self.open(other, in: library)
+                guard let scan = try? RecordingScan(size: file.length, read: { file.read(at: $0, count: $1) }) else {
+                    continue
+                }
+                sources.append(MovieClip.Source(index: scan.index, start: UInt64(distance)))
+                files.append(file)
+            }
+            let clip: MovieClip
+            do {
+                clip = try MovieClip(sources, UInt64(start)..<UInt64(end))
+            } catch MovieClip.Failure.empty {
+                throw Problem(.outOfRange, "nothing was recorded in that time: the item lasts \(item.seconds) s")
+            } catch MovieClip.Failure.changesFormat {
+                throw Problem(.outOfRange, "the size or encoding changes in that time: clip each file of the recording")
+            }
+            return FileBody([.bytes(clip.head)] + clip.pieces.map { .file(files[$0.source], $0.piece) })
+        }
+        return Self.response(
+            body,
+            tag: "\"\(item.id)-\(start)-\(end)-\(body.length)\"",
+            name: item.fileName,
+            to: request
+        )
+    }
+
+    private static func response(_ body: FileBody, tag: String, name: String, to request: Request) -> Response {
+        var headers: HTTPFields = [
+            .contentType: "video/mp4", .eTag: tag, .acceptRanges: "bytes", .cacheControl: "private, no-cache",
+            .contentDisposition: "inline; filename=\"\(name)\"",
+        ]
+        if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+        let isCurrent = request.headers[.ifRange].map { $0 == tag } ?? true
+        switch FileBody.Range(isCurrent ? request.headers[.range] : nil, of: body.length) {
+        case .whole: return Response(status: .ok, headers: headers, body: body.response)
+        case .part(let first, let last):
+            headers[.contentRange] = "bytes \(first)-\(last)/\(body.length)"
+            let part = body.part(from: first, count: last - first + 1)
+            return Response(status: .partialContent, headers: headers, body: part.response)
+        case .unsatisfiable:
+            let problem = Problem(.badRange, "the body has \(body.length) bytes")
+            var answer = Answer.problem(problem)
+            answer.headers[.contentRange] = "bytes */\(body.length)"
+            return answer
+        }
+    }
+}
+
+extension Item {
+    fileprivate var fileName: String { path.split(separator: "/").suffix(1).joined() }
+
+    fileprivate var seconds: Double { (Double(facts.duration) / 1e6).rounded(places: 3) }
+}
+
+extension ItemFacts {
+    /// Returns how much later it began than another item, in µs: by the monotonic clock if both are of one boot.
+    fileprivate func distance(from other: ItemFacts) -> Int64 {
+        boot == other.boot && !boot.isEmpty ? (anchor - other.anchor) / 1000 : start - other.start
+    }
+}
+
+extension Problem {
+    init(_ error: LibraryError) {
+        switch error {
+        case .unknownItem: self.init(.unknownItem, "\(error)")
+        case .isRecording, .notRecording: self.init(.itemInUse, "\(error)")
+        case .invalid, .badPath, .pathTaken, .badCursor, .badLimit: self.init(.unknownValue, "\(error)")
+        case .inUse, .folder, .newer, .damaged, .storage: self.init(.libraryUnavailable, "\(error)")
+        }
+    }
+}
+
+extension LibraryItem {
+    fileprivate init(_ item: Item) {
+        self.init()
+        let facts = item.facts
+        func seconds(_ time: Int64) -> Double { (Double(time) / 1e6).rounded(places: 6) }
+        id = Int(item.id)
+        recording = facts.recording
+        number = Int(facts.number)
+        device = facts.device
+        session = facts.session
+        name = facts.sessionName
+        labels = facts.labels
+        state = item.state.name
+        start = Date(timeIntervalSince1970: Double(facts.start) / 1e6).apiText
+        self.seconds = seconds(facts.duration)
+        bytes = UInt64(clamping: facts.bytes)
+        (width, height, fps) = (Int(facts.width), Int(facts.height), facts.fps)
+        tracks = facts.tracks.map { found in
+            var track = Track()
+            (track.kind, track.codec) = (found.kind, found.codec)
+            return track
+        }
+        gaps = facts.gaps.map { found in
+            var gap = Gap()
+            (gap.start, gap.seconds, gap.reason) = (seconds(found.start), seconds(found.length), found.reason)
+            return gap
+        }
+        keyframes = Int(facts.keyframes)
+        pinned = item.isPinned
+        thumbnail = item.hasThumbnail
+    }
+}
+
+extension LibraryChanges {
+    fileprivate init(_ changes: ItemChanges) {
+        self.init()
+        changed = changes.changes.filter { !$0.isRemoved }.map { Int($0.id) }
+        removed = changes.changes.filter(\.isRemoved).map { Int($0.id) }
+        mark = changes.mark
+        listAgain = changes.isTooOld
+    }
+}

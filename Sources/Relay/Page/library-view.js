@@ -1,0 +1,236 @@
+// The library: all recordings, the newest first.
+
+import { element, isTyping, KeyedList, setText } from "./dom.js";
+import { labelLines } from "./labels.js";
+import { relay } from "./site.js";
+import { duration, gapsText, itemName, itemState, localTime, size } from "./words.js";
+
+/** How many items are fetched at first, and by each "Show more". */
+const PAGE = 50;
+/** Up to how many changed items are fetched one by one, instead of the list. */
+const FEW = 4;
+/** How long a person pauses before the search begins, ms. */
+const PAUSE = 300;
+
+/** What was searched last, so that it is still there on the way back from a recording. */
+const searched = { text: "", device: "" };
+
+class Row {
+  constructor({ id }) {
+    this.name = element("a", { href: `#/library/${id}` });
+    this.pinned = element("span", { class: "badge plain", text: "Pinned", title: "It is never deleted to make room." });
+    this.labels = element("span", { class: "labels" });
+    this.device = element("td");
+    this.time = element("time");
+    this.length = element("td", { class: "number" });
+    this.size = element("td", { class: "number" });
+    this.picture = element("td");
+    this.badge = element("span", { class: "badge" });
+    this.gaps = element("span", { class: "badge" });
+    this.state = element("td", {}, this.badge, this.gaps);
+    this.root = element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, this.name, this.pinned, this.labels),
+      this.device,
+      element("td", {}, this.time),
+      this.length,
+      this.size,
+      this.picture,
+      this.state,
+    );
+  }
+
+  update(item) {
+    setText(this.name, itemName(item));
+    this.pinned.hidden = !item.pinned;
+    const lines = labelLines(item.labels);
+    this.labels.hidden = lines.length === 0;
+    if (lines.join("\n") !== this.lines) this.labels.replaceChildren(...lines.map((text) => element("span", { class: "label", text })));
+    this.lines = lines.join("\n");
+    setText(this.device, item.device);
+    setText(this.time, localTime(item.start));
+    this.time.dateTime = item.start;
+    setText(this.length, duration(item.seconds));
+    setText(this.size, size(item.bytes));
+    setText(this.picture, `${item.width} × ${item.height}`);
+    const [words, kind, why] = itemState(item);
+    setText(this.badge, words);
+    this.badge.className = `badge ${kind}`;
+    this.badge.title = why;
+    const gaps = gapsText(item.gaps);
+    this.gaps.hidden = !gaps;
+    setText(this.gaps, gaps);
+  }
+}
+
+export class LibraryView {
+  constructor() {
+    this.items = [];
+    this.text = element("input", {
+      type: "search",
+      value: searched.text,
+      maxLength: 200,
+      placeholder: "Device, session or label",
+      "aria-label": "Search",
+      "aria-keyshortcuts": "/",
+      on: { input: () => this.typed() },
+    });
+    this.device = element("select", { "aria-label": "Device", on: { change: () => this.search() } });
+    this.filters = element("div", { class: "filters" }, this.text, this.device);
+    this.problem = element("p", { class: "empty", role: "status", hidden: true });
+    this.rows = element("tbody");
+    const heads = ["Recording", "Device", "Began", "Length", "Size", "Picture", "State"];
+    this.table = element(
+      "table",
+      { class: "recordings", hidden: true },
+      element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col", text })))),
+      this.rows,
+    );
+    this.more = element("button", { type: "button", text: "Show more", hidden: true, on: { click: () => this.showMore() } });
+    this.wrong = element("p", { class: "wrong", role: "alert" });
+    this.root = element(
+      "div",
+      { class: "library" },
+      element("div", { class: "heading" }, element("h1", { text: "Library" }), this.filters),
+      this.problem,
+      this.table,
+      this.wrong,
+      element("div", { class: "actions" }, this.more),
+    );
+    this.list = new KeyedList(this.rows, (item) => item.id, (item) => new Row(item));
+    this.offerDevices([]);
+    this.keys = (event) => this.pressed(event);
+    document.addEventListener("keydown", this.keys);
+  }
+
+  update(known) {
+    this.known = known;
+    this.offerDevices(known.broadcasts.map((broadcast) => broadcast.device));
+    this.look();
+  }
+
+  /** Offers the relay's devices, and those that recordings have. */
+  offerDevices(present) {
+    const names = [...new Set([...present, ...this.items.map((item) => item.device), searched.device])].filter(Boolean).sort();
+    if (names.join("\n") === this.offered) return;
+    this.offered = names.join("\n");
+    const option = (value, text) => element("option", { value, text, selected: value === searched.device });
+    this.device.replaceChildren(option("", "All devices"), ...names.map((name) => option(name, name)));
+    this.device.hidden = names.length < 2;
+  }
+
+  // What is shown
+
+  /** Shows what has changed in the library since the last time. */
+  async look() {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    try {
+      const { changed, removed, mark, listAgain } = await relay.library.changes(this.mark);
+      const isFirst = this.mark === undefined || this.isBroken || listAgain;
+      this.mark = mark;
+      if (this.hasEnded || (!isFirst && changed.length === 0 && removed.length === 0)) return;
+      const shown = new Set(this.items.map(({ id }) => id));
+      const areFew = changed.length <= FEW && changed.every((id) => shown.has(id));
+      if (!isFirst && removed.length === 0 && areFew) await this.renew(changed);
+      else await this.fetch(Math.max(this.items.length, PAGE));
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.isLooking = false;
+    }
+  }
+
+  /** Shows what some of the items are now, such as recordings that go on. */
+  async renew(ids) {
+    const items = await Promise.all(ids.map((id) => relay.library.item(id).get()));
+    const renewed = new Map(items.map((item) => [item.id, item]));
+    this.show(this.items.map((item) => renewed.get(item.id) ?? item), this.next);
+  }
+
+  /** Shows `count` items: those of `items`, and what follows them. */
+  async fetch(count, items = [], cursor = undefined) {
+    this.asked?.abort();
+    this.asked = new AbortController();
+    const { signal } = this.asked;
+    try {
+      do {
+        const limit = Math.min(count - items.length, 1000);
+        const page = await relay.library.list({ ...searched, limit, cursor, signal });
+        items = [...items, ...page.items];
+        cursor = page.next;
+      } while (cursor && items.length < count);
+      this.show(items, cursor);
+    } catch (error) {
+      if (!signal.aborted) this.fail(error);
+    }
+  }
+
+  show(items, next) {
+    Object.assign(this, { items, next, isBroken: false });
+    this.list.update(items);
+    this.offerDevices(this.known?.broadcasts.map((broadcast) => broadcast.device) ?? []);
+    this.filters.hidden = false;
+    this.table.hidden = items.length === 0;
+    this.more.hidden = !next;
+    this.problem.hidden = items.length > 0;
+    if (items.length === 0) setText(this.problem, this.emptyText());
+    setText(this.wrong, "");
+  }
+
+  emptyText() {
+    if (searched.text || searched.device) return "No recording matches the search.";
+    if (!this.known?.mayChange) return "No recording yet. An operator can record any session.";
+    return "No recording yet. To record, open a session and press L (Record in the library). Programs start a session with \"record\": true.";
+  }
+
+  fail(error) {
+    this.isBroken = true;
+    // The page says these itself. What was just deleted is left out by the next list.
+    if (["unreachable", "unknown_item"].includes(error.code) || error.status === 401) return;
+    const isUnavailable = error.code === "library_unavailable";
+    setText(this.wrong, isUnavailable ? "" : error.message);
+    if (!isUnavailable) return;
+    setText(this.problem, error.message);
+    this.problem.hidden = false;
+    this.table.hidden = this.more.hidden = this.filters.hidden = true;
+  }
+
+  // The user's actions
+
+  typed() {
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => this.search(), PAUSE);
+  }
+
+  search() {
+    Object.assign(searched, { text: this.text.value.trim(), device: this.device.value });
+    return this.fetch(PAGE);
+  }
+
+  async showMore() {
+    const [first, count] = [this.items.length, this.items.length + PAGE];
+    this.more.disabled = true;
+    await this.fetch(count, this.items, this.next);
+    this.more.disabled = false;
+    this.rows.children[first]?.querySelector("a").focus();
+  }
+
+  pressed(event) {
+    if (isTyping(event)) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      this.text.focus();
+    } else if (event.key === "Escape") {
+      location.hash = "#/";
+    }
+  }
+
+  end() {
+    this.hasEnded = true;
+    this.asked?.abort();
+    clearTimeout(this.pause);
+    document.removeEventListener("keydown", this.keys);
+  }
+}

@@ -1,0 +1,80 @@
+import Library
+import Synchronization
+
+/// How a recording is getting on. Its writer changes it, the media loop reads it.
+final class RecordingFigures: Sendable {
+    struct State: Sendable {
+        /// The current file: its id in the library, when it began (UTC, µs since 1970), its duration in µs and its
+        /// size.
+        var item: Int64?
+        var start: Int64?
+        var (duration, bytes): (Int64, UInt64) = (0, 0)
+        /// The numbers of the recording's files, gaps and failures, and the length of all gaps in µs.
+        var (files, gaps, gapTime, failures): (UInt64, UInt64, Int64, UInt64) = (0, 0, 0, 0)
+        /// Why nothing is being written; `nil` if something is, or if the first keyframe has not come.
+        var failure: RecordingFailure?
+        /// Whether the writer waits for a keyframe.
+        var needsKeyframe = true
+    }
+
+    /// What the media loop tells others about.
+    enum Change: Sendable {
+        case began(ItemFacts, id: Int64?)
+        case failed(RecordingFailure)
+        /// The facts are `nil` if nothing was recorded.
+        case ended(ItemFacts?, id: Int64?)
+        case gap
+    }
+
+    private let state = Mutex(State())
+    private let changed: @Sendable (Change) -> Void
+
+    /// - Parameter changed: Called on the writer's thread.
+    init(changed: @escaping @Sendable (Change) -> Void) { self.changed = changed }
+
+    var current: State { state.withLock { $0 } }
+
+    var needsKeyframe: Bool {
+        get { state.withLock { $0.needsKeyframe } }
+        set { state.withLock { $0.needsKeyframe = newValue } }
+    }
+
+    func began(_ facts: ItemFacts, id: Int64?) {
+        state.withLock { state in
+            (state.item, state.start, state.duration, state.bytes) = (id, facts.start, 0, 0)
+            (state.failure, state.needsKeyframe) = (nil, false)
+            state.files += 1
+        }
+        changed(.began(facts, id: id))
+    }
+
+    func grew(duration: Int64, bytes: UInt64) {
+        state.withLock { ($0.duration, $0.bytes) = (duration, bytes) }
+    }
+
+    /// - Parameter duration: In µs.
+    func gapEnded(lasting duration: Int64) {
+        state.withLock { state in
+            state.gaps += 1
+            state.gapTime += duration
+        }
+        changed(.gap)
+    }
+
+    func failed(_ error: RecordingFailure) {
+        let isNew = state.withLock { state in
+            defer { state.failure = error }
+            state.failures += 1
+            return state.failure != error
+        }
+        if isNew { changed(.failed(error)) }
+    }
+
+    func ended(_ facts: ItemFacts?) {
+        let id = state.withLock { state in
+            defer { (state.item, state.start, state.needsKeyframe) = (nil, nil, false) }
+            return state.item
+        }
+        changed(.ended(facts, id: id))
+    }
+}

@@ -1,0 +1,48 @@
+import Library
+import Packaging
+import SystemPackage
+
+/// Completes the files of recordings that broke off, and reads what files say of themselves.
+enum RecordingRepair {
+    enum Failure: Error, CustomStringConvertible {
+        case unreadable(Errno)
+        case scan(RecordingScan.Failure)
+        /// It has no note of a recorder.
+        case foreign
+
+        var description: String {
+            switch self {
+            case .unreadable(let error): "It cannot be read: \(error)."
+            case .scan(.notARecording), .foreign: "Heliograph did not record it."
+            case .scan(.empty): "It has no whole second."
+            case .scan(.unreadable): "The disk reports an error."
+            }
+        }
+    }
+
+    /// Returns the facts of the file at an absolute path, after completing it if it broke off.
+    static func inspect(_ path: String) throws(Failure) -> ItemFacts {
+        let file: RecordingFile
+        do {
+            file = try RecordingFile(opening: FilePath(path))
+        } catch {
+            throw .unreadable(error)
+        }
+        let scan: RecordingScan
+        do {
+            scan = try RecordingScan(size: file.length) { file.read(at: $0, count: $1) }
+        } catch {
+            throw .scan(error)
+        }
+        guard var facts = RecordingNote.facts(scan.index, bytes: file.length, isComplete: scan.isComplete) else {
+            throw .foreign
+        }
+        guard !scan.isComplete else { return facts }
+        // If the disk has no room for the index, the file stays as it is, and plays.
+        if (try? file.complete(scan.index.ending(at: scan.size), after: scan.size)) != nil {
+            facts.isComplete = true
+            facts.bytes = Int64(clamping: file.length)
+        }
+        return facts
+    }
+}

@@ -1,0 +1,302 @@
+import FoundationEssentials
+import Library
+import Media
+import NIOCore
+import Packaging
+import SystemPackage
+
+/// Writes a session's stream to files. One thread owns it, and waits while the disk does.
+///
+/// A file begins with a keyframe. Another one begins when parameter sets, tracks or the orientation change, and at a
+/// keyframe after ``Limits``. No picture is lost between two files.
+final class RecordingWriter {
+    /// When another file begins.
+    struct Limits: Sendable {
+        /// In µs.
+        var duration: Int64 = 3_600_000_000
+        var bytes: UInt64 = 8 << 30
+    }
+
+    /// What is recorded, and where to.
+    struct Plan: Sendable {
+        /// The recording's id, the device, the session and the frame rate. The rest is filled in for each file.
+        var facts: ItemFacts
+        var tracks: [MediaTrack]
+        /// The monotonic instant of PTS 0, in ns.
+        var epoch: UInt64
+        var limits = Limits()
+        /// The tracks that are recorded: of sound, Opus.
+        var recorded: [MediaTrack] {
+            tracks.filter { track in
+                if case .aac = track.coding { false } else { true }
+            }
+        }
+
+        /// A recording stops when its disk has fewer free bytes.
+        var freeBytes: UInt64
+    }
+
+    /// The file that is being written.
+    private struct Current {
+        var movie: HybridMovie<ByteBuffer>
+        let file: RecordingFile
+        var facts: ItemFacts
+        /// The number of bytes in the file.
+        var size: UInt64 = 0
+        /// Its id in the library.
+        let id: Int64
+        let origin: Int64
+        let orientation: UInt8
+
+        /// Returns what is in the file; `nil` if it has no picture.
+        mutating func contents(endingAt pts: Int64) -> MovieIndex? {
+            // A fragment that could not be written is in the movie, but not in the file.
+            guard size == movie.size else {
+                return try? RecordingScan(size: size) { [file] in file.read(at: $0, count: $1) }.index
+            }
+            return movie.contents(endingAt: pts)
+        }
+    }
+
+    private let library: Library
+    private let figures: RecordingFigures
+    private var plan: Plan
+    private var current: Current?
+    private var elision = RepeatElision<ByteBuffer>()
+    /// Whether the tracks have changed since the file began.
+    private var hasOtherTracks = false
+    /// The PTS of the last picture of the stream, in µs.
+    private var lastPicture: Int64?
+    /// The PTS of the last picture in the file, in µs.
+    private var lastWritten: Int64 = 0
+    /// A gap that has begun: its PTS, and the reason.
+    private var gap: (start: Int64, reason: String)?
+    /// Until when nothing is written after a failure, on the clock of PTS.
+    private var pause: Int64?
+
+    init(_ plan: Plan, library: Library, figures: RecordingFigures) {
+        self.plan = plan
+        self.library = library
+        self.figures = figures
+    }
+
+    // MARK: The stream
+
+    /// Takes the stream's next item.
+    ///
+    /// - Parameter now: The PTS that a picture of this moment would have, in µs.
+    func take(_ item: HandOver.Item, now: Int64) {
+        switch item {
+        case .item(.unit(let unit)): take(unit, now: now)
+        case .gap(let lost):
+            guard lost.track == MediaTrack.videoID else { return }
+            elision.restart()
+            beginGap(at: lastPicture ?? now, "queue_full")
+        case .item(.feed(let feed)): if feed == .none { beginGap(at: now, "source_lost") }
+        case .item(.sourceLost): beginGap(at: now, "source_lost")
+        case .item(.tracks(let tracks)):
+            let former = plan.recorded
+            plan.tracks = tracks
+            hasOtherTracks = hasOtherTracks || current != nil && plan.recorded != former
+        case .item(.end): end(now: now)
+        }
+    }
+
+    private func take(_ unit: MediaUnit, now: Int64) {
+        let encoded = EncodedUnit(unit.header, unit.bytes)
+        guard unit.isVideo else { return write(encoded, now: now) }
+        if let pause, now < pause { return }
+        endGap(at: unit.pts)
+        lastPicture = unit.pts
+        for picture in elision.take(encoded) { write(picture, now: now) }
+    }
+
+    private func beginGap(at pts: Int64, _ reason: String) {
+        guard gap == nil, current != nil else { return }
+        gap = (pts, reason)
+    }
+
+    private func endGap(at pts: Int64) {
+        guard let gap, pts > gap.start else { return }
+        self.gap = nil
+        figures.gapEnded(lasting: pts - gap.start)
+        // One between two files shows in their times.
+        guard let origin = current?.origin, pts > origin else { return }
+        let start = max(0, gap.start - origin)
+        let found = ItemFacts.Gap(start: start, length: pts - origin - start, reason: gap.reason)
+        current?.movie.append(
+            note: RecordingNote.bytes(RecordingNote.Gap(start: found.start, length: found.length, reason: found.reason))
+        )
+        current?.facts.gaps.append(found)
+    }
+
+    // MARK: Files
+
+    private func write(_ unit: EncodedUnit<ByteBuffer>, now: Int64) {
+        let isVideo = unit.header.track == MediaTrack.videoID
+        if isVideo, isOver(before: unit) { end(at: unit.pts) }
+        if current == nil {
+            guard isVideo else { return }
+            guard unit.isKey, begin(with: unit, now: now) else {
+                // What the file would need is not in it.
+                elision.restart()
+                if pause == nil { figures.needsKeyframe = true }
+                return
+            }
+        }
+        if current?.movie.isFragmentDue(at: unit.pts) == true { writeFragment(now: now) }
+        // A picture that cannot be packaged is left out, and the movie continues at the next keyframe.
+        try? current?.movie.append(unit)
+        if isVideo { lastWritten = unit.pts }
+    }
+
+    /// Whether the file must end before a picture.
+    private func isOver(before unit: EncodedUnit<ByteBuffer>) -> Bool {
+        guard let origin = current?.origin, let orientation = current?.orientation else { return false }
+        // Durations in the file have 32 bits.
+        if unit.pts - lastWritten > Int64(UInt32.max) { return true }
+        guard unit.isKey else { return false }
+        return hasOtherTracks || unit.header.orientation != orientation
+            || unit.pts - origin >= plan.limits.duration || current?.movie.size ?? 0 >= plan.limits.bytes
+            || current?.movie.needsAnotherFile(for: unit) == true
+    }
+
+    private func begin(with unit: EncodedUnit<ByteBuffer>, now: Int64) -> Bool {
+        var facts = plan.facts
+        facts.start = (Int64(exactly: (Date().timeIntervalSince1970 * 1e6).rounded()) ?? 0) - max(0, now - unit.pts)
+        facts.anchor = Int64(clamping: plan.epoch) + unit.pts * 1000
+        (facts.width, facts.height) = (
+            Int64(clamping: unit.header.size.width), Int64(clamping: unit.header.size.height)
+        )
+        let path = LibraryLayout.path(for: facts)
+        do {
+            let file = try RecordingFile(creating: FilePath(library.prepareFolder(for: path)))
+            guard try file.freeBytes() >= plan.freeBytes else { throw Errno.noSpace }
+            current = Current(
+                movie: HybridMovie(
+                    tracks: plan.recorded,
+                    fps: max(1, Int(exactly: facts.fps) ?? 1),
+                    place: .sampleEntry,
+                    note: RecordingNote.bytes(RecordingNote.Beginning(facts))
+                ),
+                file: file,
+                facts: facts,
+                id: try library.begin(facts, path: path),
+                origin: unit.pts,
+                orientation: unit.header.orientation
+            )
+        } catch {
+            fails(.init(error), now: now)
+            return false
+        }
+        plan.facts.number += 1
+        (hasOtherTracks, pause) = (false, nil)
+        figures.began(facts, id: current?.id)
+        return true
+    }
+
+    /// Does what is due: writes the fragment that is being made, or the time until which the last picture lasts.
+    ///
+    /// - Parameter now: As in ``take(_:now:)``.
+    func tick(now: Int64) {
+        guard current != nil else {
+            if let pause, now >= pause { figures.needsKeyframe = true }
+            return
+        }
+        if current?.movie.hasUnits == true { return writeFragment(now: now) }
+        guard let step = current?.movie.duration(at: now) else { return }
+        do throws(Errno) { try current?.file.write(step.bytes, at: step.offset) } catch {
+            return fails(.init(error), now: now)
+        }
+        tell(duration: now)
+    }
+
+    private func writeFragment(now: Int64) {
+        guard let size = current?.movie.size, let bytes = current?.movie.takeBytes(), !bytes.isEmpty else { return }
+        do throws(Errno) {
+            try current?.file.append(bytes, at: size)
+            current?.size = size + UInt64(bytes.count)
+            guard try current?.file.freeBytes() ?? 0 >= plan.freeBytes else { throw .noSpace }
+        } catch {
+            return fails(.init(error), now: now)
+        }
+        tell(duration: now)
+    }
+
+    /// Tells the library and the figures how far the file has come.
+    private func tell(duration now: Int64) {
+        guard let index = current?.movie.index, let origin = current?.origin, let size = current?.movie.size else {
+            return
+        }
+        let duration = max(now - origin, Int64(clamping: index.lastTime))
+        figures.grew(duration: duration, bytes: size)
+        guard let id = current?.id else { return }
+        let keyframes = Int64(clamping: index.video?.samples.syncs.count ?? 0)
+        // A catalogue that cannot be written now is corrected at the file's end, or at the relay's next start.
+        try? library.update([
+            ItemProgress(
+                id: id,
+                duration: duration,
+                bytes: Int64(clamping: size),
+                keyframes: keyframes,
+                gaps: current?.facts.gaps
+            )
+        ])
+    }
+
+    /// Ends the file after a failure of the disk, and tries again a little later.
+    private func fails(_ failure: RecordingFailure, now: Int64) {
+        figures.failed(failure)
+        let reason = failure == .diskFull ? "disk_full" : "disk_error"
+        end(at: now)
+        gap = (now, reason)
+        elision.restart()
+        pause = now + 5_000_000
+    }
+
+    /// Ends the recording.
+    ///
+    /// - Parameter now: As in ``take(_:now:)``.
+    func end(now: Int64) {
+        endGap(at: now)
+        end(at: max(now, (lastPicture ?? 0) + 1))
+    }
+
+    /// Completes the file.
+    private func end(at pts: Int64) {
+        if let size = current?.size, let bytes = current?.movie.takeBytes(), !bytes.isEmpty {
+            do throws(Errno) {
+                try current?.file.append(bytes, at: size)
+                current?.size = size + UInt64(bytes.count)
+            } catch {
+                figures.failed(.init(error))
+            }
+        }
+        guard var ended = current else { return }
+        current = nil
+        guard let index = ended.contents(endingAt: pts) else {
+            forget(ended)
+            return figures.ended(nil)
+        }
+        do throws(Errno) {
+            try ended.file.complete(index.ending(at: ended.size), after: ended.size)
+            ended.facts.isComplete = true
+        } catch {
+            figures.failed(.init(error))
+        }
+        ended.facts.update(from: index, bytes: ended.file.length)
+        do {
+            try library.finish(ended.id, ended.facts)
+        } catch {
+            figures.failed(.init(error))
+        }
+        figures.ended(ended.facts)
+    }
+
+    /// Removes a file without pictures.
+    private func forget(_ empty: Current) {
+        try? library.finish(empty.id, empty.facts)
+        _ = try? library.retire([empty.id])
+        try? empty.file.remove()
+    }
+}

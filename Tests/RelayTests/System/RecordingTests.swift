@@ -1,0 +1,202 @@
+import Foundation
+import HeliographAPI
+import Media
+import NIOHTTP1
+import Packaging
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+import Wire
+
+extension JSONValue {
+    fileprivate var number: Int? { if case .integer(let number) = self { number } else { nil } }
+}
+
+/// A relay with a library in a folder of its own, and an agent that sends a real stream.
+private struct RecordedSession {
+    let relay: RunningRelay
+    let link: LinkClient
+    let id: SessionID
+    let units: [AccessUnit]
+
+    /// Sends pictures of the stream.
+    func send(_ range: Range<Int>) async throws { try await link.send(Array(units[range]), session: id) }
+
+    func recording() async throws -> JSONValue? { try await relay.session(id)["recording"] }
+
+    /// Waits until the recording's current file has bytes.
+    func waitUntilWritten(_ bytes: Int = 1) async throws {
+        _ = try await eventually("a written fragment") {
+            guard case .integer(let count)? = try await recording()?["bytes"], count >= bytes else {
+                return nil as Bool?
+            }
+            return true
+        }
+    }
+
+    /// Returns the items of the library, the oldest first.
+    func items() async throws -> [JSONValue] {
+        guard case .array(let items)? = try await relay.get("/v1/library?order=oldest").json["items"] else { return [] }
+        return items
+    }
+
+    static func run(
+        folder: Scratch,
+        free: Int = 0,
+        _ settings: SourceSettings = SourceSettings(name: "x264", keyframes: [0, 20], pictures: 60),
+        body: @Sendable @escaping (RecordedSession) async throws -> Void
+    ) async throws {
+        let source = try SourceStream(settings)
+        let units = source.accessUnits.enumerated().map { index, bytes in
+            var unit = SampleStream.accessUnit(index, key: source.keyframes.contains(index))
+            unit.bytes = bytes
+            return unit
+        }
+        let path = folder.file("library").path
+        try await RunningRelay.run({ ($0.library, $0.libraryFree) = (path, free) }) { relay in
+            let session = try await relay.startSession(["record": true])
+            let link = try await LinkClient(greeting: relay)
+            try await body(RecordedSession(relay: relay, link: link, id: session.id, units: units))
+        }
+    }
+}
+
+@Suite("A recorded session", .serialized)
+struct RecordingTests {
+    @Test("is in the library with all its pictures, and its file plays without a message")
+    func recorded() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            #expect(try await session.recording()?["state"] == "waiting")
+            try await session.send(0..<60)
+            try await session.waitUntilWritten()
+            #expect(try await session.recording()?["state"] == "recording")
+            let growing = try #require(try await session.items().first)
+            #expect(growing["state"] == "recording")
+            let stopped = try await session.relay.post("/v1/sessions/\(session.id)/record/stop")
+            #expect(stopped.status == 200 && stopped.json["record"] == false && stopped.json["recording"] == .null)
+            let item = try #require(try await session.items().first)
+            #expect(item["state"] == "complete" && item["device"] == "default" && item["keyframes"] == 2)
+            #expect(item["width"] == .integer(320) || item["width"] != 0)
+            let id = try #require(item["id"]?.number)
+            let file = try await session.relay.get("/v1/library/\(id)/file")
+            #expect(file.status == 200 && file.headers.first(name: "Accept-Ranges") == "bytes")
+            let output = try Scratch()
+            let movie = try output.write(Array(file.body), to: "movie.mp4")
+            let times = try Tool.run(
+                "/usr/bin/ffprobe",
+                ["-v", "warning", "-show_entries", "packet=pts", "-of", "csv=p=0", movie.path]
+            )
+            #expect(times.split(separator: "\n").count == 60)
+            let messages = try Tool.run("/usr/bin/ffmpeg", ["-v", "warning", "-i", movie.path, "-f", "null", "-"])
+            #expect(messages.isEmpty)
+        }
+    }
+
+    @Test("is read in ranges, and by clips that begin where they are asked to")
+    func ranges() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            try await session.send(0..<60)
+            try await session.waitUntilWritten()
+            _ = try await session.relay.post("/v1/sessions/\(session.id)/record/stop")
+            let id = try #require(try await session.items().first?["id"]?.number)
+            let path = "/v1/library/\(id)"
+            let whole = Array(try await session.relay.get("\(path)/file").body)
+            for (range, expected) in [
+                ("bytes=0-9", whole[0..<10]), ("bytes=100-", whole[100...]), ("bytes=-7", whole.suffix(7)),
+                ("bytes=5-99999999", whole[5...]),
+            ] {
+                let part = try await session.relay.call(.GET, "\(path)/file", headers: [("Range", range)])
+                #expect(part.status == 206 && Array(part.body) == Array(expected), "\(range)")
+            }
+            let beyond = try await session.relay.call(.GET, "\(path)/file", headers: [("Range", "bytes=99999999-")])
+            #expect(beyond.status == 416 && beyond.json["code"] == "bad_range")
+            let clip = try await session.relay.get("\(path)/clip?start=0.7&end=1.5")
+            #expect(clip.status == 200)
+            let output = try Scratch()
+            let movie = try output.write(Array(clip.body), to: "clip.mp4")
+            let duration = try Tool.run(
+                "/usr/bin/ffprobe",
+                ["-v", "warning", "-show_entries", "format=duration", "-of", "csv=p=0", movie.path]
+            )
+            #expect(
+                Double(duration.trimmingCharacters(in: .whitespacesAndNewlines)).map { abs($0 - 0.8) < 0.01 } == true
+            )
+            #expect(try await session.relay.get("\(path)/clip?start=50&end=60").json["code"] == "out_of_range")
+        }
+    }
+
+    @Test("is deleted and restored, pinned and labelled")
+    func changes() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            try await session.send(0..<60)
+            try await session.waitUntilWritten()
+            let id = try #require(try await session.items().first?["id"]?.number)
+            let path = "/v1/library/\(id)"
+            let busy = try await session.relay.call(.DELETE, path)
+            #expect(busy.status == 409 && busy.json["code"] == "item_in_use")
+            _ = try await session.relay.post("/v1/sessions/\(session.id)/record/stop")
+            let mark = try await session.relay.get("/v1/library/changes").json["mark"]
+            let changed = try await session.relay.patch(path, ["pinned": true, "labels": ["build=42", "flaky=no"]])
+            #expect(changed.json["pinned"] == true && changed.json["labels"]?["build"] == "42")
+            #expect(try await session.relay.get("/v1/library?label=build=42&text=fla").json["items"] != .array([]))
+            #expect(try await session.relay.get("/v1/library?pinned=false").json["items"] == .array([]))
+            #expect(try await session.relay.call(.DELETE, path).status == 200)
+            #expect(try await session.items().isEmpty)
+            #expect(try await session.relay.get(path).json["code"] == "unknown_item")
+            #expect(try await session.relay.post("\(path)/restore").status == 200)
+            #expect(try await session.items().count == 1)
+            let since = try #require(mark?.text)
+            let changes = try await session.relay.get("/v1/library/changes?since=\(since.dropFirst().dropLast())").json
+            #expect(changes["changed"] == .array([.integer(id)]))
+        }
+    }
+
+    @Test("goes on in another file after the relay's end, of the same recording")
+    func nextRun() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            try await session.send(0..<60)
+            try await session.waitUntilWritten()
+        }
+        // The relay has completed the file at its end.
+        try await RecordedSession.run(folder: scratch) { session in
+            let items = try await session.items()
+            #expect(items.count == 1 && items[0]["state"] == "complete")
+            try await session.send(0..<60)
+            try await session.waitUntilWritten()
+            #expect(try await session.items().count == 2)
+        }
+    }
+
+    @Test("pauses while its disk has too little free space, and stays live")
+    func diskFull() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch, free: 1 << 60) { session in
+            try await session.send(0..<60)
+            _ = try await eventually("the failure") {
+                try await session.recording()?["state"] == "disk_full" ? true : nil
+            }
+            #expect(try await session.recording()?["problem"]?.text.contains("The disk is full") == true)
+            #expect(try await session.items().isEmpty)
+            let pictures = try await session.relay.session(session.id)["counters"]?["relay"]?["pictures"]
+            #expect(pictures == 60)
+        }
+    }
+
+    @Test("needs a library")
+    func noLibrary() async throws {
+        try await RunningRelay.run { relay in
+            let refused = try await relay.post("/v1/sessions", ["record": true])
+            #expect(refused.status == 409 && refused.json["code"] == "library_unavailable")
+            #expect(try await relay.get("/v1/library").json["code"] == "library_unavailable")
+            let session = try await relay.startSession()
+            let answer = try await relay.post("/v1/sessions/\(session.id)/record/start")
+            #expect(answer.json["code"] == "library_unavailable")
+            #expect(try await relay.session(session.id)["record"] == false)
+        }
+    }
+}

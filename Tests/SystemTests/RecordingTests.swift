@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    /// Tests of recordings on the disk, with a real agent and the players that people use.
+    @Suite("A recording in the library")
+    struct RecordingTests {
+        /// A relay whose device shows the test pattern, with a library.
+        private struct Place {
+            let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "recordings-\(UUID().uuidString)"
+            )
+
+            var library: URL { directory.appendingPathComponent("library") }
+
+            func relay(_ more: [String] = []) async throws -> RelayProcess {
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+                return try await RelayProcess(
+                    arguments: [
+                        "--source", "test-pattern", "--fallback", "none", "--library", library.path, "--state-file",
+                        directory.appendingPathComponent("state.json").path,
+                    ] + more
+                )
+            }
+
+            func end() { try? FileManager.default.removeItem(at: directory) }
+
+            /// The files, by name.
+            func files() throws -> [URL] {
+                let all = FileManager.default.enumerator(at: library, includingPropertiesForKeys: nil)
+                return (all?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "mp4" }
+                    .sorted { $0.path < $1.path }
+            }
+        }
+
+        private func waitUntilWritten(_ relay: RelayProcess, _ session: Int, bytes: Int = 1) async throws {
+            _ = try await eventually("recorded pictures") {
+                let recording = try await relay.get("/v1/sessions/\(session)").object("recording")
+                return recording.integer("bytes") >= bytes ? true : nil
+            }
+        }
+
+        private func items(_ relay: RelayProcess) async throws -> [RelayProcess.Object] {
+            let page = try await relay.get("/v1/library?order=oldest")
+            return page["items"] as? [RelayProcess.Object] ?? []
+        }
+
+        /// Plays a file with ffmpeg, GStreamer and VLC, which must not complain.
+        private func expectPlayable(_ file: URL) throws {
+            let said = try Tool.run("/usr/bin/ffmpeg", ["-v", "warning", "-i", file.path, "-f", "null", "-"])
+            #expect(said.isEmpty)
+            _ = try Tool.run(
+                "/usr/bin/gst-launch-1.0",
+                ["-q", "filesrc", "location=\(file.path)", "!", "qtdemux", "!", "h264parse", "!", "avdec_h264", "!"]
+                    + ["fakesink"]
+            )
+        }
+
+        @Test("of a relay that is killed is completed by the next one, which goes on in another file")
+        func killed() async throws {
+            let place = Place()
+            defer { place.end() }
+            let first = try await place.relay()
+            _ = try await first.post("/v1/devices/default/broadcast/start", ["timeout": 30])
+            let session = try await first.startSession(["record": true]).integer("id")
+            try await waitUntilWritten(first, session, bytes: 10_000)
+            first.kill()
+
+            let second = try await place.relay()
+            defer { second.terminate() }
+            let broken = try #require(try await items(second).first)
+            #expect(broken.string("state") == "complete")
+            try await waitUntilWritten(second, session)
+            let items = try await self.items(second)
+            #expect(items.count == 2 && items[1].string("state") == "recording")
+            #expect(items.map { $0.string("recording") }.allSatisfy { $0 == broken.string("recording") })
+            #expect(items.map { $0.integer("number") } == [0, 1])
+            _ = try await second.post("/v1/sessions/\(session)/record/stop")
+            let files = try place.files()
+            #expect(files.count == 2)
+            for file in files { try expectPlayable(file) }
+        }
+
+        @Test("begins another file when the picture's size changes, and loses no picture")
+        func resized() async throws {
+            let place = Place()
+            defer { place.end() }
+            let relay = try await place.relay()
+            defer { relay.terminate() }
+            _ = try await relay.post("/v1/devices/default/broadcast/start", ["timeout": 30])
+            let session = try await relay.startSession(["record": true, "fps": 30]).integer("id")
+            try await waitUntilWritten(relay, session, bytes: 10_000)
+            _ = try await relay.patch("/v1/sessions/\(session)", ["width": 320, "height": 180])
+            _ = try await eventually("a second file") { try await self.items(relay).count == 2 ? true : nil }
+            try await waitUntilWritten(relay, session, bytes: 10_000)
+            _ = try await relay.post("/v1/sessions/\(session)/record/stop")
+            let items = try await self.items(relay)
+            #expect(items.map { $0.integer("width") }.last == 320)
+            for file in try place.files() { try expectPlayable(file) }
+            // The second file begins when the first one ends.
+            let ends = items.map { ($0.string("start"), ($0["seconds"] as? NSNumber)?.doubleValue ?? 0) }
+            #expect(ends.allSatisfy { $0.1 > 0.3 })
+        }
+    }
+}
