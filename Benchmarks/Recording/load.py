@@ -35,7 +35,7 @@ def prove_load(programs, rounds=6, seconds=12.0):
                     after = processor_time(relay), encoding_time(studio)
                     spent[records] = [last - first for first, last in zip(before, after)]
                     for session in moving:
-                        delays[records].append(studio.answer("GET", f"/v1/sessions/{session}")["latency"]["handover"]["p99"])
+                        delays[records].append(studio.answer("GET", f"/v1/sessions/{session}")["latency"]["handover"]["p99Ms"])
                 shares.append((spent[True][0] - spent[False][0]) / spent[True][1])
         finally:
             viewers.kill()

@@ -34,7 +34,7 @@ class Studio(Scene):
         self.desktop("stage", self._programs / "capture-agent", self._programs / "heliograph-relay")
         audio = ", audio: virtual" if self._sound else ""
         (self.directory / "relay.yaml").write_text(
-            "devices:\n"
+            "maxSessions: 32\ndevices:\n"
             f"  {STATIC}: {{source: {{kind: screenshot}}{audio}}}\n"
             f"  {MOVING}: {{source: {{kind: test-pattern, width: {width}, height: {height}, fps: {self._rate}}}}}\n"
         )
