@@ -18,8 +18,8 @@ def prove_load(programs, rounds=6, seconds=12.0):
         moving = [studio.record(MOVING, fps=30) for _ in range(MOVING_SESSIONS)]
         sessions = moving + [studio.record(STATIC) for _ in range(STATIC_SESSIONS)]
         address = f"http://127.0.0.1:{studio.ports['http']}/v1/sessions"
-        words = ["curl", "--no-progress-meter", "--output", "/dev/null", "--parallel", "--parallel-max", "4"]
-        viewers = subprocess.Popen(words + [f"{address}/{session}/stream.h264" for session in moving])
+        words = ["curl", "--no-progress-meter", "--output", "/dev/null"]
+        viewers = [subprocess.Popen(words + [f"{address}/{session}/stream.h264"]) for session in moving]
         try:
             delays, shares = {True: [], False: []}, []
             relay = studio.ports["pid"]
@@ -38,8 +38,9 @@ def prove_load(programs, rounds=6, seconds=12.0):
                         delays[records].append(studio.answer("GET", f"/v1/sessions/{session}")["latency"]["handover"]["p99Ms"])
                 shares.append((spent[True][0] - spent[False][0]) / spent[True][1])
         finally:
-            viewers.kill()
-            viewers.wait()
+            for viewer in viewers:
+                viewer.kill()
+                viewer.wait()
     recorded, bare = (percentile(delays[records], 0.5) for records in (True, False))
     share = percentile(shares, 0.5)
     print(
