@@ -9,29 +9,14 @@ package struct AACSource: Sendable {
 
     package init(seconds: Double, track id: MediaTrack.ID, scratch: Scratch) throws {
         let file = scratch.file("tone.aac")
-        _ = try Tool.run(
-            "/usr/bin/ffmpeg",
-            ["-v", "error", "-y", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=\(seconds)"]
-                + ["-ac", "2", "-c:a", "aac", "-f", "adts", file.path]
-        )
+        try Tone.write(["-c:a", "aac", "-f", "adts"], seconds: seconds, to: file)
         track = MediaTrack(id: id, coding: .aac(.stereo))
         packets = Self.packets(ofADTS: [UInt8](try Data(contentsOf: file)))
     }
 
     /// The packets as units of the track, from a PTS on.
     package func units(from pts: Int64) -> [AccessUnit] {
-        packets.enumerated().map { index, packet in
-            let header = UnitHeader(
-                track: track.id,
-                pts: pts + Int64(index) * 64_000 / 3,
-                captured: 0,
-                encodeStart: 0,
-                encodeEnd: 0,
-                flags: [],
-                size: PictureSize(width: 0, height: 0)
-            )
-            return AccessUnit(header, packet)
-        }
+        Tone.units(packets, of: track, samples: 1024, from: pts)
     }
 
     /// The packets of a stream whose headers have seven bytes (ISO/IEC 13818-7, 6.2).

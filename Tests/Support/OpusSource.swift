@@ -9,11 +9,7 @@ package struct OpusSource: Sendable {
 
     package init(seconds: Double, track id: MediaTrack.ID, scratch: Scratch) throws {
         let file = scratch.file("tone.ogg")
-        _ = try Tool.run(
-            "/usr/bin/ffmpeg",
-            ["-v", "error", "-y", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=\(seconds)"]
-                + ["-ac", "2", "-c:a", "libopus", "-frame_duration", "20", "-f", "ogg", file.path]
-        )
+        try Tone.write(["-c:a", "libopus", "-frame_duration", "20", "-f", "ogg"], seconds: seconds, to: file)
         let found = Self.packets(ofOgg: [UInt8](try Data(contentsOf: file)))
         // The identification header (RFC 7845, 5.1), and the comments.
         guard found.count > 2, found[0].starts(with: Array("OpusHead".utf8)),
@@ -28,18 +24,7 @@ package struct OpusSource: Sendable {
 
     /// The packets as units of the track, from a PTS on.
     package func units(from pts: Int64) -> [AccessUnit] {
-        packets.enumerated().map { index, packet in
-            let header = UnitHeader(
-                track: track.id,
-                pts: pts + Int64(index) * 20_000,
-                captured: 0,
-                encodeStart: 0,
-                encodeEnd: 0,
-                flags: [],
-                size: PictureSize(width: 0, height: 0)
-            )
-            return AccessUnit(header, packet)
-        }
+        Tone.units(packets, of: track, samples: 960, from: pts)
     }
 
     /// The packets of an Ogg stream (RFC 3533, 6).

@@ -12,9 +12,11 @@ package import Media
 /// Its time 0 is its first keyframe.
 ///
 ///     var movie = HybridMovie<[UInt8]>(tracks: [.video(.h264)], fps: 30)
-///     try movie.append(unit)                        // for each unit
-///     if movie.isFragmentDue { file.append(movie.takeBytes()) }
-///     file.append(movie.takeBytes())                // at the end
+///     // For each unit:
+///     if movie.isFragmentDue(at: unit.pts) { file.append(movie.takeBytes()) }
+///     try movie.append(unit)
+///     // At the end:
+///     file.append(movie.takeBytes())
 ///     for step in movie.ending(at: end) { file.write(step); file.synchronize() }
 package struct HybridMovie<Bytes: MediaBytes>: Sendable {
     /// When a fragment is complete, in µs and in bytes.

@@ -55,7 +55,7 @@ package struct MovieClip: Sendable {
         var (pieces, offset) = ([Piece](), UInt64(0))
         for part in parts {
             for chunk in part.chunks(of: descriptions) {
-                index.tracks.update(at: chunk.track) { $0.samples.append(chunk, since: base, at: offset) }
+                index.tracks.update(at: chunk.track) { $0.append(chunk, since: base, at: offset) }
                 pieces.append(Piece(source: part.place, piece: chunk.piece))
                 offset &+= chunk.piece.length
             }
@@ -113,15 +113,21 @@ private struct Part {
         var chunks: [ClipChunk] = []
         for (place, description) in tracks.enumerated() {
             guard let track = source.index.tracks.first(where: { $0.description == description }) else { continue }
-            let scale = UInt64(clamping: description.timescale)
-            let end = (range.upperBound &- source.start).ticks(scale)
-            let samples = track.samples
-            let from =
-                description.kind == .video
-                ? first
-                : max(0, samples.first(after: (start &- source.start).ticks(scale)) &- 1)
-            chunks += samples.chunks(of: Range(from: from, to: samples.first(after: max(end, 1) &- 1)), track: place)
-                .map { $0.delayed(by: source.start, scale: scale, description.kind == .video ? (shown, start) : nil) }
+            func ticks(_ time: UInt64) -> UInt64 { MovieHeader.ticks(time, of: description.timescale) }
+            let (samples, isVideo) = (track.samples, description.kind == .video)
+            let from = isVideo ? first : max(0, samples.first(after: ticks(start &- source.start)) &- 1)
+            let end = samples.first(after: max(ticks(range.upperBound &- source.start), 1) &- 1)
+            chunks += samples.chunks(of: Range(from: from, to: end)) { piece, part in
+                var times = samples.times[in: part].map { $0 &+ ticks(source.start) }
+                if isVideo { times[at: shown &- part.lowerBound] = ticks(start) }
+                return ClipChunk(
+                    track: place,
+                    piece: piece,
+                    times: times,
+                    sizes: Array(samples.sizes[in: part]),
+                    syncs: part.map { samples.isSync($0) }
+                )
+            }
         }
         return chunks.sorted { $0.piece.offset < $1.piece.offset }
     }
@@ -133,81 +139,47 @@ private struct ClipChunk {
     let track: Int
     let piece: FilePiece
     /// On the recording's time, in the track's time scale.
-    var times: [UInt64]
+    let times: [UInt64]
     let sizes: [UInt32]
     /// Whether each sample is a sync sample.
     let syncs: [Bool]
-    var scale: UInt64 = 1
-
-    /// The number of its first sample.
-    let first: Int
-
-    /// Returns the chunk on the recording's time.
-    ///
-    /// - Parameter later: A sample that begins later than in its file, and when.
-    func delayed(by start: UInt64, scale: UInt64, _ later: (sample: Int, time: UInt64)?) -> ClipChunk {
-        var chunk = self
-        chunk.scale = scale
-        chunk.times = times.map { $0 &+ start.ticks(scale) }
-        if let later { chunk.times[at: later.sample &- first] = later.time.ticks(scale) }
-        return chunk
-    }
 }
 
 extension SampleTable {
-    fileprivate func chunks(of range: Range<Int>, track: Int) -> [ClipChunk] {
-        var result: [ClipChunk] = []
-        for (place, chunk) in chunks.enumerated() {
-            let end = chunks[at: place &+ 1]?.first ?? count
-            let part = range.clamped(to: Range(from: chunk.first, to: end))
-            guard !part.isEmpty, let piece = places(of: part).first else { continue }
-            result.append(
-                ClipChunk(
-                    track: track,
-                    piece: piece,
-                    times: Array(times[in: part]),
-                    sizes: Array(sizes[in: part]),
-                    syncs: part.map { isSync($0) },
-                    first: part.lowerBound
-                )
-            )
+    /// Calls `make` for each part of the samples that is one piece of the file, and returns the results.
+    fileprivate func chunks<Part>(of range: Range<Int>, make: (FilePiece, Range<Int>) -> Part) -> [Part] {
+        chunks.enumerated().compactMap { place, chunk in
+            let part = range.clamped(to: Range(from: chunk.first, to: chunks[at: place &+ 1]?.first ?? count))
+            guard !part.isEmpty, let piece = places(of: part).first else { return nil }
+            return make(piece, part)
         }
-        return result
     }
+}
 
+extension MovieIndex.Track {
+    /// Adds samples to a clip that begins at `base`, in µs on the recording's time.
     fileprivate mutating func append(_ chunk: ClipChunk, since base: UInt64, at offset: UInt64) {
-        beginChunk(at: offset)
-        let start = base.ticks(chunk.scale)
+        let start = MovieHeader.ticks(base, of: description.timescale)
+        samples.beginChunk(at: offset)
         for (place, time) in chunk.times.enumerated() {
-            append(
+            samples.append(
                 time: max(time, start) &- start,
                 size: chunk.sizes[at: place] ?? 0,
                 isSync: chunk.syncs[at: place] ?? false
             )
         }
     }
-}
 
-extension MovieIndex.Track {
     /// Returns where the track plays in a clip.
     ///
     /// - Parameters:
     ///   - start: The clip's beginning, in µs after its first picture.
     ///   - end: Its end, likewise.
     fileprivate func edit(from start: UInt64, to end: UInt64) -> EditList {
-        let scale = UInt64(clamping: description.timescale)
         let first = samples.times.first ?? 0
-        let (wanted, length) = (start.ticks(scale), end &- min(start, end))
+        let (wanted, length) = (MovieHeader.ticks(start, of: description.timescale), end &- min(start, end))
         guard first > wanted else { return EditList(delay: 0, mediaTime: wanted &- first, duration: length) }
         let delay = min(length, MovieHeader.duration(first &- wanted, of: description.timescale))
         return EditList(delay: delay, mediaTime: 0, duration: length &- delay)
-    }
-}
-
-extension UInt64 {
-    /// A time in µs, in a time scale.
-    fileprivate func ticks(_ scale: UInt64) -> UInt64 {
-        let (seconds, rest) = quotientAndRemainder(dividingBy: 1_000_000)
-        return seconds &* scale &+ (rest &* scale &+ 500_000) / 1_000_000
     }
 }

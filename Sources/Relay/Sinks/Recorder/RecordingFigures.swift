@@ -9,8 +9,8 @@ final class RecordingFigures: Sendable {
         var item: Int64?
         var start: Int64?
         var (duration, bytes): (Int64, UInt64) = (0, 0)
-        /// The numbers of the recording's files, gaps and failures, and the length of all gaps in µs.
-        var (files, gaps, gapTime, failures): (UInt64, UInt64, Int64, UInt64) = (0, 0, 0, 0)
+        /// The numbers of the recording's files and gaps, and the length of all gaps in µs.
+        var (files, gaps, gapTime): (UInt64, UInt64, Int64) = (0, 0, 0)
         /// Why nothing is being written; `nil` if something is, or if the first keyframe has not come.
         var failure: RecordingFailure?
         /// Whether the writer waits for a keyframe.
@@ -19,11 +19,8 @@ final class RecordingFigures: Sendable {
 
     /// What the media loop tells others about.
     enum Change: Sendable {
-        case began(ItemFacts, id: Int64?)
+        case began, ended, gap
         case failed(RecordingFailure)
-        /// The facts are `nil` if nothing was recorded.
-        case ended(ItemFacts?, id: Int64?)
-        case gap
     }
 
     private let state = Mutex(State())
@@ -39,13 +36,13 @@ final class RecordingFigures: Sendable {
         set { state.withLock { $0.needsKeyframe = newValue } }
     }
 
-    func began(_ facts: ItemFacts, id: Int64?) {
+    func began(_ id: Int64, at start: Int64) {
         state.withLock { state in
-            (state.item, state.start, state.duration, state.bytes) = (id, facts.start, 0, 0)
+            (state.item, state.start, state.duration, state.bytes) = (id, start, 0, 0)
             (state.failure, state.needsKeyframe) = (nil, false)
             state.files += 1
         }
-        changed(.began(facts, id: id))
+        changed(.began)
     }
 
     func grew(duration: Int64, bytes: UInt64) {
@@ -64,17 +61,13 @@ final class RecordingFigures: Sendable {
     func failed(_ error: RecordingFailure) {
         let isNew = state.withLock { state in
             defer { state.failure = error }
-            state.failures += 1
             return state.failure != error
         }
         if isNew { changed(.failed(error)) }
     }
 
-    func ended(_ facts: ItemFacts?) {
-        let id = state.withLock { state in
-            defer { (state.item, state.start, state.needsKeyframe) = (nil, nil, false) }
-            return state.item
-        }
-        changed(.ended(facts, id: id))
+    func ended() {
+        state.withLock { ($0.item, $0.start, $0.needsKeyframe) = (nil, nil, false) }
+        changed(.ended)
     }
 }

@@ -47,6 +47,8 @@ final class RecordingWriter {
         let id: Int64
         let origin: Int64
         let orientation: UInt8
+        /// What the library was told last: when, as a PTS in µs, and how many gaps.
+        var told: (time: Int64, gaps: Int)
 
         /// Returns what is in the file; `nil` if it has no picture.
         mutating func contents(endingAt pts: Int64) -> MovieIndex? {
@@ -57,6 +59,9 @@ final class RecordingWriter {
             return movie.contents(endingAt: pts)
         }
     }
+
+    /// How often the library is told, in µs: a little less than two ticks.
+    private static let tellingInterval: Int64 = 900_000
 
     private let library: Library
     private let figures: RecordingFigures
@@ -163,8 +168,10 @@ final class RecordingWriter {
 
     private func begin(with unit: EncodedUnit<ByteBuffer>, now: Int64) -> Bool {
         var facts = plan.facts
-        facts.start = (Int64(exactly: (Date().timeIntervalSince1970 * 1e6).rounded()) ?? 0) - max(0, now - unit.pts)
         facts.anchor = Int64(clamping: plan.epoch) + unit.pts * 1000
+        // Not `now`: the former file's end may have taken a while.
+        let age = (Int64(clamping: NIODeadline.now().uptimeNanoseconds) - facts.anchor) / 1000
+        facts.start = (Int64(exactly: (Date().timeIntervalSince1970 * 1e6).rounded()) ?? 0) - max(0, age)
         (facts.width, facts.height) = (
             Int64(clamping: unit.header.size.width), Int64(clamping: unit.header.size.height)
         )
@@ -183,7 +190,8 @@ final class RecordingWriter {
                 facts: facts,
                 id: try library.begin(facts, path: path),
                 origin: unit.pts,
-                orientation: unit.header.orientation
+                orientation: unit.header.orientation,
+                told: (unit.pts, 0)
             )
         } catch {
             fails(.init(error), now: now)
@@ -191,7 +199,7 @@ final class RecordingWriter {
         }
         plan.facts.number += 1
         (hasOtherTracks, pause) = (false, nil)
-        figures.began(facts, id: current?.id)
+        if let id = current?.id { figures.began(id, at: facts.start) }
         return true
     }
 
@@ -223,23 +231,25 @@ final class RecordingWriter {
         tell(duration: now)
     }
 
-    /// Tells the library and the figures how far the file has come.
+    /// Tells the figures how far the file has come, and once a second the library.
     private func tell(duration now: Int64) {
         guard let index = current?.movie.index, let origin = current?.origin, let size = current?.movie.size else {
             return
         }
         let duration = max(now - origin, Int64(clamping: index.lastTime))
         figures.grew(duration: duration, bytes: size)
-        guard let id = current?.id else { return }
-        let keyframes = Int64(clamping: index.video?.samples.syncs.count ?? 0)
+        guard let id = current?.id, let told = current?.told, let gaps = current?.facts.gaps,
+            now - told.time >= Self.tellingInterval
+        else { return }
+        current?.told = (now, gaps.count)
         // A catalogue that cannot be written now is corrected at the file's end, or at the relay's next start.
         try? library.update([
             ItemProgress(
                 id: id,
                 duration: duration,
                 bytes: Int64(clamping: size),
-                keyframes: keyframes,
-                gaps: current?.facts.gaps
+                keyframes: Int64(clamping: index.video?.samples.syncs.count ?? 0),
+                gaps: gaps.count == told.gaps ? nil : gaps
             )
         ])
     }
@@ -276,7 +286,7 @@ final class RecordingWriter {
         current = nil
         guard let index = ended.contents(endingAt: pts) else {
             forget(ended)
-            return figures.ended(nil)
+            return figures.ended()
         }
         do throws(Errno) {
             try ended.file.complete(index.ending(at: ended.size), after: ended.size)
@@ -290,7 +300,7 @@ final class RecordingWriter {
         } catch {
             figures.failed(.init(error))
         }
-        figures.ended(ended.facts)
+        figures.ended()
     }
 
     /// Removes a file without pictures.

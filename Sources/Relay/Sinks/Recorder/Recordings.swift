@@ -34,7 +34,7 @@ final class Recordings {
     private let logger: Logger
     /// What files there are and what is in them, opened; a pending one is shared by all callers.
     private var opening: Task<Result<Library, Failure>, Never>?
-    private var recorders: [SessionID: (recorder: Recorder, session: Session)] = [:]
+    private var recorded: [SessionID: Session] = [:]
     /// Recorders that complete their files.
     private var ending: [SessionID: Task<Void, Never>] = [:]
     private var isClosed = false
@@ -130,7 +130,7 @@ final class Recordings {
         await ending[session.id]?.value
         let number = await Self.nextNumber(of: session.recording, in: library)
         // Another call may have been faster, and the session may have ended.
-        guard recorders[session.id] == nil, session.request.record, session.isRunning, !isClosed else { return }
+        guard session.recorder == nil, session.request.record, session.isRunning, !isClosed else { return }
         let recorder = Recorder(
             plan(of: session, number: number),
             library: library,
@@ -138,7 +138,7 @@ final class Recordings {
         ) { [weak session, logger] change in
             Self.tell(change, of: session, logger)
         }
-        recorders[session.id] = (recorder, session)
+        recorded[session.id] = session
         session.begin(recorder)
     }
 
@@ -174,7 +174,7 @@ final class Recordings {
 
     /// Ends the recording of a session, and completes its file.
     func stop(_ id: SessionID) async {
-        if let (recorder, session) = recorders.removeValue(forKey: id) {
+        if let session = recorded.removeValue(forKey: id), let recorder = session.recorder {
             session.endRecording()
             ending[id] = Task.detached { await recorder.end() }
         }
@@ -189,9 +189,9 @@ final class Recordings {
     func close() async {
         guard !isClosed else { return }
         isClosed = true
-        for id in recorders.keys { Task { await stop(id) } }
+        for id in recorded.keys { Task { await stop(id) } }
         let deadline = NIODeadline.now() + Self.closingTime
-        while !(recorders.isEmpty && ending.isEmpty), NIODeadline.now() < deadline {
+        while !(recorded.isEmpty && ending.isEmpty), NIODeadline.now() < deadline {
             try? await Task.sleep(for: .milliseconds(20))
         }
         guard ending.isEmpty, case .success(let library)? = await opening?.value else { return }
