@@ -82,10 +82,15 @@ struct GetFromLibraryCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let file = try SystemPackage.FileDescriptor.output(output)
-                defer { try? file.close() }
+                // Opened when the relay has agreed, because that replaces an existing file.
+                var file: SystemPackage.FileDescriptor?
+                defer { try? file?.close() }
                 do {
-                    let write = { (bytes: ByteBuffer) in _ = try file.writeAll(bytes.readableBytesView) }
+                    let write = { (bytes: ByteBuffer) in
+                        let opened = try file ?? .output(output)
+                        file = opened
+                        _ = try opened.writeAll(bytes.readableBytesView)
+                    }
                     guard start != nil || end != nil else {
                         return try await client.download(Routes.getLibraryFile, NoArguments(), of: item, to: write)
                     }
