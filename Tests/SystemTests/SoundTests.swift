@@ -269,6 +269,22 @@ extension SystemTests {
             }
         }
 
+        @Test("a listener who comes back at once hears the sound each time")
+        func listenersInTurn() async throws {
+            try await Self.with(["--audio", "virtual"]) { place in
+                let player = try place.play()
+                defer {
+                    player.terminate()
+                    player.waitUntilExit()
+                }
+                for turn in 1...12 {
+                    let file = try await place.download("stream.ogg", seconds: 1.5) {}
+                    let loud = try Self.heard(in: file).parts.count { $0.level > 0.3 }
+                    #expect(loud > 15, "turn \(turn): \(loud)")
+                }
+            }
+        }
+
         @Test("the command writes the sound alone, as long as asked, to a file and a pipe")
         func command() async throws {
             try await Self.with(["--audio", "virtual"]) { place in

@@ -59,6 +59,9 @@ package final class SoundDesk: Sendable {
     /// How long PipeWire may take to link the capture, and how often the agent looks, then and later, in ns.
     private static let linkingTime: UInt64 = .milliseconds(1_000)
     private static let (look, laterLook) = (UInt64.milliseconds(50), UInt64.milliseconds(2_000))
+    /// The least time between a capture's end and the next one, in ns. PipeWire 0.3.65 leaves players unheard if the
+    /// graph's step becomes long and short again within some 20 ms.
+    private static let rest: UInt64 = .milliseconds(250)
     /// The pauses between attempts to open a source, in ns.
     private static let (firstPause, longestPause) = (UInt64.milliseconds(100), UInt64.milliseconds(1_000))
 
@@ -157,16 +160,19 @@ package final class SoundDesk: Sendable {
     package func run(stop: Event) {
         var sink: VirtualSink?
         defer { sink?.remove() }
-        var pause = Self.firstPause
+        var (pause, restsUntil) = (Self.firstPause, UInt64(0))
         while !stop.isSet {
             changed.clear()
             do throws(SourceError) {
                 if makesSink, sink == nil { sink = try VirtualSink(named: sinkName) }
+                let ends = [stop] + [sink?.ended].compactMap(\.self)
                 if state.withLock({ $0.order.mode }) == .off {
                     report(Told())
-                    _ = Event.wait(forAnyOf: [stop, changed] + [sink?.ended].compactMap(\.self), until: nil)
+                    _ = Event.wait(forAnyOf: ends + [changed], until: nil)
                 } else {
-                    try capture(until: [stop] + [sink?.ended].compactMap(\.self))
+                    _ = Event.wait(forAnyOf: ends, until: restsUntil)
+                    defer { restsUntil = MonotonicClock.now + Self.rest }
+                    try capture(until: ends)
                 }
                 pause = Self.firstPause
             } catch {
