@@ -140,7 +140,7 @@ let package = Package(
         .target(
             name: "Library",
             dependencies: [
-                "Files", "Program",
+                "Files", "Media", "Packaging", "Program",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -227,7 +227,7 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "CInput", "Gamepads", "HeliographAPI", "Media", "Packaging", "Program", "Wire",
+                "Access", "CInput", "Gamepads", "HeliographAPI", "Library", "Media", "Packaging", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -39,6 +39,22 @@ export class Device extends Screen {
     return this.relay.call("GET", `${this.path}/broadcast`);
   }
 
+  // The library
+
+  /**
+   * Records it into the library: its session `shared`, which is started if there is none.
+   *
+   * @returns {Promise<object>} The session's state, settings and figures.
+   */
+  startRecording() {
+    return this.relay.call("POST", `${this.path}/record/start`);
+  }
+
+  /** Ends the recording of its session `shared`, which goes on. @returns {Promise<object>} */
+  stopRecording() {
+    return this.relay.call("POST", `${this.path}/record/stop`);
+  }
+
   // Pointer and keyboard
 
   /**

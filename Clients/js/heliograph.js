@@ -8,4 +8,5 @@ export { Player } from "./player.js";
 export { availablePlayers, playerNames } from "./players.js";
 export { Relay } from "./relay.js";
 export { NamedSession, Session } from "./session.js";
+export { cueAt, parseStoryboard } from "./storyboard.js";
 export { Stream } from "./stream.js";

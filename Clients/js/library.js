@@ -1,5 +1,7 @@
 // The relay's library of recordings.
 
+import { parseStoryboard } from "./storyboard.js";
+
 /**
  * The library of a relay.
  *
@@ -51,6 +53,16 @@ export class Library {
    */
   changes(mark, { signal } = {}) {
     return this.relay.call("GET", `${this.path}/changes`, { query: { since: mark }, signal });
+  }
+
+  /**
+   * Returns how much space the library has and takes.
+   *
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<LibraryUsage>}
+   */
+  usage({ signal } = {}) {
+    return this.relay.call("GET", `${this.path}/usage`, { signal });
   }
 
   /** Returns the item of this id. The relay is not asked. @param {number} id */
@@ -111,6 +123,29 @@ export class Recorded {
   clipAddress(start, end) {
     return this.relay.address(`${this.path}/clip`, { start, end });
   }
+
+  /** The address of a small picture of its beginning, a JPEG. The item's `thumbnail` says whether there is one. */
+  get thumbnailAddress() {
+    return this.relay.address(`${this.path}/thumbnail.jpg`);
+  }
+
+  /** The address of its storyboard: WebVTT that says which small picture shows it when. */
+  get storyboardAddress() {
+    return this.relay.address(`${this.path}/storyboard.vtt`);
+  }
+
+  /**
+   * Returns when which small picture shows it. `cueAt(cues, time)` finds the one of a time.
+   *
+   * Rejects with `unknown_item` if it has no storyboard, such as while its first pictures are collected.
+   *
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<import("./storyboard.js").StoryboardCue[]>}
+   */
+  async storyboard({ signal } = {}) {
+    const response = await this.relay.request("GET", `${this.path}/storyboard.vtt`, { signal });
+    return parseStoryboard(await response.text(), this.storyboardAddress);
+  }
 }
 
 /**
@@ -138,6 +173,7 @@ export class Recorded {
  * @property {string} device
  * @property {number} session
  * @property {string | null} name The session's name.
+ * @property {string | null} owner The name of the key that began the recording.
  * @property {Record<string, string>} labels
  * @property {"recording" | "complete" | "interrupted" | "missing"} state
  * @property {string} start When its first picture was taken.
@@ -150,7 +186,17 @@ export class Recorded {
  * @property {Gap[]} gaps Times without new pictures because something was lost.
  * @property {number} keyframes
  * @property {boolean} pinned
- * @property {boolean} thumbnail
+ * @property {boolean} thumbnail Whether it has a thumbnail.
+ */
+
+/**
+ * @typedef {object} LibraryUsage
+ * @property {number} items
+ * @property {number} bytes The size of all files.
+ * @property {number} freeBytes Free on the library's disk.
+ * @property {number} pausesBelow Recordings pause while less is free.
+ * @property {number | null} mostBytes The most that all files may take; `null` for no limit.
+ * @property {{ device: string, items: number, bytes: number }[]} devices
  */
 
 /**

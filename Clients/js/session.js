@@ -10,7 +10,7 @@ export class Session extends Screen {
   }
 
   /**
-   * Changes it while it runs: bitrate, fps, size, `join`, `onDemand`, `record`. Its viewers stay.
+   * Changes it while it runs: bitrate, fps, size, `join`, `onDemand`, `record`, `recordWhen`. Its viewers stay.
    *
    * @returns {Promise<object>}
    */

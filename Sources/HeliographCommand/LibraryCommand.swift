@@ -13,7 +13,10 @@ struct LibraryCommand: AsyncParsableCommand {
               heliograph session start door --record
               heliograph set door --no-record           ends the recording
             """,
-        subcommands: [ListLibraryCommand.self, GetFromLibraryCommand.self, DeleteFromLibraryCommand.self]
+        subcommands: [
+            ListLibraryCommand.self, GetFromLibraryCommand.self, DeleteFromLibraryCommand.self,
+            BackUpLibraryCommand.self, RestoreLibraryCommand.self, RebuildLibraryCommand.self,
+        ]
     )
 }
 

@@ -42,6 +42,14 @@ struct SessionSettings: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Whether to record into the relay's library. Default of a start: no.")
     var record: Bool?
 
+    @Option(
+        help: ArgumentHelp(
+            "When to record: always, watched or changed. Default of a start: always.",
+            valueName: "when"
+        )
+    )
+    var recordWhen: RecordWhen?
+
     /// The settings that were given.
     var change: SessionChange {
         var change = SessionChange()
@@ -53,6 +61,7 @@ struct SessionSettings: ParsableArguments {
         change.join = join
         change.onDemand = onDemand
         change.record = record
+        change.recordWhen = recordWhen
         return change
     }
 }

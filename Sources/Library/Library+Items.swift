@@ -1,4 +1,6 @@
 import GRDB
+import Glibc
+import SystemPackage
 
 extension Library {
     /// Lists items in the order of time.
@@ -64,6 +66,13 @@ extension Library {
     /// Returns the totals of each owner.
     package func ownerTotals() throws(LibraryError) -> [String: LibraryTotals] {
         try catalogue.read { try Self.totals(of: "owner", $0) }
+    }
+
+    /// Returns the bytes that are free for ordinary users on the library's disk.
+    package func freeBytes() throws(LibraryError) -> UInt64 {
+        var figures = statvfs()
+        guard statvfs(folder, &figures) == 0 else { throw .folder(folder, reason: "\(Errno(rawValue: errno))") }
+        return UInt64(clamping: figures.f_bavail) &* UInt64(clamping: figures.f_frsize)
     }
 
     static func totals(of table: String, _ db: Database) throws -> [String: LibraryTotals] {

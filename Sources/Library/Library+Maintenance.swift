@@ -4,17 +4,24 @@ import Glibc
 import SystemPackage
 
 extension Library {
-    /// Copies the catalogue into a new file, while it is in use. It contains no recordings.
+    /// Copies the catalogue into a new file, also while a relay uses it. The copy contains no recordings.
     ///
-    /// - Parameter file: The copy's path. An existing file is replaced once the copy is complete.
-    package func backup(to file: String) throws(LibraryError) {
+    /// - Parameters:
+    ///   - folder: The library's folder.
+    ///   - file: The copy's path. An existing file is replaced once the copy is complete.
+    /// - Throws: ``LibraryError/folder(_:reason:)``, ``LibraryError/storage(reason:)``.
+    package static func backup(folder: String, to file: String) throws(LibraryError) {
+        let catalogue = folder + "/" + Catalogue.fileName
+        guard access(catalogue, R_OK) == 0 else {
+            throw .folder(catalogue, reason: "\(Errno(rawValue: errno))")
+        }
         let draft = file + ".new"
-        try Self.createDatabaseFile(draft)
+        try createDatabaseFile(draft)
         do throws(LibraryError) {
-            try catalogue.copy(to: draft)
-            try Self.move(draft, to: file)
+            try copy(catalogue, to: draft)
+            try move(draft, to: file)
         } catch {
-            Self.removeDatabase(draft)
+            removeDatabase(draft)
             throw error
         }
     }
@@ -34,18 +41,29 @@ extension Library {
         defer { withExtendedLifetime(lock) {} }
         try check(file)
         try replace(folder) { (draft) throws(LibraryError) in
-            do {
-                var configuration = Configuration()
-                configuration.readonly = true
-                let source = try DatabaseQueue(path: file, configuration: configuration)
-                let copy = try DatabaseQueue(path: draft)
-                try source.backup(to: copy)
+            try copy(file, to: draft) {
                 // Clients that follow changes must list the items again.
-                try copy.write { try $0.execute(sql: "UPDATE meta SET epoch = lower(hex(randomblob(8)))") }
-                try copy.close()
-            } catch {
-                throw Catalogue.fault(error, file)
+                try $0.execute(sql: "UPDATE meta SET epoch = lower(hex(randomblob(8)))")
             }
+        }
+    }
+
+    /// Copies a database into an empty file, and changes the copy.
+    private static func copy(
+        _ source: String,
+        to file: String,
+        change: (Database) throws -> Void = { _ in }
+    ) throws(LibraryError) {
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let source = try DatabaseQueue(path: source, configuration: configuration)
+            let copy = try DatabaseQueue(path: file)
+            try source.backup(to: copy)
+            try copy.write(change)
+            try copy.close()
+        } catch {
+            throw Catalogue.fault(error, source)
         }
     }
 

@@ -15,12 +15,16 @@ package struct SnapshotRequest: Sendable, Equatable {
     package var quality: UInt8
     /// Whether the frame must be captured after the request has come, unless the screen does not change.
     package var isFresh: Bool
+    /// The longer side of a preview in units of 16 pixels: the picture is scaled down to it and turned upright; 0 for a
+    /// picture as in the session.
+    package var side: UInt8
 
-    package init(id: UInt32, format: SnapshotFormat, quality: UInt8, isFresh: Bool) {
+    package init(id: UInt32, format: SnapshotFormat, quality: UInt8, isFresh: Bool, side: UInt8 = 0) {
         self.id = id
         self.format = format
         self.quality = quality
         self.isFresh = isFresh
+        self.side = side
     }
 }
 

@@ -6,7 +6,7 @@ import Media
 ///      4 | format, u8: 1 JPEG, 2 PNG
 ///      5 | quality of a JPEG, u8: 1 to 100
 ///      6 | flags, u8: 1 fresh
-///      7 | reserved, u8: 0
+///      7 | longer side, u8: in 16 pixels, of a preview; 0 for a picture as in the session
 enum SnapshotRequestBody {
     static let byteCount = 8
     private static let fresh: UInt8 = 1
@@ -14,20 +14,20 @@ enum SnapshotRequestBody {
 
     static func append(_ request: SnapshotRequest, to bytes: inout [UInt8]) {
         bytes.append(bigEndian: request.id)
-        bytes += [request.format.rawValue, request.quality, request.isFresh ? fresh : 0, 0]
+        bytes += [request.format.rawValue, request.quality, request.isFresh ? fresh : 0, request.side]
     }
 
     static func parse(_ body: ByteReader) throws(WireError) -> SnapshotRequest {
         var rest = body
         guard let id = rest.u32(), let format = rest.u8(), let quality = rest.u8(), let flags = rest.u8(),
-            rest.u8() != nil, rest.count == 0
+            let side = rest.u8(), rest.count == 0
         else {
             throw .malformedBody(type: .snapshotRequest, reason: "\(body.count) bytes, \(byteCount) expected")
         }
         guard let known = SnapshotFormat(rawValue: format), qualities.contains(quality) else {
             throw .malformedBody(type: .snapshotRequest, reason: "format \(format), quality \(quality)")
         }
-        return SnapshotRequest(id: id, format: known, quality: quality, isFresh: flags & fresh != 0)
+        return SnapshotRequest(id: id, format: known, quality: quality, isFresh: flags & fresh != 0, side: side)
     }
 }
 

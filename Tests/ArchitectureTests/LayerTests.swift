@@ -16,7 +16,10 @@ struct LayerTests {
         "Files": ["Glibc", "SystemPackage"],
         "Gamepads": ["CInput", "Wire"],
         "HeliographAPI": ["FoundationEssentials", "Media", "Program", "Wire"],
-        "Library": ["Files", "GRDB", "Glibc", "Program", "Synchronization", "SystemPackage"],
+        "Library": [
+            "Files", "FoundationEssentials", "GRDB", "Glibc", "Media", "Packaging", "Program", "Synchronization",
+            "SystemPackage",
+        ],
         "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "COpus", "CPNG", "CPipeWire", "CPixels",
@@ -47,7 +50,7 @@ struct LayerTests {
         ],
         "HeliographCommand": [
             "Access", "ArgumentParser", "AsyncHTTPClient", "CInput", "FoundationEssentials", "Gamepads", "Glibc",
-            "HeliographAPI", "Media", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket",
+            "HeliographAPI", "Library", "Media", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket",
             "Packaging", "Program",
             "Subprocess", "SystemPackage",
             "UnixSignals", "Wire",

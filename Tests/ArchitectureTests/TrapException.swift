@@ -108,7 +108,7 @@ struct TrapException: Sendable {
         ),
         TrapException(
             "Relay/Sinks/Snapshots/SessionSnapshots.swift",
-            "waiting[format, default: [:]][round]",
+            "waiting[kind, default: [:]][round]",
             "The inner ones are dictionaries too."
         ),
         TrapException(

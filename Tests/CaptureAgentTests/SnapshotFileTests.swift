@@ -21,6 +21,26 @@ struct SnapshotFileTests {
         return picture
     }
 
+    @Test("of a preview is small, upright, and in proportion", arguments: [UInt8(0), 1, 2, 3])
+    func preview(turns: UInt8) throws {
+        let large = PictureSize(width: 1280, height: 720)
+        var frame = CapturedFrame(ReferencePicture.gradients(large).frame, captured: 7)
+        frame.orientation = turns
+        let subject = SnapshotSubject(frame: frame, size: RequestedSize())
+        guard case .picture(let preview) = try subject.drawn(within: 320).get().file(format: .jpeg, quality: 90) else {
+            throw NeverCame(description: "a picture")
+        }
+        #expect(preview.size == PictureSize(width: turns % 2 == 0 ? 320 : 180, height: turns % 2 == 0 ? 180 : 320))
+        #expect(preview.orientation == 0 && preview.geometry == 0)
+        // The whole picture's corner that is at the top left when it is upright.
+        let pixels = try Self.decoded(Self.picture(of: frame, .png))
+        let (x, y) = [(8, 8), (8, 711), (1271, 711), (1271, 8)][Int(turns)]
+        let corner = Array(pixels[(y * 1280 + x) * 3..<(y * 1280 + x) * 3 + 3])
+        let decoded = try Self.decoded(preview)
+        let shown = Array(decoded[(2 * preview.size.width + 2) * 3..<(2 * preview.size.width + 2) * 3 + 3])
+        #expect(zip(corner, shown).allSatisfy { abs(Int($0) - Int($1)) < 24 }, "\(corner) \(shown)")
+    }
+
     /// Returns the red, green and blue of each pixel, from a decoder other than the agent's library.
     private static func decoded(_ picture: Snapshot.Picture) throws -> [UInt8] {
         let scratch = try Scratch()

@@ -110,8 +110,8 @@ struct OpeningTests {
             let facts = TestLibrary.facts(1)
             try library.addComplete(TestLibrary.facts(0))
             _ = try library.begin(facts, path: LibraryLayout.path(for: facts))
-            try library.backup(to: copy)
-            try library.backup(to: copy)
+            try Library.backup(folder: test.folder, to: copy)
+            try Library.backup(folder: test.folder, to: copy)
             try library.addComplete(TestLibrary.facts(2))
             return (try library.changes(since: nil).mark, try library.ids())
         }

@@ -82,6 +82,71 @@ extension SystemTests {
             for file in files { try expectPlayable(file) }
         }
 
+        @Test("of a device that is always recorded begins with its broadcast, and ends when a caller stops it")
+        func device() async throws {
+            let place = Place()
+            defer { place.end() }
+            let relay = try await place.relay(["--record"])
+            defer { relay.terminate() }
+            #expect(try await items(relay).isEmpty)
+            _ = try await relay.post("/v1/devices/default/broadcast/start", ["timeout": 30])
+            _ = try await eventually("the recording and its thumbnail") {
+                let item = try await self.items(relay).first
+                return item.map { $0.integer("bytes") > 0 && $0["thumbnail"] as? Bool == true } == true ? true : nil
+            }
+            let stopped = try await relay.post("/v1/devices/default/record/stop")
+            #expect(stopped["record"] as? Bool == false)
+            let items = try await self.items(relay)
+            #expect(items.count == 1 && items[0].string("state") == "complete")
+            try expectPlayable(try #require(try place.files().first))
+            let path = "/v1/library/\(items[0].integer("id"))"
+            let address = "http://127.0.0.1:\(relay.httpPort)\(path)"
+            let storyboard = try Tool.run("/usr/bin/curl", ["-sf", "\(address)/storyboard.vtt"])
+            #expect(storyboard.hasPrefix("WEBVTT\n\n00:00:00.") && storyboard.contains("\nstoryboard/0#xywh=0,0,320,"))
+            for picture in ["thumbnail.jpg", "storyboard/0"] {
+                let file = place.directory.appendingPathComponent("picture.jpg")
+                _ = try Tool.run("/usr/bin/curl", ["-sf", "-o", file.path, "\(address)/\(picture)"])
+                let size = try Tool.run(
+                    "/usr/bin/ffprobe",
+                    ["-v", "warning", "-show_entries", "stream=width", "-of", "csv=p=0", file.path]
+                )
+                #expect(size.trimmingCharacters(in: .whitespacesAndNewlines) == "320")
+            }
+        }
+
+        @Test("is backed up with its pin, lost by a rebuild from the files, and restored")
+        func maintenance() async throws {
+            let place = Place()
+            defer { place.end() }
+            func library(_ arguments: String..., fails: Bool = false) throws -> String {
+                let said = try Programs.run(
+                    Programs.product("heliograph"),
+                    ["library"] + arguments + ["--library", place.library.path]
+                )
+                #expect((said.status != 0) == fails, "\(said)")
+                return said.output + said.errors
+            }
+            let copy = place.directory.appendingPathComponent("catalogue.backup").path
+            let first = try await place.relay()
+            _ = try await first.post("/v1/devices/default/broadcast/start", ["timeout": 30])
+            let session = try await first.startSession(["record": true]).integer("id")
+            try await waitUntilWritten(first, session, bytes: 10_000)
+            _ = try await first.post("/v1/sessions/\(session)/record/stop")
+            let item = try #require(try await items(first).first).integer("id")
+            _ = try await first.patch("/v1/library/\(item)", ["pinned": true, "labels": ["build=42"]])
+            #expect(try library("backup", copy).isEmpty)
+            #expect(try library("rebuild", fails: true).contains("Stop it, or choose another folder."))
+            first.terminate()
+
+            #expect(try library("rebuild") == "recordings in the new catalogue: 1\n")
+            #expect(try library("restore", copy).isEmpty)
+            let second = try await place.relay()
+            defer { second.terminate() }
+            let restored = try await second.get("/v1/library/\(item)")
+            #expect(restored["pinned"] as? Bool == true && restored.object("labels")["build"] as? String == "42")
+            #expect(try library("backup", "/nowhere/copy", fails: true).contains("Cannot use '/nowhere/copy"))
+        }
+
         @Test("begins another file when the picture's size changes, and loses no picture")
         func resized() async throws {
             let place = Place()

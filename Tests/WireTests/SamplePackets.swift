@@ -102,6 +102,11 @@ enum SamplePackets {
             hex: "00000102 02 55 01 00"
         ),
         Frozen(
+            .snapshotRequest(7, SnapshotRequest(id: 258, format: .jpeg, quality: 70, isFresh: false, side: 20)),
+            "484C4757 01 07 0000 00000007 00000008",
+            hex: "00000102 01 46 00 14"
+        ),
+        Frozen(
             .stop(Stop(reason: "done")),
             "484C4757 01 08 0000 00000000 00000011",
             json: #"{"reason":"done"}"#

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Library, Relay } from "../heliograph.js";
+import { Device, Library, Relay } from "../heliograph.js";
 
 /** A relay that notes the calls, and answers with the given pages. */
 function noting(...answers) {
@@ -17,6 +17,7 @@ test("the library's calls are those that the API has", async () => {
   relay.library.list({ device: "left", text: "log", limit: 5, signal });
   relay.library.changes();
   relay.library.changes("a.7", { signal });
+  relay.library.usage({ signal });
   const item = relay.library.item(7);
   item.get();
   item.change({ pinned: true, labels: ["build=42", "old="] });
@@ -27,10 +28,22 @@ test("the library's calls are those that the API has", async () => {
     ["GET", "v1/library", { query: { device: "left", text: "log", limit: 5 }, signal }],
     ["GET", "v1/library/changes", { query: { since: undefined }, signal: undefined }],
     ["GET", "v1/library/changes", { query: { since: "a.7" }, signal }],
+    ["GET", "v1/library/usage", { signal }],
     ["GET", "v1/library/7"],
     ["PATCH", "v1/library/7", { body: { pinned: true, labels: ["build=42", "old="] } }],
     ["DELETE", "v1/library/7"],
     ["POST", "v1/library/7/restore"],
+  ]);
+});
+
+test("a device's recording is begun and ended", () => {
+  const relay = noting();
+  const device = new Device(relay, "left wall");
+  device.startRecording();
+  device.stopRecording();
+  assert.deepEqual(relay.calls, [
+    ["POST", "v1/devices/left%20wall/record/start"],
+    ["POST", "v1/devices/left%20wall/record/stop"],
   ]);
 });
 

@@ -10,7 +10,9 @@ async function page(name) {
   return import(`data:text/javascript,${encodeURIComponent(text)}`);
 }
 
-const { duration, exactTime, gapsText, gapText, itemName, itemState, itemText, localTime, partText, size } = await page("words.js");
+const words = await page("words.js");
+const { duration, exactTime, gapsText, gapText, itemName, itemState, itemText, localTime, partText, size } = words;
+const { ownerText, recordingText, usageProblem, usageShare, usageText } = words;
 const { labelChanges, labelLines } = await page("labels.js");
 
 const item = {
@@ -30,7 +32,7 @@ const item = {
 
 test("lengths and sizes are short", () => {
   assert.deepEqual([0, 9.99, 75, 3600, 36061].map(duration), ["0:00", "0:09", "1:15", "1:00:00", "10:01:01"]);
-  assert.deepEqual([0, 1, 999_000, 1e6, 4_540_000, 2.5e9].map(size), ["0 kB", "1 kB", "999 kB", "1.0 MB", "4.5 MB", "2.50 GB"]);
+  assert.deepEqual([0, 1, 999_000, 1e6, 4_540_000, 2.5e9, 1.2e12].map(size), ["0 kB", "1 kB", "999 kB", "1.0 MB", "4.5 MB", "2.50 GB", "1.20 TB"]);
 });
 
 test("times in a video have hundredths", () => {
@@ -62,6 +64,43 @@ test("gaps are counted and explained", () => {
   assert.equal(gapsText(gaps), "2 gaps, 2.0 s");
   assert.equal(gapText(gaps[0]), "At 0:02.50 for 0.8 s: no pictures came from the device");
   assert.equal(gapText({ ...gaps[1], reason: "other" }), "At 1:10.00 for 1.3 s: other");
+});
+
+test("a recording's owner is named if there is one", () => {
+  assert.equal(ownerText({ owner: "door" }), "Recorded by door");
+  assert.equal(ownerText({ owner: null }), "");
+  // A relay that does not know owners.
+  assert.equal(ownerText({}), "");
+});
+
+test("the library's space is told: of its limit, or of what the disk has", () => {
+  const usage = { bytes: 3e9, mostBytes: null, freeBytes: 9e9, pausesBelow: 1e9 };
+  assert.equal(usageText(usage), "3.00 GB · 9.00 GB free on the disk");
+  assert.equal(usageShare(usage), 0.25);
+  const limited = { ...usage, mostBytes: 4e9 };
+  assert.equal(usageText(limited), "3.00 GB of 4.00 GB · 9.00 GB free on the disk");
+  assert.equal(usageShare(limited), 0.75);
+  assert.equal(usageShare({ ...limited, bytes: 5e9 }), 1);
+  assert.equal(usageShare({ ...usage, bytes: 0, freeBytes: 0 }), 0);
+});
+
+test("the page says that recordings pause when less is free than they need", () => {
+  const usage = { bytes: 3e9, mostBytes: null, freeBytes: 1e9, pausesBelow: 1e9 };
+  assert.equal(usageProblem(usage), "");
+  assert.equal(usageProblem({ ...usage, freeBytes: 1e9 - 1 }), "Recordings pause until 1.00 GB is free on the disk. Delete recordings, or other files.");
+  assert.equal(usageProblem({ ...usage, freeBytes: 0, pausesBelow: 0 }), "");
+});
+
+test("a session's badge tells recording from waiting, and for what", () => {
+  const badge = (state, more) => recordingText({ recording: { state, seconds: 75, bytes: 3.2e6 }, recordWhen: "always", viewers: 0, ...more });
+  assert.deepEqual(recordingText({ recording: null }), ["", ""]);
+  assert.deepEqual(badge("recording"), ["Recording: 1:15, 3.2 MB", "recording"]);
+  assert.deepEqual(badge("waiting"), ["Recording waits for a picture", "waiting"]);
+  assert.deepEqual(badge("waiting", { recordWhen: "changed" }), ["Recording waits for a change of the screen", "waiting"]);
+  assert.deepEqual(badge("waiting", { recordWhen: "watched" }), ["Recording waits for a viewer", "waiting"]);
+  assert.deepEqual(badge("waiting", { recordWhen: "watched", viewers: 1 }), ["Recording waits for a picture", "waiting"]);
+  assert.deepEqual(badge("disk_full"), ["Not recorded: the disk is full", "bad"]);
+  assert.deepEqual(badge("disk_error"), ["Not recorded", "bad"]);
 });
 
 test("edited labels become what has to be set", () => {

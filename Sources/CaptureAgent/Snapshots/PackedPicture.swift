@@ -1,3 +1,4 @@
+import CYUV
 package import Media
 
 /// The red, green and blue of each pixel in memory of its own, in a frame's layout. Snapshots are made from it.
@@ -48,6 +49,28 @@ package final class PackedPicture {
                 target.update(from: pixels.baseAddress! + row * rowBytes, count: rowBytes)
             }
         }
+    }
+
+    /// Returns the picture after clockwise quarter turns.
+    func turned(_ turns: UInt8) -> PackedPicture {
+        let size = description.size
+        let (swaps, mode) = (turns % 2 == 1, [kRotate0, kRotate90, kRotate180, kRotate270][Int(turns % 4)])
+        guard mode != kRotate0 else { return self }
+        let turned = PackedPicture(
+            size: swaps ? PictureSize(width: size.height, height: size.width) : size,
+            format: description.format
+        )
+        // It fails only for null pointers and empty sizes.
+        _ = ARGBRotate(
+            first,
+            Int32(description.stride),
+            turned.first,
+            Int32(turned.description.stride),
+            Int32(size.width),
+            Int32(size.height),
+            mode
+        )
+        return turned
     }
 
     /// Returns the picture as `fit` places it: scaled, with black borders. Returns this picture if nothing is scaled.

@@ -70,7 +70,7 @@ package final class SnapshotDesk: Sendable {
         while let order = nextOrder() {
             let outcome: Snapshot.Outcome
             // The frame is released before its picture is compressed, because its buffer belongs to the source.
-            switch subject(order.session).flatMap({ $0.drawn() }) {
+            switch subject(order.session).flatMap({ $0.drawn(within: Int(order.request.side) * 16) }) {
             case .success(let drawing):
                 outcome = drawing.file(format: order.request.format, quality: order.request.quality)
             case .failure(let refusal): outcome = .refusal(refusal.why)

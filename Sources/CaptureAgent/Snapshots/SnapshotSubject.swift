@@ -13,11 +13,18 @@ package struct SnapshotSubject: Sendable {
     }
 
     /// Returns the picture that viewers see of the frame.
-    package func drawn() -> Result<SnapshotDrawing, SnapshotRefusal> {
+    ///
+    /// - Parameter side: The longest side of a preview, which is upright; 0 for a picture as in the session.
+    package func drawn(within side: Int = 0) -> Result<SnapshotDrawing, SnapshotRefusal> {
         guard case .memory(let pixels) = frame.contents else { return .failure(SnapshotRefusal(.unreadable)) }
         let source = frame.description.size
-        let fit = PictureFit(source: source, output: size.resolved(source: source))
+        let own = size.resolved(source: source)
+        let fit = PictureFit(source: source, output: side == 0 ? own : own.within(side))
         let picture = PackedPicture(pixels, pointer: frame.pointer).fitted(fit)
+        guard side == 0 else {
+            let upright = picture.turned(frame.orientation)
+            return .success(SnapshotDrawing(picture: upright, captured: frame.captured, orientation: 0, geometry: 0))
+        }
         let mapping = InputMapping(source: source, orientation: frame.orientation, size: size)
         return .success(
             SnapshotDrawing(
@@ -27,6 +34,16 @@ package struct SnapshotSubject: Sendable {
                 geometry: mapping.geometry
             )
         )
+    }
+}
+
+extension PictureSize {
+    /// Returns the size, scaled down so that no side is longer.
+    fileprivate func within(_ side: Int) -> PictureSize {
+        let longest = max(width, height)
+        guard longest > side else { return self }
+        func scaled(_ length: Int) -> Int { max(2, length * side / longest) }
+        return PictureSize(width: scaled(width), height: scaled(height)).even
     }
 }
 

@@ -17,7 +17,7 @@ package struct RecordingReport: APIModel, Equatable {
     package enum State: String, Sendable, CaseIterable {
         /// Pictures are written.
         case recording
-        /// The first keyframe has not come, or the library is not open yet.
+        /// The first keyframe has not come, nobody watches or nothing changes, or the library is not open yet.
         case waiting
         case diskFull = "disk_full"
         case diskError = "disk_error"
@@ -28,7 +28,11 @@ package struct RecordingReport: APIModel, Equatable {
         "Recording",
         "How the recording of a session is getting on.",
         [
-            Field("state", .words(State.self), "`recording`, `waiting` for a keyframe, or why nothing is written now."),
+            Field(
+                "state",
+                .words(State.self),
+                "`recording`, `waiting` for what `recordWhen` says or for a keyframe, or why nothing is written now."
+            ),
             Field(
                 "recording",
                 .text.orNull,
@@ -54,6 +58,7 @@ package struct LibraryItem: APIModel, Equatable {
     package var device = ""
     package var session: UInt32 = 0
     package var name: String?
+    package var owner: String?
     package var labels: [String: String] = [:]
     package var state = ""
     package var start = ""
@@ -108,6 +113,7 @@ package struct LibraryItem: APIModel, Equatable {
             Field("number", .anyInteger, "Its place in the recording, from 0."),
             Field("device", .text), Field("session", .anyInteger),
             Field("name", .text.orNull, "The session's name; null for none."),
+            Field("owner", .text.orNull, "The name of the key that began the recording; null for none."),
             Field("labels", .dictionary(of: .text), "Texts by name."),
             Field(
                 "state",
@@ -143,6 +149,44 @@ package struct LibraryPage: APIModel {
                 .text.orNull,
                 "The `cursor` of the next page; null at the end. A page may be short although there is a next one."
             ),
+        ]
+    )
+}
+
+/// How much space the library has and takes.
+package struct LibraryUsage: APIModel {
+    package var items = 0
+    package var bytes: UInt64 = 0
+    package var freeBytes: UInt64 = 0
+    package var pausesBelow: UInt64 = 0
+    package var mostBytes: UInt64?
+    package var devices: [Device] = []
+
+    package init() {}
+
+    package struct Device: APIModel {
+        package var device = ""
+        package var items = 0
+        package var bytes: UInt64 = 0
+
+        package init() {}
+
+        package static let schema = Schema.report(
+            nil,
+            [Field("device", .text), Field("items", .tally), Field("bytes", .tally)]
+        )
+    }
+
+    package static let schema = Schema.report(
+        "LibraryUsage",
+        "Sizes in bytes. The files that are being written count with what they had at most 10 s ago.",
+        [
+            Field("items", .tally),
+            Field("bytes", .tally, "The size of all files."),
+            Field("freeBytes", .tally, "Free on the library's disk."),
+            Field("pausesBelow", .tally, "Recordings pause while less is free: the setting `libraryFree`."),
+            Field("mostBytes", .tally.orNull, "The setting `librarySize`; null for no limit."),
+            Field("devices", .array(of: Device.schema), "By name."),
         ]
     )
 }

@@ -21,6 +21,7 @@ package struct SessionReport: APIModel {
     package var `repeat` = false
     package var onDemand = false
     package var record = false
+    package var recordWhen = ""
     package var join = ""
     package var keyframeInterval = 0.0
     package var staticKeyframeInterval = 0.0
@@ -130,7 +131,7 @@ extension SessionReport {
         Field("fps", .integer(1...240), "Pictures per second."),
         Field("bitrate", .integer(50_000...100_000_000), "bit/s."),
         Field("repeat", .bool),
-        Field("onDemand", .bool), Field("record", .bool),
+        Field("onDemand", .bool), Field("record", .bool), Field("recordWhen", .words(RecordWhen.self)),
         Field("join", .words(Join.self)),
         Field("keyframeInterval", .figure, "s."),
         Field("staticKeyframeInterval", .figure, "s."),

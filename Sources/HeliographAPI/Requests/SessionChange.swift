@@ -25,6 +25,7 @@ package struct SessionChange: APIModel, Equatable {
     package var join: Join?
     package var onDemand: Bool?
     package var record: Bool?
+    package var recordWhen: RecordWhen?
 
     package init() {}
 
@@ -35,6 +36,7 @@ package struct SessionChange: APIModel, Equatable {
             Field("bitrate", .bitrate), Field("fps", .fps),
             Field("width", .side.orNull), Field("height", .side.orNull), Field("maxPixels", .maxPixels.orNull),
             Field("join", .join), Field("onDemand", .onDemand), Field("record", .record),
+            Field("recordWhen", .recordWhen),
         ]
     )
 
@@ -49,6 +51,7 @@ package struct SessionChange: APIModel, Equatable {
         request.join = join ?? request.join
         request.onDemand = onDemand ?? request.onDemand
         request.record = record ?? request.record
+        request.recordWhen = recordWhen ?? request.recordWhen
         return request
     }
 }

@@ -17,6 +17,7 @@ package struct SessionRequest: APIModel, Equatable {
     package var `repeat` = true
     package var onDemand = false
     package var record = false
+    package var recordWhen = RecordWhen.always
     package var join = Join.cache
     package var keyframeInterval = 2.0
     package var staticKeyframeInterval = 10.0
@@ -74,7 +75,8 @@ package struct SessionRequest: APIModel, Equatable {
                 .bool.default(true),
                 "Whether the last picture repeats while the screen is static, so that pictures keep coming at `fps`."
             ),
-            Field("onDemand", .onDemand), Field("record", .record), Field("join", .join),
+            Field("onDemand", .onDemand), Field("record", .record),
+            Field("recordWhen", .recordWhen), Field("join", .join),
             Field("keyframeInterval", .number(0.2...60).default(2), "Longest time between keyframes, s."),
             Field(
                 "staticKeyframeInterval",
@@ -182,6 +184,22 @@ package enum Join: String, Sendable, CaseIterable, Codable {
     case live
 }
 
+/// When a session that is recorded is written.
+package enum RecordWhen: String, Sendable, CaseIterable, Codable {
+    case always
+    /// While a viewer watches, and 10 s longer.
+    case watched
+    /// While the screen changes, and 10 s longer. A file begins with the last keyframe before the change.
+    case changed
+}
+
+// Synthesized conformances prefer this method. The state of a relay that did not know the setting lacks it.
+extension KeyedDecodingContainer {
+    package func decode(_: RecordWhen.Type, forKey key: Key) throws -> RecordWhen {
+        try decodeIfPresent(RecordWhen.self, forKey: key) ?? .always
+    }
+}
+
 extension Schema.Pattern {
     /// The name of an encoder. Only the agent knows which ones exist.
     fileprivate static let encoder = Self(
@@ -228,6 +246,15 @@ extension Schema {
         named: "Record",
         "Whether the session is recorded into the library.",
         default: false
+    )
+    static let recordWhen = Schema(
+        Schema.words(RecordWhen.self).form,
+        named: "RecordWhen",
+        """
+        When a session with `record` is written: `always`; while it is `watched`; or while its screen has `changed`, from \
+        the last keyframe before the change. Both end 10 s later, and the next time begins another file.
+        """,
+        default: "always"
     )
     static let onDemand = Schema(
         .bool,

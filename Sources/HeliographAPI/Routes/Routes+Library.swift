@@ -1,8 +1,9 @@
 extension Routes {
     static let library = [
-        startRecording.route, stopRecording.route, listLibrary.route, listLibraryChanges.route, getLibraryItem.route,
+        startRecording.route, stopRecording.route, startDeviceRecording.route, stopDeviceRecording.route,
+        listLibrary.route, listLibraryChanges.route, getLibraryUsage.route, getLibraryItem.route,
         changeLibraryItem.route, deleteLibraryItem.route, restoreLibraryItem.route, getLibraryFile.route,
-        getLibraryClip.route,
+        getLibraryClip.route, getLibraryThumbnail.route, getLibraryStoryboard.route, getLibrarySheet.route,
     ]
 
     private static let item = "/v1/library/{item}"
@@ -34,6 +35,27 @@ extension Routes {
         answer: "The session."
     ) { $0.ownProblems = [noLibrary] }
 
+    package static let startDeviceRecording = Call<NoArguments, SessionReport>(
+        "startDeviceRecording",
+        .post,
+        "/v1/devices/{device}/record/start",
+        for: .operator,
+        .library,
+        "Records a device: its shared session, which is started if there is none.",
+        "The setting `record` of the device does the same whenever it is broadcast.",
+        answer: "The session."
+    ) { $0.ownProblems = [noLibrary, .noRoomForSession] }
+
+    package static let stopDeviceRecording = Call<NoArguments, SessionReport>(
+        "stopDeviceRecording",
+        .post,
+        "/v1/devices/{device}/record/stop",
+        for: .operator,
+        .library,
+        "Ends the recording of a device's shared session, which goes on.",
+        answer: "The session."
+    ) { $0.ownProblems = [noLibrary, .init([.unknownSession], "The device has no shared session.")] }
+
     package static let listLibrary = Call<LibraryQuery, LibraryPage>(
         "listLibrary",
         .get,
@@ -53,6 +75,16 @@ extension Routes {
         .library,
         "Returns which items have changed since a former call.",
         answer: "The changes."
+    ) { $0.ownProblems = [noLibrary] }
+
+    package static let getLibraryUsage = Call<NoArguments, LibraryUsage>(
+        "getLibraryUsage",
+        .get,
+        "/v1/library/usage",
+        for: .viewer,
+        .library,
+        "Returns how much space the library has and takes.",
+        answer: "The usage."
     ) { $0.ownProblems = [noLibrary] }
 
     package static let getLibraryItem = Call<NoArguments, LibraryItem>(
@@ -132,6 +164,47 @@ extension Routes {
             ),
         ]
         $0.otherAnswers = partialMovies
+    }
+
+    package static let getLibraryThumbnail = Call<NoArguments, Bytes>(
+        "getLibraryThumbnail",
+        item + "/thumbnail.jpg",
+        for: .viewer,
+        .library,
+        "Returns a small picture of an item's beginning.",
+        answer: companion("The picture.", "image/jpeg")
+    ) { $0.ownProblems = [noLibrary, noCompanion] }
+
+    package static let getLibraryStoryboard = Call<NoArguments, Bytes>(
+        "getLibraryStoryboard",
+        item + "/storyboard.vtt",
+        for: .viewer,
+        .library,
+        "Returns when which small picture shows an item, as WebVTT.",
+        "Each cue is a sheet's address, relative to this one, and a rectangle of it: `storyboard/0#xywh=0,192,320,180`.",
+        answer: companion("The storyboard.", "text/vtt")
+    ) { $0.ownProblems = [noLibrary, noCompanion] }
+
+    package static let getLibrarySheet = Call<NoArguments, Bytes>(
+        "getLibrarySheet",
+        item + "/storyboard/{sheet}",
+        for: .viewer,
+        .library,
+        "Returns a sheet of an item's storyboard.",
+        answer: companion("Pictures below each other.", "image/jpeg")
+    ) { $0.ownProblems = [noLibrary, noCompanion] }
+
+    private static let noCompanion = ProblemAnswer(
+        [.unknownItem],
+        "There is no such item, or it has no picture: nothing changed on the screen, or no agent made one."
+    )
+
+    private static func companion(_ description: String, _ type: String) -> Route.Answer {
+        Route.Answer(
+            description: description,
+            contents: [(type, .bytes)],
+            headers: [Field("Cache-Control", .text, isRequired: true)]
+        )
     }
 
     private static let noRange = ProblemAnswer(

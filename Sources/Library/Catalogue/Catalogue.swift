@@ -57,17 +57,6 @@ struct Catalogue: Sendable {
         do { return try pool.write(body) } catch { throw Self.fault(error, path) }
     }
 
-    /// Copies the database into a new file, while it is used.
-    func copy(to file: String) throws(LibraryError) {
-        do {
-            let copy = try DatabaseQueue(path: file)
-            try pool.backup(to: copy)
-            try copy.close()
-        } catch {
-            throw Self.fault(error, file)
-        }
-    }
-
     /// Closes the database, whose file is then complete.
     func close() throws(LibraryError) {
         do {

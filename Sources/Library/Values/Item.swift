@@ -73,4 +73,8 @@ package struct LibraryTotals: Sendable, Equatable {
         self.items = items
         self.bytes = bytes
     }
+
+    package static func + (one: Self, other: Self) -> Self {
+        LibraryTotals(items: one.items &+ other.items, bytes: one.bytes &+ other.bytes)
+    }
 }

@@ -7,6 +7,9 @@ struct Caller: Sendable {
     let key: KeyRing.Entry?
     let role: Role?
 
+    /// The name of the caller's key.
+    var keyName: String? { key?.name }
+
     /// A caller that needs no key because access control is off. It may do everything, but act on screens
     /// only as ``LocalUser`` says.
     static let local = Caller(key: nil, role: .operator)

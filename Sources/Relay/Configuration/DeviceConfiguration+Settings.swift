@@ -77,6 +77,13 @@ extension DeviceConfiguration: Configurable {
             "Whether a viewer's call at the [device's own address](api.md#one-address-for-a-device) starts the broadcast "
                 + "and a shared session. Sources that may ask a person are never started this way."
         },
+        Setting("record", \.isRecorded, .bool, .atOnce) {
+            "Whether the device's shared session is started and [recorded](../guide/recording.md) whenever the device is "
+                + "broadcast."
+        },
+        Setting("recordWhen", \.recordWhen, .word("when"), .atOnce) {
+            "When that session is written: always, while it is watched, or while its screen has changed."
+        },
         Setting("applications", \.applications, .applications, .atOnce, default: "`{}`") {
             "The programs that callers may [launch](#applications) on the device's desktop, by a name of your choice."
         },

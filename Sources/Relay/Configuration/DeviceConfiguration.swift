@@ -35,6 +35,10 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var screenshotTimeout: TimeAmount?
     /// Whether a viewer's call to the device's own address starts the broadcast and a shared session.
     package var isOnDemand = false
+    /// Whether its shared session is recorded whenever the device is broadcast.
+    package var isRecorded = false
+    /// When that session is written.
+    package var recordWhen = RecordWhen.always
     /// The applications that callers may launch on its desktop, by name.
     package var applications: [String: AllowedApplication] = [:]
     /// Whether callers may also launch the desktop files that are installed there.

@@ -62,6 +62,15 @@ extension RelayConfiguration: Configurable {
         Setting("libraryFree", \.libraryFree, .mebibytes(0...1_048_576_000), .atOnce) {
             "Recordings pause while the disk has less free space."
         },
+        Setting("libraryKeepFree", \.libraryKeepFree, .mebibytes(0...1_048_576_000), .atOnce) {
+            "The oldest recordings that are not pinned are deleted while the disk has less free space. With 0 none are."
+        },
+        Setting("libraryDeviceSize", \.libraryDeviceSize, .mebibytes(0...1_048_576_000), .atOnce) {
+            "The same as `librarySize`, for the recordings of each device."
+        },
+        Setting("libraryKeySize", \.libraryKeySize, .mebibytes(0...1_048_576_000), .atOnce) {
+            "The same as `librarySize`, for the recordings that each key began."
+        },
         Setting("portsFile", \.portsFile, .path, .atRestart, default: "no file") {
             #"The relay writes `{"http":N,"agentLink":N,"pid":N}` here when all ports are open."#
         },
@@ -121,8 +130,7 @@ extension RelayConfiguration: Configurable {
     private static let ofDevices: [Setting<RelayConfiguration>] =
         [
             "source", "fallback", "input", "audio", "audioBitrate", "audioPacket", "microphone", "agent",
-            "applications",
-            "desktopFiles", "maxSessions", "maxViewers",
+            "record", "recordWhen", "applications", "desktopFiles", "maxSessions", "maxViewers",
         ].flatMap(
             Setting.ofDevices
         ) + [

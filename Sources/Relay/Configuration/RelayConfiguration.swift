@@ -45,6 +45,10 @@ package struct RelayConfiguration: Sendable {
     package var librarySize = 0
     /// The bytes that recordings leave free on their disk.
     package var libraryFree = 512 << 20
+    /// The free space of the disk for which recordings are deleted, in bytes; 0 for none.
+    package var libraryKeepFree = 0
+    /// The most bytes of each device's recordings, and of those that each key began; 0 for no limit.
+    package var (libraryDeviceSize, libraryKeySize) = (0, 0)
     /// The file with the state for the next run; `nil` for none.
     package var stateFile: String?
     /// How long after its start a relay waits for agents of its previous run before it starts new ones.

@@ -30,12 +30,30 @@ enum SharedSession {
         }
         guard switchboard.sessions.session(named: name, of: broadcast.device.name) == nil else { return }
         var request = SessionRequest()
-        (request.onDemand, request.ttl) = (true, ttl)
+        request.onDemand = true
+        if !broadcast.device.isRecorded { request.ttl = ttl }
+        (request.record, request.recordWhen) = (broadcast.device.isRecorded, broadcast.device.recordWhen)
         do throws(SessionError) {
             _ = try await switchboard.putSession(name, request, on: broadcast, changes: false)
         } catch {
             throw .session(error)
         }
+    }
+
+    /// Records the session, which is started if there is none, and no longer ends when it is unused.
+    ///
+    /// - Parameter caller: The name of the caller's key.
+    @MediaLoop
+    static func record(
+        on broadcast: Broadcast,
+        of switchboard: Switchboard,
+        by caller: String? = nil
+    ) async throws(SessionError) -> Session {
+        let session = switchboard.sessions.session(named: name, of: broadcast.device.name)
+        var request = session?.request ?? SessionRequest()
+        if session == nil { (request.onDemand, request.recordWhen) = (true, broadcast.device.recordWhen) }
+        (request.record, request.ttl) = (true, nil)
+        return try await switchboard.putSession(name, request, on: broadcast, by: caller).session
     }
 
     @MediaLoop

@@ -33,6 +33,7 @@ final class Switchboard: AgentLinkOwner {
     /// The number of agents refused since the relay started, by code.
     private(set) var refused: [Reject.Code: UInt64] = [:]
     private var refusalLog = LogBudget()
+    private var refusedRecordings = LogBudget()
     /// Keeps the relay's state; `nil` if there is no state file.
     private let keeper: StateKeeper?
     private var statesTaken = 0
@@ -116,10 +117,12 @@ final class Switchboard: AgentLinkOwner {
         broadcasts[DeviceConfiguration.defaultName] ?? (broadcasts.count == 1 ? broadcasts.values.first : nil)
     }
 
+    /// - Parameter caller: The name of the caller's key.
     func startSession(
         _ request: SessionRequest,
         name: String? = nil,
-        on broadcast: Broadcast
+        on broadcast: Broadcast,
+        by caller: String? = nil
     ) async throws(SessionError) -> Session {
         guard !isDraining else { throw .lastViewers }
         if request.record { try await openLibrary() }
@@ -130,6 +133,7 @@ final class Switchboard: AgentLinkOwner {
         session.stream.soundChanged(to: broadcast.sound.tracks)
         // The relay may have begun to drain while the port was opened.
         session.isDraining = isDraining
+        if request.record { session.recordedBy = caller }
         try? await recordings.follow(session)
         await keepState()
         return session
@@ -147,18 +151,21 @@ final class Switchboard: AgentLinkOwner {
     /// Creates the device's session with this name, or changes it to match `request`. Calls for the same name wait for
     /// each other.
     ///
-    /// - Parameter changes: Whether a session that exists is changed.
+    /// - Parameters:
+    ///   - changes: Whether a session that exists is changed.
+    ///   - caller: The name of the caller's key.
     /// - Returns: The session, and whether it is new.
     func putSession(
         _ name: String,
         _ request: SessionRequest,
         on broadcast: Broadcast,
-        changes: Bool = true
+        changes: Bool = true,
+        by caller: String? = nil
     ) async throws(SessionError) -> (session: Session, isNew: Bool) {
         let key = [broadcast.device.name, name]
         while let start = starts[key] { await start.wait(until: .distantFuture) }
         if let session = sessions.session(named: name, of: broadcast.device.name) {
-            if changes { try await changeSession(session, to: request) }
+            if changes { try await changeSession(session, to: request, by: caller) }
             return (session, false)
         }
         let start = Waiters<Void>()
@@ -167,13 +174,19 @@ final class Switchboard: AgentLinkOwner {
             starts[key] = nil
             start.resume(with: ())
         }
-        return (try await startSession(request, name: name, on: broadcast), true)
+        return (try await startSession(request, name: name, on: broadcast, by: caller), true)
     }
 
-    func changeSession(_ session: Session, to request: SessionRequest) async throws(SessionError) {
+    /// - Parameter caller: The name of the caller's key.
+    func changeSession(
+        _ session: Session,
+        to request: SessionRequest,
+        by caller: String? = nil
+    ) async throws(SessionError) {
         let former = session.request
         if request.record, !former.record { try await openLibrary() }
         try session.change(to: request)
+        if !former.record { session.recordedBy = request.record ? caller : nil }
         if session.request != former { session.events.publish(.sessionChanged) }
         // If the disk has failed meanwhile, the session's `recording` says so.
         try? await recordings.follow(session)
@@ -201,7 +214,16 @@ final class Switchboard: AgentLinkOwner {
         recordings.configuration = configuration
         connections.limits = configuration.connections
         webhooks.change(to: configuration.webhooks)
-        for device in configuration.devices { broadcasts[device.name]?.change(to: device, configuration) }
+        for device in configuration.devices {
+            let wasRecorded = broadcasts[device.name]?.device.isRecorded
+            broadcasts[device.name]?.change(to: device, configuration)
+            guard device.isRecorded != wasRecorded,
+                let session = sessions.session(named: SharedSession.name, of: device.name)
+            else { continue }
+            var request = session.request
+            (request.record, request.recordWhen) = (device.isRecorded, device.recordWhen)
+            Task { [request] in try? await changeSession(session, to: request) }
+        }
         for session in sessions.all {
             if let broadcast = broadcasts[session.device.name] { session.device = broadcast.device }
         }
@@ -278,6 +300,7 @@ final class Switchboard: AgentLinkOwner {
             lastWake = .now()
             events.wake()
             recordings.clean()
+            for broadcast in broadcasts.values { record(broadcast) }
         }
         guard !draining else { return }
         endWhenDrained()
@@ -351,8 +374,25 @@ final class Switchboard: AgentLinkOwner {
         }
     }
 
+    /// Starts the recorded session of a device that is recorded whenever it is broadcast, unless it has a shared
+    /// session.
+    private func record(_ broadcast: Broadcast) {
+        guard broadcast.device.isRecorded, !draining, !isDraining,
+            [.live, .away].contains(broadcast.machine.state),
+            sessions.session(named: SharedSession.name, of: broadcast.device.name) == nil
+        else { return }
+        Task {
+            do throws(SessionError) {
+                _ = try await SharedSession.record(on: broadcast, of: self)
+            } catch {
+                refusedRecordings.log(.error, to: logger, "device \(broadcast.device.name) is not recorded: \(error)")
+            }
+        }
+    }
+
     private func broadcastChanged(_ device: String) {
         if let broadcast = broadcasts[device] {
+            record(broadcast)
             let state = broadcast.machine.state.rawValue
             if (toldStates.updateValue(state, forKey: device) ?? "idle") != state {
                 events.publish(.broadcastChanged, device: device, state: state)

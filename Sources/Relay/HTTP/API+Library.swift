@@ -3,6 +3,7 @@ import HTTPTypes
 import HeliographAPI
 import Hummingbird
 import Library
+import NIOCore
 import NIOPosix
 import Packaging
 import SystemPackage
@@ -11,6 +12,9 @@ extension API {
     func addLibraryRoutes(to routes: inout RouteTable) {
         routes.add(Routes.startRecording) { _, _, context in try await record(true, context) }
         routes.add(Routes.stopRecording) { _, _, context in try await record(false, context) }
+        routes.add(Routes.startDeviceRecording) { _, _, context in try await recordDevice(context) }
+        routes.add(Routes.stopDeviceRecording) { _, _, context in try await record(false, context) }
+        routes.add(Routes.getLibraryUsage) { _, _, _ in try await libraryUsage() }
         routes.add(Routes.listLibrary) { query, _, _ in try await listLibrary(query) }
         routes.add(Routes.listLibraryChanges) { query, _, _ in
             LibraryChanges(try await inLibrary { try $0.changes(since: query.since) })
@@ -31,6 +35,21 @@ extension API {
         routes.respond(to: Routes.getLibraryClip) { query, request, context in
             try await clip(query, request, context)
         }
+        routes.respond(to: Routes.getLibraryThumbnail) { _, _, context in
+            try await companion(".jpg", "image/jpeg", context)
+        }
+        routes.respond(to: Routes.getLibraryStoryboard) { _, _, context in
+            try await companion(".vtt", "text/vtt", context)
+        }
+        routes.respond(to: Routes.getLibrarySheet) { _, _, context in
+            let number = context.parameters.get("sheet").flatMap { UInt16($0) } ?? .max
+            let digits = String(number)
+            return try await companion(
+                "." + String(repeating: "0", count: max(0, 3 - digits.count)) + digits + ".jpg",
+                "image/jpeg",
+                context
+            )
+        }
     }
 
     // MARK: Recording
@@ -41,14 +60,47 @@ extension API {
         var request = session.request
         request.record = records
         do {
-            try await switchboard.changeSession(session, to: request)
+            try await switchboard.changeSession(session, to: request, by: context.caller.keyName)
         } catch {
             throw Problem(error)
         }
         return SessionReport(session, of: switchboard.broadcast(of: session.device.name))
     }
 
+    @MediaLoop
+    private func recordDevice(_ context: RelayRequestContext) async throws(Problem) -> SessionReport {
+        let broadcast = try broadcast(context.parameters.get("device"))
+        context.audit.note("device", broadcast.device.name)
+        let session: Session
+        do {
+            session = try await SharedSession.record(on: broadcast, of: switchboard, by: context.caller.keyName)
+        } catch {
+            throw Problem(error)
+        }
+        session.touch()
+        context.audit.note("session", session.id)
+        return SessionReport(session, of: broadcast)
+    }
+
     // MARK: Items
+
+    private func libraryUsage() async throws -> LibraryUsage {
+        let configuration = await switchboard.configuration
+        let (totals, free) = try await inLibrary { (try $0.totals(), try $0.freeBytes()) }
+        var report = LibraryUsage()
+        report.devices = totals.filter { $0.value.items > 0 }.sorted { $0.key < $1.key }.map { name, totals in
+            var device = LibraryUsage.Device()
+            (device.device, device.items) = (name, Int(totals.items))
+            device.bytes = UInt64(clamping: totals.bytes)
+            return device
+        }
+        report.items = report.devices.reduce(0) { $0 + $1.items }
+        report.bytes = report.devices.reduce(0) { $0 + $1.bytes }
+        report.freeBytes = free
+        report.pausesBelow = UInt64(clamping: configuration.libraryFree)
+        report.mostBytes = configuration.librarySize > 0 ? UInt64(clamping: configuration.librarySize) : nil
+        return report
+    }
 
     /// Calls the library on a thread that may wait for the disk.
     private func inLibrary<Result: Sendable>(
@@ -177,6 +229,29 @@ extension API {
         }
     }
 
+    /// Returns a file that belongs to an item.
+    ///
+    /// - Parameter ending: Of its name, after the item's.
+    private func companion(
+        _ ending: String,
+        _ type: String,
+        _ context: RelayRequestContext
+    ) async throws -> Response {
+        let item = try await item(context)
+        let bytes = try await inLibrary { library in
+            let path = FilePath(library.folder + "/" + LibraryLayout.companion(of: item.path, ending: ending))
+            guard let file = try? RecordingFile(reading: path), file.length <= 16 << 20,
+                let bytes = file.read(at: 0, count: Int(clamping: file.length))
+            else { throw Problem(.unknownItem, "item \(item.id) has no such picture") }
+            return bytes
+        }
+        return Response(
+            status: .ok,
+            headers: [.contentType: type, .cacheControl: "private, max-age=60"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        )
+    }
+
     private func clip(_ query: ClipQuery, _ request: Request, _ context: RelayRequestContext) async throws -> Response {
         let item = try await item(context)
         let start = Int64(query.start * 1e6)
@@ -274,6 +349,7 @@ extension LibraryItem {
         device = facts.device
         session = facts.session
         name = facts.sessionName
+        owner = facts.owner
         labels = facts.labels
         state = item.state.name
         start = Date(timeIntervalSince1970: Double(facts.start) / 1e6).apiText

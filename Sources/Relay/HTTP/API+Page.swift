@@ -34,10 +34,13 @@ struct PageFile: Sendable {
         script("control-bar", PackageResources.control_bar_js),
         script("dom", PackageResources.dom_js),
         script("forms", PackageResources.forms_js),
+        script("gauge", PackageResources.gauge_js),
+        script("glance", PackageResources.glance_js),
         script("item-view", PackageResources.item_view_js),
         script("labels", PackageResources.labels_js),
         script("library-view", PackageResources.library_view_js),
         script("overview", PackageResources.overview_js),
+        script("preview", PackageResources.preview_js),
         script("recorder", PackageResources.recorder_js),
         script("session-view", PackageResources.session_view_js),
         script("site", PackageResources.site_js),
@@ -78,6 +81,7 @@ struct PageFile: Sendable {
         script("speech", PackageResources.speech_js),
         script("speech-worklet", PackageResources.speech_worklet_js),
         script("statistics", PackageResources.statistics_js),
+        script("storyboard", PackageResources.storyboard_js),
         script("stream", PackageResources.stream_js),
     ]
 

@@ -35,7 +35,11 @@ extension API {
         let broadcast = try broadcast(start.device)
         context.audit.note("device", broadcast.device.name)
         do {
-            let session = try await switchboard.startSession(start.session, on: broadcast)
+            let session = try await switchboard.startSession(
+                start.session,
+                on: broadcast,
+                by: context.caller.keyName
+            )
             context.audit.note("session", session.id)
             return SessionReport(session, of: broadcast)
         } catch {
@@ -59,7 +63,12 @@ extension API {
         }
         let (session, isNew): (Session, Bool)
         do {
-            (session, isNew) = try await switchboard.putSession(name, asked, on: broadcast)
+            (session, isNew) = try await switchboard.putSession(
+                name,
+                asked,
+                on: broadcast,
+                by: context.caller.keyName
+            )
         } catch {
             throw Problem(error)
         }
@@ -138,7 +147,11 @@ extension API {
     {
         let session = try session(context)
         do {
-            try await switchboard.changeSession(session, to: change.applied(to: session.request))
+            try await switchboard.changeSession(
+                session,
+                to: change.applied(to: session.request),
+                by: context.caller.keyName
+            )
         } catch {
             throw Problem(error)
         }

@@ -30,7 +30,7 @@ extension API {
         let snapshot: KeptSnapshot
         do {
             snapshot = try await session.snapshot(
-                format,
+                .file(format),
                 since: isFresh ? now : now - SessionSnapshots.sharingTime,
                 isFresh: isFresh,
                 isUse: isUse

@@ -56,6 +56,7 @@ extension SessionReport {
         `repeat` = request.repeat
         onDemand = request.onDemand
         record = request.record
+        recordWhen = request.recordWhen.rawValue
         join = request.join.rawValue
         keyframeInterval = request.keyframeInterval
         staticKeyframeInterval = request.staticKeyframeInterval

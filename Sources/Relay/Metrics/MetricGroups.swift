@@ -4,7 +4,7 @@ extension RelayMetrics {
         let groups = [
             RelayGroup().families, ConnectionGroup().families, WebhookGroup().families, ReadinessGroup().families,
             BroadcastGroup().families, StandbyGroup().families, InputGroup().families,
-            AudioGroup().families, FeedGroup().families,
+            AudioGroup().families, LibraryGroup().families, FeedGroup().families,
             session([]), agent([]),
         ]
         return groups.flatMap { $0 }
@@ -198,6 +198,15 @@ extension RelayMetrics {
         )
 
         var families: [MetricFamily] { [packets, bytes, discarded, switches] }
+    }
+
+    /// The families of the library. They have no samples before the library is opened.
+    struct LibraryGroup {
+        var items = MetricFamily("heliograph_library_items", .gauge, "Files in the library.")
+        var bytes = MetricFamily("heliograph_library_bytes", .gauge, "Bytes of the library's files.")
+        var free = MetricFamily("heliograph_library_free_bytes", .gauge, "Free bytes on the library's disk.")
+
+        var families: [MetricFamily] { [items, bytes, free] }
     }
 
     /// The families of sessions' switches between agents.

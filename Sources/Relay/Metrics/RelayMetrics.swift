@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HeliographAPI
+import Library
 import Media
 import NIOCore
 import Program
@@ -25,7 +26,7 @@ package struct RelayMetrics: Sendable {
             Self.relay(switchboard, access) + Self.webhooks(switchboard.webhooks)
             + Self.connections(switchboard.connections, tls)
             + Self.readiness(Readiness(of: switchboard)) + Self.broadcast(broadcasts) + Self.standby(broadcasts)
-            + Self.input(broadcasts) + Self.audio(broadcasts)
+            + Self.input(broadcasts) + Self.audio(broadcasts) + Self.library(switchboard.recordings)
         heartbeats = broadcasts.flatMap { broadcast in
             AgentRole.allCases.compactMap { role in
                 broadcast.agent(role).heartbeats.latest.map {
@@ -136,6 +137,42 @@ package struct RelayMetrics: Sendable {
         return group.families
     }
 
+    @MediaLoop
+    private static func library(_ recordings: Recordings) -> [MetricFamily] {
+        var group = LibraryGroup()
+        if let usage = recordings.usage {
+            group.items.add(Double(usage.items))
+            group.bytes.add(Double(usage.bytes))
+        }
+        if let free = recordings.freeBytes { group.free.add(Double(free)) }
+        return group.families
+    }
+
+    /// The families of recordings. Sessions that are not recorded have no samples.
+    private static func recordings(_ sessions: [SessionReading]) -> [MetricFamily] {
+        func family(
+            _ name: String,
+            _ kind: MetricFamily.Kind,
+            _ help: String,
+            _ value: (RecordingFigures.State) -> Double
+        ) -> MetricFamily {
+            var family = MetricFamily("heliograph_session_recording_\(name)", kind, by: ["device", "session"], help)
+            for session in sessions {
+                if let figures = session.recording { family.add(value(figures), session.labels) }
+            }
+            return family
+        }
+        return [
+            family("active", .gauge, "1 while the recorded session is written to a file.") { $0.item == nil ? 0 : 1 },
+            family("failing", .gauge, "1 while the recorded session cannot be written.") { $0.failure == nil ? 0 : 1 },
+            family("files_total", .counter, "Files begun.") { Double($0.files) },
+            family("gaps_total", .counter, "Times that pictures are missing in a file.") { Double($0.gaps) },
+            family("gap_seconds_total", .counter, "How long pictures are missing in files.") {
+                Double($0.gapTime) / 1e6
+            },
+        ]
+    }
+
     static func session(_ sessions: [SessionReading]) -> [MetricFamily] {
         func family(
             _ name: String,
@@ -160,7 +197,7 @@ package struct RelayMetrics: Sendable {
                 closed.add(Double(session.closed[reason] ?? 0), session.labels + [reason.rawValue])
             }
         }
-        return latencies(sessions) + [
+        return latencies(sessions) + recordings(sessions) + [
             family("viewers", .gauge, "Viewers now.") { Double($0.viewers) },
             family("viewers_admitted_total", .counter, "Viewers admitted.") { Double($0.admitted) },
             closed,

@@ -11,6 +11,8 @@ struct SessionReading: Sendable {
     let (flows, isStale): (Bool, Bool)
     let (pictures, bytes, keyframes, discarded): (UInt64, UInt64, UInt64, UInt64)
     let switches: FeedSwitch.Record
+    /// Whether a recording is being written, and what it has written and missed since it began; `nil` without one.
+    let recording: RecordingFigures.State?
     let (snapshotsRequested, snapshotsReceived): (UInt64, UInt64)
     let (captureToRelay, wait, encode, link): (LatencyHistogram, LatencyHistogram, LatencyHistogram, LatencyHistogram)
     let (handover, presentation): (LatencyHistogram, LatencyHistogram)
@@ -27,6 +29,7 @@ struct SessionReading: Sendable {
         (pictures, bytes, keyframes) = (stream.pictures, stream.bytes, stream.keyframes)
         discarded = source.discarded
         switches = source.switches
+        recording = session.recorder?.state
         (snapshotsRequested, snapshotsReceived) = (session.snapshots.requested, session.snapshots.received)
         let capture = source.captureLatency
         (captureToRelay, wait) = (capture.total.histogram, capture.wait.histogram)

@@ -4,6 +4,7 @@ import { element, setText } from "./dom.js";
 import { availablePlayers } from "./heliograph.js";
 import { labelChanges, labelLines } from "./labels.js";
 import { relay } from "./site.js";
+import { recordTimes } from "./words.js";
 
 function field(label, control, hint) {
   return element("label", {}, label, control, hint ? element("small", { text: hint }) : null);
@@ -98,6 +99,10 @@ export function askForSession(devices) {
   availablePlayers("h265").then(([best]) => {
     if (best === undefined || best === "mjpeg") setText(codecHint, "this browser cannot decode H.265");
   });
+  const record = choice("recordWhen", [["", "nothing"], ...recordTimes]);
+  const recordHint = element("small", { text: "you can change it later" });
+  const hints = { always: "until the session ends", watched: "and 10 s longer", changed: "and 10 s longer" };
+  record.addEventListener("change", () => setText(recordHint, hints[record.value] ?? "you can change it later"));
   const fields = [
     devices.length > 1 ? field("Device", device) : null,
     field("Label", element("input", { name: "label", maxLength: 100, autocomplete: "off" }), "for people; may be empty"),
@@ -107,11 +112,13 @@ export function askForSession(devices) {
     field("Encoder", element("input", { name: "encoder", value: "auto", maxLength: 64, autocomplete: "off" }), "auto, x264, h264_vaapi, …"),
     field("Width", number("width", { min: 16, max: 8192 }), "empty: the screen's"),
     field("Height", number("height", { min: 16, max: 8192 }), "empty: keeps the shape"),
+    element("label", {}, "Record in the library", record, recordHint),
   ];
   ask("New session", "Start", fields.filter(Boolean), async (values) => {
     const body = { device: devices[0], ...values };
     for (const name of ["fps", "width", "height"]) if (name in body) body[name] = Math.round(Number(body[name]));
     if ("bitrate" in body) body.bitrate = Math.round(Number(body.bitrate) * 1e6);
+    if ("recordWhen" in body) body.record = true;
     const { id } = await relay.startSession(body);
     location.hash = `#/session/${id}`;
   });

@@ -3,10 +3,11 @@
 import { element, isTyping, setText } from "./dom.js";
 import { askForLabels } from "./forms.js";
 import { labelLines } from "./labels.js";
+import { Preview } from "./preview.js";
 import { relay } from "./site.js";
 import { Timeline } from "./timeline.js";
 import { offerUndo } from "./undo.js";
-import { duration, exactTime, gapText, itemName, itemState, itemText, partText } from "./words.js";
+import { duration, exactTime, gapText, itemName, itemState, itemText, ownerText, partText } from "./words.js";
 
 /** How far the arrow keys go, s. */
 const STEP = 5;
@@ -25,6 +26,7 @@ export class ItemView {
     this.title = element("h1", { text: "Recording" });
     this.facts = element("p", { class: "quiet" });
     this.badge = element("span", { class: "badge", hidden: true });
+    this.owner = element("span", { class: "quiet" });
     this.labels = element("span", { class: "labels" });
     const changed = () => this.drawClip();
     this.video = element("video", {
@@ -43,7 +45,8 @@ export class ItemView {
     });
     this.message = element("p", { class: "message", role: "status", text: "Loading" });
     this.stage = element("div", { class: "stage" }, this.video, this.message);
-    this.timeline = new Timeline((time) => (this.video.currentTime = time));
+    this.preview = new Preview(this.recorded);
+    this.timeline = new Timeline((time) => (this.video.currentTime = time), this.preview);
     this.growth = element("span");
     this.again = element("button", { type: "button", text: "Load the newest", on: { click: () => this.load() } });
     this.watch = element("a", { class: "button", text: "Watch live" });
@@ -94,7 +97,7 @@ export class ItemView {
           element("a", { href: "#/library", text: "← All recordings" }),
           this.title,
           this.facts,
-          element("p", { class: "labels" }, this.badge, this.labels),
+          element("p", { class: "labels" }, this.badge, this.owner, this.labels),
         ),
         this.buttons.delete,
       ),
@@ -143,6 +146,7 @@ export class ItemView {
     if (this.hasEnded) return;
     const isFirst = !this.item;
     this.item = item;
+    this.preview.update(item);
     setText(this.title, itemName(item));
     setText(this.facts, itemText(item));
     const [words, kind, why] = itemState(item);
@@ -152,7 +156,9 @@ export class ItemView {
     this.badge.title = why;
     const lines = labelLines(item.labels);
     if (item.pinned) lines.unshift("Pinned");
-    this.labels.parentElement.hidden = this.badge.hidden && lines.length === 0;
+    setText(this.owner, ownerText(item));
+    this.owner.hidden = !item.owner;
+    this.labels.parentElement.hidden = this.badge.hidden && this.owner.hidden && lines.length === 0;
     if (lines.join("\n") !== this.lines) this.labels.replaceChildren(...lines.map((text) => element("span", { class: "label", text })));
     this.lines = lines.join("\n");
     setText(this.buttons.pin.firstChild, item.pinned ? "Unpin" : "Pin");

@@ -1,9 +1,11 @@
 // The library: all recordings, the newest first.
 
 import { element, isTyping, KeyedList, setText } from "./dom.js";
+import { Gauge } from "./gauge.js";
+import { Glance } from "./glance.js";
 import { labelLines } from "./labels.js";
 import { relay } from "./site.js";
-import { duration, gapsText, itemName, itemState, localTime, size } from "./words.js";
+import { duration, gapsText, itemName, itemState, localTime, ownerText, size } from "./words.js";
 
 /** How many items are fetched at first, and by each "Show more". */
 const PAGE = 50;
@@ -17,9 +19,13 @@ const searched = { text: "", device: "" };
 
 class Row {
   constructor({ id }) {
+    this.glance = new Glance(id);
     this.name = element("a", { href: `#/library/${id}` });
+    this.glance.listen(this.name);
     this.pinned = element("span", { class: "badge plain", text: "Pinned", title: "It is never deleted to make room." });
-    this.labels = element("span", { class: "labels" });
+    this.owner = element("span", { class: "quiet" });
+    this.lists = element("span", { class: "labels" });
+    this.labels = element("span", { class: "labels" }, this.owner, this.lists);
     this.device = element("td");
     this.time = element("time");
     this.length = element("td", { class: "number" });
@@ -31,6 +37,7 @@ class Row {
     this.root = element(
       "tr",
       {},
+      element("td", {}, this.glance.root),
       element("th", { scope: "row" }, this.name, this.pinned, this.labels),
       this.device,
       element("td", {}, this.time),
@@ -42,11 +49,14 @@ class Row {
   }
 
   update(item) {
+    this.glance.update(item);
     setText(this.name, itemName(item));
     this.pinned.hidden = !item.pinned;
     const lines = labelLines(item.labels);
-    this.labels.hidden = lines.length === 0;
-    if (lines.join("\n") !== this.lines) this.labels.replaceChildren(...lines.map((text) => element("span", { class: "label", text })));
+    setText(this.owner, ownerText(item));
+    this.owner.hidden = !item.owner;
+    this.labels.hidden = lines.length === 0 && !item.owner;
+    if (lines.join("\n") !== this.lines) this.lists.replaceChildren(...lines.map((text) => element("span", { class: "label", text })));
     this.lines = lines.join("\n");
     setText(this.device, item.device);
     setText(this.time, localTime(item.start));
@@ -80,11 +90,12 @@ export class LibraryView {
     this.filters = element("div", { class: "filters" }, this.text, this.device);
     this.problem = element("p", { class: "empty", role: "status", hidden: true });
     this.rows = element("tbody");
+    this.gauge = new Gauge();
     const heads = ["Recording", "Device", "Began", "Length", "Size", "Picture", "State"];
     this.table = element(
       "table",
       { class: "recordings", hidden: true },
-      element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col", text })))),
+      element("thead", {}, element("tr", {}, element("td"), ...heads.map((text) => element("th", { scope: "col", text })))),
       this.rows,
     );
     this.more = element("button", { type: "button", text: "Show more", hidden: true, on: { click: () => this.showMore() } });
@@ -93,6 +104,7 @@ export class LibraryView {
       "div",
       { class: "library" },
       element("div", { class: "heading" }, element("h1", { text: "Library" }), this.filters),
+      this.gauge.root,
       this.problem,
       this.table,
       this.wrong,
@@ -108,6 +120,7 @@ export class LibraryView {
     this.known = known;
     this.offerDevices(known.broadcasts.map((broadcast) => broadcast.device));
     this.look();
+    this.gauge.look();
   }
 
   /** Offers the relay's devices, and those that recordings have. */
@@ -171,7 +184,7 @@ export class LibraryView {
     Object.assign(this, { items, next, isBroken: false });
     this.list.update(items);
     this.offerDevices(this.known?.broadcasts.map((broadcast) => broadcast.device) ?? []);
-    this.filters.hidden = false;
+    this.filters.hidden = this.gauge.root.hidden = false;
     this.table.hidden = items.length === 0;
     this.more.hidden = !next;
     this.problem.hidden = items.length > 0;
@@ -194,7 +207,7 @@ export class LibraryView {
     if (!isUnavailable) return;
     setText(this.problem, error.message);
     this.problem.hidden = false;
-    this.table.hidden = this.more.hidden = this.filters.hidden = true;
+    this.table.hidden = this.more.hidden = this.filters.hidden = this.gauge.root.hidden = true;
   }
 
   // The user's actions
@@ -214,7 +227,7 @@ export class LibraryView {
     this.more.disabled = true;
     await this.fetch(count, this.items, this.next);
     this.more.disabled = false;
-    this.rows.children[first]?.querySelector("a").focus();
+    this.rows.children[first]?.querySelector("th a").focus();
   }
 
   pressed(event) {

@@ -67,7 +67,7 @@ class SessionCard {
     const { id } = session;
     this.thumbnail = new Thumbnail(id, sessionName(session));
     this.badge = element("p", {}, element("span", { class: "badge" }));
-    this.recording = element("p", {}, element("span", { class: "badge recording" }));
+    this.recording = element("p", {}, element("span", { class: "badge" }));
     this.facts = element("p", { class: "quiet" });
     this.more = element("p", { class: "quiet" });
     this.error = element("p", { class: "wrong" });
@@ -110,10 +110,10 @@ class SessionCard {
       this.badge.title = badge[2];
       this.badge.firstChild.className = badge[1] ? "badge bad" : "badge";
     }
-    const [recording, isBad] = recordingText(session.recording);
+    const [recording, kind] = recordingText(session);
     this.recording.hidden = !recording;
     setText(this.recording.firstChild, recording);
-    this.recording.firstChild.className = isBad ? "badge recording bad" : "badge recording";
+    this.recording.firstChild.className = `badge ${kind}`;
     this.recording.title = session.recording?.problem ?? "";
     setText(this.error, session.error ?? "");
   }

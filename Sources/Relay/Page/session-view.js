@@ -7,7 +7,7 @@ import { Player, playerNames } from "./heliograph.js";
 import { fileName, Recorder, save } from "./recorder.js";
 import { relay } from "./site.js";
 import { SoundBar } from "./sound-bar.js";
-import { bitrate, broadcastState, feedBadge, milliseconds, recordingText, sessionName, sessionText } from "./words.js";
+import { bitrate, broadcastState, feedBadge, milliseconds, recordingText, recordTimes, sessionName, sessionText } from "./words.js";
 
 const rate = (value) => (Number.isFinite(value) ? value.toFixed(1) : "–");
 
@@ -27,7 +27,7 @@ export class SessionView {
     this.canvas = element("canvas", { class: "picture", width: 1280, height: 720, role: "img", "aria-label": "The session's picture" });
     this.message = element("p", { class: "message", role: "status", text: "Connecting" });
     this.badge = element("span", { class: "badge", hidden: true });
-    this.recording = element("span", { class: "badge recording", hidden: true });
+    this.recording = element("span", { class: "badge corner", hidden: true });
     this.overlay = element("dl", { class: "overlay", hidden: true });
     this.stage = element("div", { class: "stage" }, this.canvas, this.badge, this.recording, this.overlay, this.message);
     this.control = new ControlBar(this.stage);
@@ -45,6 +45,13 @@ export class SessionView {
     this.buttons.figures.setAttribute("aria-pressed", "false");
     this.buttons.record.setAttribute("aria-pressed", "false");
     this.buttons.library.classList.add("changes");
+    this.when = element(
+      "select",
+      { class: "changes", "aria-label": "What is recorded in the library", on: { change: () => this.changeRecording(this.when, { recordWhen: this.when.value }) } },
+      ...recordTimes.map(([value, text]) => element("option", { value, text: `Library: ${text}` })),
+    );
+    this.actions = element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons), this.sound.root);
+    this.buttons.library.after(this.when);
     this.why = element("p", { class: "quiet why", role: "status", hidden: true });
     this.wrong = element("p", { class: "wrong", role: "alert" });
     this.closure = element("p", { class: "quiet", role: "status", hidden: true });
@@ -75,7 +82,7 @@ export class SessionView {
       this.sound.problem,
       this.why,
       this.closure,
-      element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons), this.sound.root),
+      this.actions,
       this.wrong,
       this.chartGrid,
       element("details", {}, element("summary", { text: "Watch elsewhere" }), this.addresses),
@@ -118,14 +125,16 @@ export class SessionView {
   }
 
   /** Shows that the session is recorded, how long and how large the file is, or why it is not written. */
-  showRecording({ record, recording }) {
-    const [text, isBad] = recordingText(recording);
+  showRecording(session) {
+    const { record, recordWhen, recording } = session;
+    const [text, kind] = recordingText(session);
     this.recording.hidden = !text;
     setText(this.recording, text);
-    this.recording.className = isBad ? "badge recording bad" : "badge recording";
+    this.recording.className = `badge corner ${kind}`;
     this.recording.title = recording?.problem ?? "";
     setText(this.buttons.library.firstChild, record ? "Stop recording in the library" : "Record in the library");
     this.buttons.library.setAttribute("aria-pressed", String(record));
+    this.when.value = recordWhen ?? "always";
   }
 
   /** Returns the device's state if it has a problem; empty if it has none. */
@@ -257,17 +266,20 @@ export class SessionView {
 
   // The user's actions
 
-  async recordInLibrary() {
-    if (!this.session) return;
-    this.buttons.library.disabled = true;
+  recordInLibrary() {
+    if (this.session) this.changeRecording(this.buttons.library, { record: !this.session.record });
+  }
+
+  async changeRecording(control, change) {
+    control.disabled = true;
     try {
-      this.session = await relay.session(this.id).change({ record: !this.session.record });
+      this.session = await relay.session(this.id).change(change);
       this.showRecording(this.session);
       setText(this.wrong, "");
     } catch (error) {
       setText(this.wrong, error.message);
     }
-    this.buttons.library.disabled = false;
+    control.disabled = false;
   }
 
   toggleOverlay() {

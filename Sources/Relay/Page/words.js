@@ -62,15 +62,27 @@ export function milliseconds(value) {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 
-/** Returns a notice about a session's recording: text, and whether nothing is written; empty if it is not recorded. */
-export function recordingText(recording) {
-  if (!recording) return ["", false];
-  switch (recording.state) {
-    case "recording": return [`Recorded: ${duration(recording.seconds)}, ${size(recording.bytes)}`, false];
-    case "waiting": return ["Recorded from the next picture on", false];
-    case "disk_full": return ["Not recorded: the disk is full", true];
-    default: return ["Not recorded", true];
+/** When a recorded session is written: the values of `recordWhen`, and what they mean. */
+export const recordTimes = [
+  ["always", "everything"],
+  ["watched", "while a viewer watches"],
+  ["changed", "while the screen changes"],
+];
+
+/** Returns a notice about a session's recording: text, and the class of its badge; empty if it is not recorded. */
+export function recordingText({ recording, recordWhen, viewers }) {
+  switch (recording?.state) {
+    case undefined: return ["", ""];
+    case "recording": return [`Recording: ${duration(recording.seconds)}, ${size(recording.bytes)}`, "recording"];
+    case "waiting": return [`Recording waits for ${awaited(recordWhen, viewers)}`, "waiting"];
+    case "disk_full": return ["Not recorded: the disk is full", "bad"];
+    default: return ["Not recorded", "bad"];
   }
+}
+
+function awaited(recordWhen, viewers) {
+  if (recordWhen === "changed") return "a change of the screen";
+  return recordWhen === "watched" && !viewers ? "a viewer" : "a picture";
 }
 
 /** Returns a time such as 1:02:03. */
@@ -84,7 +96,8 @@ export function duration(seconds) {
 /** Returns a file's size, such as 4.5 MB. */
 export function size(bytes) {
   if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+  if (bytes < 1e9) return `${(bytes / 1e6).toFixed(1)} MB`;
+  return bytes < 1e12 ? `${(bytes / 1e9).toFixed(2)} GB` : `${(bytes / 1e12).toFixed(2)} TB`;
 }
 
 /** Returns a time in a video, such as 1:02.50. */
@@ -119,6 +132,29 @@ export function itemText({ device, start, seconds, bytes, width, height, fps, tr
     tracks.some((track) => track.kind === "audio") ? "with sound" : null,
   ];
   return facts.filter(Boolean).join(" · ");
+}
+
+/** Returns by whose key a recording was begun; empty if by none. */
+export function ownerText({ owner }) {
+  return owner ? `Recorded by ${owner}` : "";
+}
+
+/** Returns how much space the library takes and has. */
+export function usageText({ bytes, mostBytes, freeBytes }) {
+  const taken = mostBytes ? `${size(bytes)} of ${size(mostBytes)}` : size(bytes);
+  return `${taken} · ${size(freeBytes)} free on the disk`;
+}
+
+/** Returns the share of its space that the library takes, 0 to 1: of its limit, or of what it may still get. */
+export function usageShare({ bytes, mostBytes, freeBytes }) {
+  const most = mostBytes ?? bytes + freeBytes;
+  return most > 0 ? Math.min(bytes / most, 1) : 0;
+}
+
+/** Returns why recordings pause; empty if the disk has room. */
+export function usageProblem({ freeBytes, pausesBelow }) {
+  if (freeBytes >= pausesBelow) return "";
+  return `Recordings pause until ${size(pausesBelow)} is free on the disk. Delete recordings, or other files.`;
 }
 
 /** Returns what tells the files of a recording apart. */

@@ -26,6 +26,8 @@ package final class Session {
     private(set) var recorder: Recorder?
     /// The id of its recording, which goes on with the next run of the relay; `nil` if it is not recorded.
     var recording: String?
+    /// The name of the key that asked for the recording; `nil` for none.
+    var recordedBy: String?
     /// The current settings.
     private(set) var request: SessionRequest
     /// The monotonic instant of PTS 0, ns.
@@ -91,6 +93,7 @@ package final class Session {
         epoch = kept?.epoch ?? now.uptimeNanoseconds
         created = kept?.created ?? Date()
         recording = kept?.recording
+        recordedBy = kept?.recordedBy
         self.viewerLimits = viewerLimits
         self.logger = logger
         stream = SessionStream(codec: request.codec)
@@ -151,7 +154,8 @@ package final class Session {
             soundPort: soundPort,
             epoch: epoch,
             created: created,
-            recording: recording
+            recording: recording,
+            recordedBy: recordedBy
         )
     }
 
@@ -258,7 +262,7 @@ package final class Session {
 
     /// Hands the stream to a recorder, which begins with the cached group or at the next keyframe.
     func begin(_ recorder: Recorder) {
-        for unit in stream.join(now: .now()) { recorder.take(.unit(unit)) }
+        recorder.begin(with: stream)
         stream.attach(recorder)
         self.recorder = recorder
         lookForDemand()
@@ -300,6 +304,7 @@ package final class Session {
         for (viewer, reason) in audience.late(now: .now()) { close(viewer, because: reason) }
         lookForDemand()
         source.tick()
+        recorder?.tick(self)
         guard !stream.isInUse else {
             touch()
             return false

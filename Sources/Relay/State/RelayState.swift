@@ -20,6 +20,8 @@ package struct RelayState: Sendable, Equatable, Codable {
         package var created: Date
         /// The id of its recording; `nil` if it is not recorded.
         package var recording: String?
+        /// The name of the key that asked for it.
+        package var recordedBy: String?
 
         package init(
             id: SessionID,
@@ -30,7 +32,8 @@ package struct RelayState: Sendable, Equatable, Codable {
             soundPort: Int? = nil,
             epoch: UInt64,
             created: Date,
-            recording: String? = nil
+            recording: String? = nil,
+            recordedBy: String? = nil
         ) {
             self.id = id
             self.device = device
@@ -41,6 +44,7 @@ package struct RelayState: Sendable, Equatable, Codable {
             self.epoch = epoch
             self.created = created
             self.recording = recording
+            self.recordedBy = recordedBy
         }
 
         /// Returns whether the session can be continued. The file may hold anything.
@@ -50,7 +54,7 @@ package struct RelayState: Sendable, Equatable, Codable {
             request.isInRange && name?.isName != false && (1...65535).contains(port)
                 && (1...65535).contains(soundPort ?? port) && epoch <= now
                 && (0...253_402_300_799).contains(created.timeIntervalSince1970)
-                && recording.map { UUID(uuidString: $0) != nil } ?? true
+                && recording.map { UUID(uuidString: $0) != nil } ?? true && recordedBy?.isName != false
         }
     }
 

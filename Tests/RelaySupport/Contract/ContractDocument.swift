@@ -134,6 +134,7 @@ package struct ContractDocument {
             field: Field("application", .sessionName, "The id of a launched application.", isRequired: true)
         ),
         (name: "ItemID", field: Field("item", .string(1...20), "The id of an item.", isRequired: true)),
+        (name: "Sheet", field: Field("sheet", .integer(0...999), "The number of a sheet.", isRequired: true)),
     ]
 
     private mutating func parameters(of route: Route) -> [JSONValue] {

@@ -63,6 +63,7 @@ struct ConfigurationFileTests {
             )
         ]
         tv.allowsDesktopFiles = true
+        (tv.isRecorded, tv.recordWhen) = (true, .watched)
         let names = Set(DeviceConfiguration.settings.map(\.name)).subtracting(["fallback"])
         expected.listedDevices = [
             DeviceSettings(name: "tv", settings: Settings(tv, names: names)), DeviceSettings(name: "Wall_2-b"),
@@ -121,6 +122,8 @@ struct ConfigurationFileTests {
             applications:
               shell: {command: [foot, "-e", top], directory: /d, environment: {B: y}, arguments: true}
             desktopFiles: true
+            record: true
+            recordWhen: watched
           Wall_2-b: {}
         """
 

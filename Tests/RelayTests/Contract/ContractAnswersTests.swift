@@ -103,17 +103,25 @@ struct ContractAnswersTests {
             try await self(.POST, "/v1/sessions/\(session)/record/start")
             let item = try await eventually("a recorded picture") {
                 let items = try await self(.GET, "/v1/library")["items"]
-                guard case .array(let items) = items, let item = items.first, item["bytes"] != 0 else {
+                guard case .array(let items) = items, let item = items.first, item["bytes"] != 0,
+                    item["thumbnail"] == true
+                else {
                     return nil as String?
                 }
                 return item["id"]?.text
             }
             try await self(.POST, "/v1/sessions/\(session)/record/stop")
+            try await self(.POST, "/v1/devices/left/record/start")
+            try await self(.POST, "/v1/devices/left/record/stop")
             try await self(.GET, "/v1/library/changes")
+            try await self(.GET, "/v1/library/usage")
             try await self(.GET, "/v1/library/\(item)")
             try await self(.PATCH, "/v1/library/\(item)", ["pinned": true, "labels": ["build=42"]])
             try await self(.GET, "/v1/library/\(item)/file")
             try await self(.GET, "/v1/library/\(item)/clip")
+            for companion in ["thumbnail.jpg", "storyboard.vtt", "storyboard/0"] {
+                try await self(.GET, "/v1/library/\(item)/\(companion)")
+            }
             try await self(.DELETE, "/v1/library/\(item)")
             try await self(.POST, "/v1/library/\(item)/restore")
         }
@@ -130,8 +138,21 @@ struct ContractAnswersTests {
         }
     }
 
+    /// Returns a JPEG that a storyboard can have.
+    private static func picture() throws -> [UInt8] {
+        let scratch = try Scratch()
+        let file = scratch.file("picture.jpg")
+        _ = try Tool.run(
+            "/usr/bin/ffmpeg",
+            ["-v", "error", "-f", "lavfi", "-i", "color=red:size=16x16", "-frames:v", "1", "-pix_fmt", "yuvj420p"]
+                + ["-huffman", "default", file.path]
+        )
+        return try [UInt8](Data(contentsOf: file))
+    }
+
     /// Sends pictures and heartbeats, and answers as an agent does, until it is cancelled.
     private static func serve(_ link: LinkClient, session: SessionID) async throws {
+        let jpeg = try picture()
         try await withThrowingTaskGroup { group in
             group.addTask {
                 // One that can be recorded.
@@ -178,7 +199,7 @@ struct ContractAnswersTests {
                         captured: 1,
                         orientation: 0,
                         size: PictureSize(width: 640, height: 360),
-                        bytes: [1]
+                        bytes: jpeg
                     )
                     try await link.send(.snapshot(session, Snapshot(request: request.id, outcome: .picture(picture))))
                 }

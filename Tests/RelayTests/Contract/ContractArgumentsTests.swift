@@ -122,6 +122,7 @@ struct ContractArgumentsTests {
             .replacing("{name}", with: "door")
             .replacing("{application}", with: "none")
             .replacing("{item}", with: "1")
+            .replacing("{sheet}", with: "0")
     }
 
     @Test("in bodies are those that the calls take, with their ranges")
@@ -131,7 +132,7 @@ struct ContractArgumentsTests {
             let bodies = Self.contract.operations.filter {
                 $0.value["requestBody"]?["content"]?["application/json"] != nil
             }
-            #expect(bodies.count == 33)
+            #expect(bodies.count == 35)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in

@@ -40,6 +40,7 @@ struct ContractDocumentTests {
         ClipboardQuery(), ClipboardTake(), ClipboardSetReport(),
         LaunchRequest(), FocusRequest(), TerminateQuery(), ApplicationReport(), ApplicationList(),
         RecordingReport(), LibraryItem(), LibraryItem.Track(), LibraryItem.Gap(), LibraryPage(), LibraryChanges(),
+        LibraryUsage(), LibraryUsage.Device(),
         LibraryQuery(), LibraryChange(), ClipQuery(), LibraryChangesQuery(),
     ]
 

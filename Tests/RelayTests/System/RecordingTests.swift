@@ -187,6 +187,68 @@ struct RecordingTests {
         }
     }
 
+    @Test("that is written while it is watched begins and ends files with its viewers")
+    func watched() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            _ = try await session.relay.patch("/v1/sessions/\(session.id)", ["recordWhen": "watched"])
+            try await session.send(0..<20)
+            #expect(try await session.recording()?["state"] == "waiting")
+            // The change of the rule has ended the first recording.
+            let before = try await session.items().count
+            let port = try #require(try await session.relay.session(session.id)["port"]?.number)
+            let viewer = try await ByteClient(port: port)
+            _ = try await eventually("the viewer") {
+                try await session.relay.session(session.id)["viewers"] == 1 ? true : nil
+            }
+            try await session.send(20..<40)
+            try await session.waitUntilWritten()
+            #expect(try await session.recording()?["state"] == "recording")
+            try await viewer.close()
+            _ = try await eventually("the file's end") {
+                try await session.recording()?["state"] == "waiting" ? true : nil
+            }
+            let items = try await session.items()
+            #expect(items.count == before + 1 && items.last?["state"] == "complete")
+        }
+    }
+
+    @Test("may be a device's shared one, which its address starts and stops")
+    func device() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            let path = "/v1/devices/default/record"
+            #expect(try await session.relay.post("\(path)/stop").json["code"] == "unknown_session")
+            let started = try await session.relay.post("\(path)/start").json
+            #expect(started["record"] == true && started["name"] == "shared")
+            let again = try await session.relay.post("\(path)/start").json
+            #expect(again["id"] == started["id"])
+            let stopped = try await session.relay.post("\(path)/stop").json
+            #expect(stopped["id"] == started["id"] && stopped["record"] == false)
+        }
+    }
+
+    @Test("counts in the library's usage and in the metrics")
+    func usage() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            try await session.send(0..<60)
+            try await session.waitUntilWritten()
+            let labels = "{device=\"default\",session=\"\(session.id)\"}"
+            let metrics = try await session.relay.get("/metrics").text
+            for figure in ["active\(labels) 1", "failing\(labels) 0", "files_total\(labels) 1"] {
+                #expect(metrics.contains("heliograph_session_recording_\(figure)\n"), "\(figure)")
+            }
+            _ = try await session.relay.post("/v1/sessions/\(session.id)/record/stop")
+            let usage = try await session.relay.get("/v1/library/usage").json
+            let item = try #require(try await session.items().first)
+            #expect(usage["items"] == 1 && usage["bytes"] == item["bytes"])
+            #expect(usage["freeBytes"] != 0 && usage["pausesBelow"] == 0 && usage["mostBytes"] == .null)
+            guard case .array(let devices)? = usage["devices"] else { throw NeverCame(description: "the devices") }
+            #expect(devices.count == 1 && devices[0]["device"] == "default" && devices[0]["items"] == 1)
+        }
+    }
+
     @Test("needs a library")
     func noLibrary() async throws {
         try await RunningRelay.run { relay in

@@ -1,3 +1,4 @@
+import HeliographAPI
 import Library
 import Media
 import NIOCore
@@ -9,9 +10,23 @@ import NIOPosix
 /// gap in the recording, and delays nobody else.
 @MediaLoop
 final class Recorder: Sink {
+    /// How long a recording goes on without a viewer, if it is written while it is watched.
+    private static let patience = TimeAmount.seconds(10)
+    /// The least time between two pictures of the storyboard.
+    private static let previewInterval = TimeAmount.seconds(10)
+
+    /// When the session is written.
+    let when: RecordWhen
     private let worker: Worker
     private let figures: RecordingFigures
     private let hasSound: Bool
+    /// Whether the stream goes to the file now.
+    private var isOpen: Bool
+    private var lastWatched = NIODeadline.now()
+    /// Whether the screen has changed since the last picture of the storyboard, and when and in which file that was.
+    private var hasChanged = true
+    private var lastPreview: (time: NIODeadline, item: Int64)?
+    private var isTakingPreview = false
 
     /// Begins to record.
     ///
@@ -23,6 +38,8 @@ final class Recorder: Sink {
         changed: @escaping @MediaLoop @Sendable (RecordingFigures.Change) -> Void
     ) {
         self.hasSound = hasSound
+        when = plan.when
+        isOpen = plan.when != .watched
         figures = RecordingFigures { change in
             MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { changed(change) } }
         }
@@ -33,13 +50,63 @@ final class Recorder: Sink {
 
     // MARK: Sink
 
-    var demand: Demand { Demand(video: .changes, audio: hasSound ? [.opus] : []) }
+    var demand: Demand { isOpen ? Demand(video: .changes, audio: hasSound ? [.opus] : []) : .none }
 
-    var starves: Bool { worker.handOver.starves || figures.needsKeyframe }
+    /// A session with a `ttl` ends although it is recorded: else a script that crashed would record for ever.
+    var isUse: Bool { false }
 
-    func take(_ item: StreamItem) { worker.handOver.push(item) }
+    var starves: Bool { isOpen && (worker.handOver.starves || figures.needsKeyframe) }
+
+    func take(_ item: StreamItem) {
+        if case .tracks = item { return worker.handOver.push(item) }
+        guard isOpen else { return }
+        worker.handOver.push(item)
+        if case .unit(let unit) = item, unit.isVideo, !unit.header.flags.contains(.repeat) { hasChanged = true }
+    }
 
     // MARK: Life
+
+    /// Takes what a viewer who joins now would get first: the cached group.
+    func begin(with stream: SessionStream) {
+        guard isOpen else { return }
+        figures.needsKeyframe = true
+        for unit in stream.join(now: .now()) { worker.handOver.push(.unit(unit)) }
+    }
+
+    /// Ends and begins files as viewers come and go, and takes pictures for the storyboard. Called periodically.
+    func tick(_ session: Session) {
+        follow(isWatched: session.viewerCount > 0, session.stream)
+        takePreview(of: session)
+    }
+
+    private func takePreview(of session: Session) {
+        guard isOpen, !isTakingPreview, let item = figures.current.item else { return }
+        let isNew = lastPreview?.item != item
+        let isDue = lastPreview.map { NIODeadline.now() - $0.time >= Self.previewInterval } ?? true
+        guard isNew || hasChanged && isDue else { return }
+        lastPreview = (.now(), item)
+        (hasChanged, isTakingPreview) = (false, true)
+        Task { [weak session, epoch = session.epoch, snapshots = session.snapshots] in
+            let outcome = await snapshots.snapshot(.preview, since: .now())
+            isTakingPreview = false
+            // The recording may have ended meanwhile, and with it the thread.
+            guard case .success(let snapshot) = outcome, session?.recorder === self else { return }
+            worker.addPreview(snapshot, epoch: epoch)
+        }
+    }
+
+    private func follow(isWatched: Bool, _ stream: SessionStream) {
+        guard when == .watched else { return }
+        if isWatched {
+            lastWatched = .now()
+            guard !isOpen else { return }
+            isOpen = true
+            begin(with: stream)
+        } else if isOpen, .now() - lastWatched >= Self.patience {
+            isOpen = false
+            worker.handOver.push(.end)
+        }
+    }
 
     /// Ends the recording: completes its file after what has come so far.
     ///
@@ -52,9 +119,10 @@ final class Recorder: Sink {
 
 /// The thread that writes a recording: an event loop of its own, because it waits while the disk does.
 ///
-/// It wakes twice a second, whatever the stream does: a crash costs that much of the recording.
+/// It wakes a little more than twice a second, whatever the stream does: a crash costs that much of the recording, or
+/// two such times of a static screen.
 private final class Worker: Sendable {
-    private static let interval = TimeAmount.milliseconds(500)
+    private static let interval = TimeAmount.milliseconds(450)
 
     let handOver: HandOver
     private let group: MultiThreadedEventLoopGroup
@@ -77,6 +145,12 @@ private final class Worker: Sendable {
             Self.write(handOver, writer.value, epoch: epoch)
         }
         (self.handOver, self.group, self.writer, self.epoch) = (handOver, group, writer, epoch)
+    }
+
+    func addPreview(_ snapshot: KeptSnapshot, epoch: UInt64) {
+        group.next().execute { [writer] in
+            writer.value.addPreview(Array(snapshot.bytes.readableBytesView), at: snapshot.pts(epoch: epoch))
+        }
     }
 
     /// Writes what has come, and ends the thread.

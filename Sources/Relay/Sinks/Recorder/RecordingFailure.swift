@@ -1,8 +1,8 @@
-import Library
-import SystemPackage
+package import Library
+package import SystemPackage
 
 /// Why a recording cannot be written.
-enum RecordingFailure: Error, Equatable, Sendable, CustomStringConvertible {
+package enum RecordingFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The disk has too little free space.
     case diskFull
     /// The disk reports an error.
@@ -26,7 +26,7 @@ enum RecordingFailure: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    var description: String {
+    package var description: String {
         switch self {
         case .diskFull: "The disk is full: delete recordings or free space. The recording continues when there is room."
         case .disk(let error): "The disk reports an error: \(error). The recording is tried again every 5 s."

@@ -2,23 +2,23 @@ import Library
 import Synchronization
 
 /// How a recording is getting on. Its writer changes it, the media loop reads it.
-final class RecordingFigures: Sendable {
-    struct State: Sendable {
+package final class RecordingFigures: Sendable {
+    package struct State: Sendable {
         /// The current file: its id in the library, when it began (UTC, µs since 1970), its duration in µs and its
         /// size.
-        var item: Int64?
-        var start: Int64?
-        var (duration, bytes): (Int64, UInt64) = (0, 0)
+        package var item: Int64?
+        package var start: Int64?
+        package var (duration, bytes): (Int64, UInt64) = (0, 0)
         /// The numbers of the recording's files and gaps, and the length of all gaps in µs.
-        var (files, gaps, gapTime): (UInt64, UInt64, Int64) = (0, 0, 0)
+        package var (files, gaps, gapTime): (UInt64, UInt64, Int64) = (0, 0, 0)
         /// Why nothing is being written; `nil` if something is, or if the first keyframe has not come.
-        var failure: RecordingFailure?
+        package var failure: RecordingFailure?
         /// Whether the writer waits for a keyframe.
-        var needsKeyframe = true
+        package var needsKeyframe = true
     }
 
     /// What the media loop tells others about.
-    enum Change: Sendable {
+    package enum Change: Sendable {
         case began, ended, gap
         case failed(RecordingFailure)
     }
@@ -27,9 +27,9 @@ final class RecordingFigures: Sendable {
     private let changed: @Sendable (Change) -> Void
 
     /// - Parameter changed: Called on the writer's thread.
-    init(changed: @escaping @Sendable (Change) -> Void) { self.changed = changed }
+    package init(changed: @escaping @Sendable (Change) -> Void) { self.changed = changed }
 
-    var current: State { state.withLock { $0 } }
+    package var current: State { state.withLock { $0 } }
 
     var needsKeyframe: Bool {
         get { state.withLock { $0.needsKeyframe } }
@@ -67,7 +67,7 @@ final class RecordingFigures: Sendable {
     }
 
     func ended() {
-        state.withLock { ($0.item, $0.start, $0.needsKeyframe) = (nil, nil, false) }
+        state.withLock { ($0.item, $0.start) = (nil, nil) }
         changed(.ended)
     }
 }

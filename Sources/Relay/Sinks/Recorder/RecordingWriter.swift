@@ -1,6 +1,7 @@
 import FoundationEssentials
-import Library
-import Media
+package import HeliographAPI
+package import Library
+package import Media
 import NIOCore
 import Packaging
 import SystemPackage
@@ -9,22 +10,23 @@ import SystemPackage
 ///
 /// A file begins with a keyframe. Another one begins when parameter sets, tracks or the orientation change, and at a
 /// keyframe after ``Limits``. No picture is lost between two files.
-final class RecordingWriter {
+package final class RecordingWriter {
     /// When another file begins.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// In µs.
-        var duration: Int64 = 3_600_000_000
-        var bytes: UInt64 = 8 << 30
+        package var duration: Int64 = 3_600_000_000
+        package var bytes: UInt64 = 8 << 30
     }
 
     /// What is recorded, and where to.
-    struct Plan: Sendable {
+    package struct Plan: Sendable {
         /// The recording's id, the device, the session and the frame rate. The rest is filled in for each file.
-        var facts: ItemFacts
-        var tracks: [MediaTrack]
+        package var facts: ItemFacts
+        package var tracks: [MediaTrack]
         /// The monotonic instant of PTS 0, in ns.
-        var epoch: UInt64
-        var limits = Limits()
+        package var epoch: UInt64
+        package var when: RecordWhen
+        package var limits = Limits()
         /// The tracks that are recorded: of sound, Opus.
         var recorded: [MediaTrack] {
             tracks.filter { track in
@@ -33,7 +35,18 @@ final class RecordingWriter {
         }
 
         /// A recording stops when its disk has fewer free bytes.
-        var freeBytes: UInt64
+        package var freeBytes: UInt64
+
+        package init(
+            facts: ItemFacts,
+            tracks: [MediaTrack],
+            epoch: UInt64,
+            when: RecordWhen = .always,
+            freeBytes: UInt64
+        ) {
+            (self.facts, self.tracks, self.epoch) = (facts, tracks, epoch)
+            (self.when, self.freeBytes) = (when, freeBytes)
+        }
     }
 
     /// The file that is being written.
@@ -47,6 +60,9 @@ final class RecordingWriter {
         let id: Int64
         let origin: Int64
         let orientation: UInt8
+        var storyboard: Storyboard
+        /// The time to which the file lasts on the disk, as a PTS in µs.
+        var written: Int64
         /// What the library was told last: when, as a PTS in µs, and how many gaps.
         var told: (time: Int64, gaps: Int)
 
@@ -60,8 +76,13 @@ final class RecordingWriter {
         }
     }
 
-    /// How often the library is told, in µs: a little less than two ticks.
-    private static let tellingInterval: Int64 = 900_000
+    /// How often a static screen's duration is written, in µs: a little less than two ticks.
+    private static let durationInterval: Int64 = 850_000
+    /// How often the library is told, in µs.
+    private static let tellingInterval: Int64 = 10_000_000
+    /// How long a static screen is written, in µs, and the most pictures that are kept for the next change, if only
+    /// changes are.
+    private static let (calm, mostWaiting): (Int64, Int) = (10_000_000, 2000)
 
     private let library: Library
     private let figures: RecordingFigures
@@ -78,8 +99,12 @@ final class RecordingWriter {
     private var gap: (start: Int64, reason: String)?
     /// Until when nothing is written after a failure, on the clock of PTS.
     private var pause: Int64?
+    /// When the screen changed last, as a PTS in µs.
+    private var lastChange: Int64?
+    /// The pictures since the last keyframe, while no file is written because the screen does not change.
+    private var waiting: [EncodedUnit<ByteBuffer>] = []
 
-    init(_ plan: Plan, library: Library, figures: RecordingFigures) {
+    package init(_ plan: Plan, library: Library, figures: RecordingFigures) {
         self.plan = plan
         self.library = library
         self.figures = figures
@@ -90,7 +115,7 @@ final class RecordingWriter {
     /// Takes the stream's next item.
     ///
     /// - Parameter now: The PTS that a picture of this moment would have, in µs.
-    func take(_ item: HandOver.Item, now: Int64) {
+    package func take(_ item: HandOver.Item, now: Int64) {
         switch item {
         case .item(.unit(let unit)): take(unit, now: now)
         case .gap(let lost):
@@ -113,7 +138,31 @@ final class RecordingWriter {
         if let pause, now < pause { return }
         endGap(at: unit.pts)
         lastPicture = unit.pts
-        for picture in elision.take(encoded) { write(picture, now: now) }
+        let isChange = !unit.header.flags.contains(.repeat)
+        if isChange { lastChange = unit.pts }
+        // Each copy of a static screen's keyframe is a later beginning for the next file.
+        if plan.when == .changed, current == nil, unit.isKey { elision.restart() }
+        for picture in elision.take(encoded) {
+            if plan.when == .changed, current == nil { hold(picture) } else { write(picture, now: now) }
+        }
+        guard isChange, !waiting.isEmpty else { return }
+        let pictures = waiting
+        waiting = []
+        for picture in pictures { write(picture, now: now) }
+    }
+
+    /// Keeps a picture for the next change of the screen.
+    private func hold(_ picture: EncodedUnit<ByteBuffer>) {
+        if picture.isKey {
+            waiting = [picture]
+            figures.needsKeyframe = false
+        } else if !waiting.isEmpty, waiting.count < Self.mostWaiting {
+            waiting.append(picture)
+        } else {
+            waiting = []
+            elision.restart()
+            figures.needsKeyframe = true
+        }
     }
 
     private func beginGap(at pts: Int64, _ reason: String) {
@@ -129,10 +178,21 @@ final class RecordingWriter {
         guard let origin = current?.origin, pts > origin else { return }
         let start = max(0, gap.start - origin)
         let found = ItemFacts.Gap(start: start, length: pts - origin - start, reason: gap.reason)
-        current?.movie.append(
-            note: RecordingNote.bytes(RecordingNote.Gap(start: found.start, length: found.length, reason: found.reason))
-        )
+        current?.movie.append(note: RecordingNote.bytes(RecordingNote.Gap(found)))
         current?.facts.gaps.append(found)
+    }
+
+    /// Adds a small picture of the screen to the file's storyboard.
+    ///
+    /// - Parameters:
+    ///   - jpeg: The picture.
+    ///   - pts: When it was captured, as a PTS in µs.
+    package func addPreview(_ jpeg: [UInt8], at pts: Int64) {
+        guard let origin = current?.origin, let id = current?.id else { return }
+        let isFirst = current?.storyboard.hasThumbnail == false
+        current?.storyboard.add(jpeg, at: pts - origin)
+        // The catalogue finds it at the relay's next start if this fails.
+        if isFirst, current?.storyboard.hasThumbnail == true { try? library.setCompanions(id, thumbnail: true) }
     }
 
     // MARK: Files
@@ -191,7 +251,9 @@ final class RecordingWriter {
                 id: try library.begin(facts, path: path),
                 origin: unit.pts,
                 orientation: unit.header.orientation,
-                told: (unit.pts, 0)
+                storyboard: Storyboard(of: file.path.string),
+                written: unit.pts,
+                told: (unit.pts - Self.tellingInterval, 0)
             )
         } catch {
             fails(.init(error), now: now)
@@ -206,16 +268,28 @@ final class RecordingWriter {
     /// Does what is due: writes the fragment that is being made, or the time until which the last picture lasts.
     ///
     /// - Parameter now: As in ``take(_:now:)``.
-    func tick(now: Int64) {
+    package func tick(now: Int64) {
         guard current != nil else {
-            if let pause, now >= pause { figures.needsKeyframe = true }
+            if let pause, now >= pause {
+                self.pause = nil
+                figures.needsKeyframe = true
+            }
+            return
+        }
+        if plan.when == .changed, let lastChange, now - lastChange >= Self.calm {
+            end(now: now)
+            elision.restart()
+            figures.needsKeyframe = true
             return
         }
         if current?.movie.hasUnits == true { return writeFragment(now: now) }
-        guard let step = current?.movie.duration(at: now) else { return }
+        guard let written = current?.written, now - written >= Self.durationInterval,
+            let step = current?.movie.duration(at: now)
+        else { return }
         do throws(Errno) { try current?.file.write(step.bytes, at: step.offset) } catch {
             return fails(.init(error), now: now)
         }
+        current?.written = now
         tell(duration: now)
     }
 
@@ -224,6 +298,7 @@ final class RecordingWriter {
         do throws(Errno) {
             try current?.file.append(bytes, at: size)
             current?.size = size + UInt64(bytes.count)
+            current?.written = now
             guard try current?.file.freeBytes() ?? 0 >= plan.freeBytes else { throw .noSpace }
         } catch {
             return fails(.init(error), now: now)
@@ -231,7 +306,7 @@ final class RecordingWriter {
         tell(duration: now)
     }
 
-    /// Tells the figures how far the file has come, and once a second the library.
+    /// Tells the figures how far the file has come, and now and then the library.
     private func tell(duration now: Int64) {
         guard let index = current?.movie.index, let origin = current?.origin, let size = current?.movie.size else {
             return
@@ -267,7 +342,7 @@ final class RecordingWriter {
     /// Ends the recording.
     ///
     /// - Parameter now: As in ``take(_:now:)``.
-    func end(now: Int64) {
+    package func end(now: Int64) {
         endGap(at: now)
         end(at: max(now, (lastPicture ?? 0) + 1))
     }
@@ -295,8 +370,10 @@ final class RecordingWriter {
             figures.failed(.init(error))
         }
         ended.facts.update(from: index, bytes: ended.file.length)
+        ended.storyboard.end(at: ended.facts.duration)
         do {
             try library.finish(ended.id, ended.facts)
+            if ended.storyboard.isWritten { try library.setCompanions(ended.id, storyboard: true) }
         } catch {
             figures.failed(.init(error))
         }

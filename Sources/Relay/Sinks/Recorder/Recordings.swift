@@ -96,25 +96,41 @@ final class Recordings {
         }
     }
 
-    /// Removes the files of deleted items, and deletes what the limits no longer allow. Called every 15 s.
+    /// How much the library has and takes, as ``clean()`` has read it; `nil` before.
+    private(set) var usage: LibraryTotals?
+    private(set) var freeBytes: UInt64?
+
+    /// Removes the files of deleted items, deletes what the limits no longer allow, and reads the usage. Called every
+    /// 15 s.
     func clean() {
         guard let opening, !isClosed else { return }
         let (limits, logger) = (limits, logger)
-        Task.detached {
+        Task.detached { [self] in
             guard case .success(let library) = await opening.value else { return }
-            let removals = try? await NIOThreadPool.singleton.runIfActive {
-                [try library.purge(), try library.retain(limits, free: 0).removal]
+            let done = try? await NIOThreadPool.singleton.runIfActive {
+                let removals = [
+                    try library.purge(), try library.retain(limits, free: Int64(clamping: library.freeBytes())).removal,
+                ]
+                let totals = try library.totals().values.reduce(LibraryTotals()) { $0 + $1 }
+                return (removals: removals, totals: totals, free: try library.freeBytes())
             }
-            for problem in (removals ?? []).flatMap({ $0.problems.prefix(10) }) {
+            for problem in (done?.removals ?? []).flatMap({ $0.problems.prefix(10) }) {
                 logger.warning("a deleted file cannot be removed: \(problem.path): \(problem.reason)")
             }
+            if let done { await take(done.totals, free: done.free) }
         }
     }
+
+    private func take(_ totals: LibraryTotals, free: UInt64) { (usage, freeBytes) = (totals, free) }
 
     private var limits: RetentionLimits {
         var limits = RetentionLimits()
         if configuration.libraryDays > 0 { limits.age = Int64(clamping: configuration.libraryDays) * 86_400_000_000 }
-        if configuration.librarySize > 0 { limits.bytes = Int64(clamping: configuration.librarySize) }
+        func limit(_ value: Int) -> Int64? { value > 0 ? Int64(clamping: value) : nil }
+        limits.bytes = limit(configuration.librarySize)
+        limits.bytesPerDevice = limit(configuration.libraryDeviceSize)
+        limits.bytesPerOwner = limit(configuration.libraryKeySize)
+        limits.free = limit(configuration.libraryKeepFree)
         return limits
     }
 
@@ -125,6 +141,7 @@ final class Recordings {
     /// - Throws: ``Failure`` if there is no library. The session is then not recorded.
     func follow(_ session: Session) async throws(Failure) {
         guard session.request.record else { return await stop(session.id) }
+        if let recorder = session.recorder, recorder.when != session.request.recordWhen { await stop(session.id) }
         let library = try await library().get()
         // The former recording of the session completes its file first.
         await ending[session.id]?.value
@@ -164,10 +181,12 @@ final class Recordings {
         )
         facts.labels = session.request.label.map { ["label": $0] } ?? [:]
         facts.fps = Double(session.request.fps)
+        facts.owner = session.recordedBy
         return RecordingWriter.Plan(
             facts: facts,
             tracks: session.stream.tracks,
             epoch: session.epoch,
+            when: session.request.recordWhen,
             freeBytes: UInt64(clamping: configuration.libraryFree)
         )
     }

@@ -1,6 +1,23 @@
 import NIOCore
 import Wire
 
+/// What a snapshot is like.
+enum SnapshotKind: Sendable, Hashable {
+    /// A file with the session's picture.
+    case file(SnapshotFormat)
+    /// A small JPEG, upright.
+    case preview
+
+    static let jpeg = Self.file(.jpeg)
+
+    var format: SnapshotFormat {
+        switch self {
+        case .file(let format): format
+        case .preview: .jpeg
+        }
+    }
+}
+
 /// A session's snapshots: requests them from the agent that feeds it, and hands the answers to all callers.
 @MediaLoop
 final class SessionSnapshots: Sink {
@@ -12,6 +29,8 @@ final class SessionSnapshots: Sink {
     static let answerTime = TimeAmount.seconds(5)
     /// The JPEG quality. At this value text stays legible.
     private static let quality: UInt8 = 85
+    /// The quality of previews, and their longer side in 16 pixels.
+    private static let (previewQuality, previewSide): (UInt8, UInt8) = (70, 20)
 
     /// Asks the agent that feeds the session, and returns its role; `nil` if there is none.
     private let ask: @MediaLoop (SnapshotRequest) -> AgentRole?
@@ -20,10 +39,10 @@ final class SessionSnapshots: Sink {
     /// How many callers may wait for snapshots at once.
     var maximumWaiting: Int
 
-    private var rounds: [SnapshotFormat: SnapshotRounds] = [:]
+    private var rounds: [SnapshotKind: SnapshotRounds] = [:]
     /// The pending requests, by id.
-    private var requests: [UInt32: (format: SnapshotFormat, role: AgentRole, timer: Scheduled<Void>)] = [:]
-    private var waiting: [SnapshotFormat: [SnapshotRounds.Round: Waiters<Outcome>]] = [:]
+    private var requests: [UInt32: (kind: SnapshotKind, role: AgentRole, timer: Scheduled<Void>)] = [:]
+    private var waiting: [SnapshotKind: [SnapshotRounds.Round: Waiters<Outcome>]] = [:]
     private var lastRequest: UInt32 = 0
     private var waitingCount = 0
     /// How many of the waiting callers count as a use of the session.
@@ -71,7 +90,7 @@ final class SessionSnapshots: Sink {
     ///   - isFresh: Whether its frame must be captured after `since` too, if the screen has changed.
     ///   - isUse: Whether the wait counts as a use of the session.
     func snapshot(
-        _ format: SnapshotFormat,
+        _ kind: SnapshotKind,
         since: NIODeadline,
         isFresh: Bool = false,
         isUse: Bool = false
@@ -79,28 +98,28 @@ final class SessionSnapshots: Sink {
         guard !ended else { return .failure(.ended) }
         guard waitingCount < maximumWaiting else { return .failure(.tooManyWait(limit: maximumWaiting)) }
         let round: SnapshotRounds.Round
-        switch rounds[format, default: SnapshotRounds()].join(since: since, isFresh: isFresh) {
+        switch rounds[kind, default: SnapshotRounds()].join(since: since, isFresh: isFresh) {
         case .kept(let snapshot): return .success(snapshot)
         case .waits(let number): round = number
         }
-        let waiters = waiting[format, default: [:]][round] ?? Waiters()
-        waiting[format, default: [:]][round] = waiters
+        let waiters = waiting[kind, default: [:]][round] ?? Waiters()
+        waiting[kind, default: [:]][round] = waiters
         let ticket = waiters.ticket()
         (waitingCount, uses) = (waitingCount + 1, uses + (isUse ? 1 : 0))
         defer { (waitingCount, uses) = (waitingCount - 1, uses - (isUse ? 1 : 0)) }
-        begin(format)
+        begin(kind)
         return await waiters.wait(ticket, until: .now() + Self.answerTime) ?? .failure(.timeout(Self.answerTime))
     }
 
     func received(_ snapshot: Snapshot, from role: AgentRole) {
         guard let request = requests[snapshot.request], request.role == role,
-            let asked = rounds[request.format]?.asked(snapshot.request)
+            let asked = rounds[request.kind]?.asked(snapshot.request)
         else { return }
         switch snapshot.outcome {
         case .refusal(let refusal):
             end(snapshot.request, with: .failure(.refused(refusal)))
         case .picture(let picture):
-            guard picture.format == request.format else {
+            guard picture.format == request.kind.format else {
                 return end(snapshot.request, with: .failure(.refused(.failed)))
             }
             received += 1
@@ -113,7 +132,7 @@ final class SessionSnapshots: Sink {
     private func fed() {
         guard awaitsFeed else { return }
         awaitsFeed = false
-        for format in SnapshotFormat.allCases { begin(format, isFresh: true) }
+        for kind in Array(rounds.keys) { begin(kind, isFresh: true) }
     }
 
     /// Fails the requests that were sent to an agent that is gone.
@@ -121,7 +140,7 @@ final class SessionSnapshots: Sink {
         for (id, request) in requests where request.role == role { end(id, with: .failure(.noSource)) }
         guard awaitsFeed else { return }
         awaitsFeed = false
-        for format in SnapshotFormat.allCases { begin(format) }
+        for kind in Array(rounds.keys) { begin(kind) }
     }
 
     /// Fails all waiting callers when the session ends.
@@ -136,41 +155,48 @@ final class SessionSnapshots: Sink {
     /// Asks the agent if a round is wanted and none is pending.
     ///
     /// - Parameter isFresh: Whether the picture must be fresh even if no caller asked for that.
-    private func begin(_ format: SnapshotFormat, isFresh: Bool = false) {
-        guard !ended, rounds[format]?.isDue == true else { return }
+    private func begin(_ kind: SnapshotKind, isFresh: Bool = false) {
+        guard !ended, rounds[kind]?.isDue == true else { return }
         guard !wakes() else {
             awaitsFeed = true
             return
         }
-        guard let wantsFresh = rounds[format]?.begin(request: lastRequest + 1, now: .now()) else { return }
+        guard let wantsFresh = rounds[kind]?.begin(request: lastRequest + 1, now: .now()) else { return }
         lastRequest += 1
         let id = lastRequest
-        let request = SnapshotRequest(id: id, format: format, quality: Self.quality, isFresh: isFresh || wantsFresh)
+        let isPreview = kind == .preview
+        let request = SnapshotRequest(
+            id: id,
+            format: kind.format,
+            quality: isPreview ? Self.previewQuality : Self.quality,
+            isFresh: isFresh || wantsFresh,
+            side: isPreview ? Self.previewSide : 0
+        )
         guard let role = ask(request) else {
-            return finish(format, with: .failure(.noSource))
+            return finish(kind, with: .failure(.noSource))
         }
         requested += 1
         let timer = MediaLoop.schedule(at: .now() + Self.answerTime) { [weak self] in
             self?.end(id, with: .failure(.timeout(Self.answerTime)))
         }
-        requests[id] = (format, role, timer)
+        requests[id] = (kind, role, timer)
     }
 
     /// Ends a request, and begins the next one for the callers that came too late for it.
     private func end(_ id: UInt32, with outcome: Outcome) {
         guard let request = requests.removeValue(forKey: id) else { return }
         request.timer.cancel()
-        finish(request.format, with: outcome)
-        begin(request.format)
+        finish(request.kind, with: outcome)
+        begin(request.kind)
     }
 
-    private func finish(_ format: SnapshotFormat, with outcome: Outcome) {
-        guard let round = rounds[format]?.end(with: try? outcome.get()) else { return }
-        waiting[format]?.removeValue(forKey: round)?.resume(with: outcome)
+    private func finish(_ kind: SnapshotKind, with outcome: Outcome) {
+        guard let round = rounds[kind]?.end(with: try? outcome.get()) else { return }
+        waiting[kind]?.removeValue(forKey: round)?.resume(with: outcome)
         guard case .success = outcome else { return }
         // Large files are dropped once no caller can use them.
         MediaLoop.schedule(at: .now() + Self.sharingTime) { [weak self] in
-            self?.rounds[format]?.forget(before: .now() - Self.sharingTime)
+            self?.rounds[kind]?.forget(before: .now() - Self.sharingTime)
         }
     }
 }
@@ -182,12 +208,12 @@ extension Session {
     ///   - isFresh: Whether its frame must be captured after `since` too, if the screen has changed.
     ///   - isUse: Whether the wait counts as a use of the session.
     func snapshot(
-        _ format: SnapshotFormat,
+        _ kind: SnapshotKind,
         since: NIODeadline,
         isFresh: Bool,
         isUse: Bool
     ) async throws(SnapshotFailure) -> KeptSnapshot {
         if isFresh, source.current != nil, stream.feed == .none { throw .sourceLost }
-        return try await snapshots.snapshot(format, since: since, isFresh: isFresh, isUse: isUse).get()
+        return try await snapshots.snapshot(kind, since: since, isFresh: isFresh, isUse: isUse).get()
     }
 }

@@ -1,14 +1,13 @@
 import FoundationEssentials
-import Library
 import Media
-import Packaging
+package import Packaging
 
 /// What a recording's file says of itself, as JSON in a box that players skip.
 ///
 /// The first note is about the whole file, later ones about gaps. The catalogue can be rebuilt from them.
-enum RecordingNote {
+package enum RecordingNote {
     /// The note at the file's beginning. Fields as in ``ItemFacts``.
-    struct Beginning: Codable, Equatable {
+    package struct Beginning: Codable, Equatable {
         var recording: String
         var number: Int64
         var device: String
@@ -21,7 +20,7 @@ enum RecordingNote {
         var boot: String
         var fps: Double
 
-        init(_ facts: ItemFacts) {
+        package init(_ facts: ItemFacts) {
             recording = facts.recording
             number = facts.number
             device = facts.device
@@ -53,13 +52,17 @@ enum RecordingNote {
     }
 
     /// A gap. Times are in µs from the file's beginning.
-    struct Gap: Codable, Equatable {
+    package struct Gap: Codable, Equatable {
         var start: Int64
         var length: Int64
         var reason: String
+
+        package init(_ gap: ItemFacts.Gap) { (start, length, reason) = (gap.start, gap.length, gap.reason) }
     }
 
-    static func bytes(_ note: some Encodable) -> [UInt8] { (try? JSONEncoder().encode(note)).map(Array.init) ?? [] }
+    package static func bytes(_ note: some Encodable) -> [UInt8] {
+        (try? JSONEncoder().encode(note)).map(Array.init) ?? []
+    }
 
     /// Returns the facts of a file from its notes and samples; `nil` if it lacks the first note.
     static func facts(_ index: MovieIndex, bytes: UInt64, isComplete: Bool) -> ItemFacts? {
@@ -80,7 +83,7 @@ enum RecordingNote {
 
 extension ItemFacts {
     /// Takes over what the file's samples say.
-    mutating func update(from index: MovieIndex, bytes: UInt64) {
+    package mutating func update(from index: MovieIndex, bytes: UInt64) {
         duration = Int64(clamping: index.end)
         self.bytes = Int64(clamping: bytes)
         keyframes = Int64(clamping: index.video?.samples.syncs.count ?? 0)

@@ -1,24 +1,24 @@
 import Glibc
-import Packaging
-import SystemPackage
+package import Packaging
+package import SystemPackage
 
 /// A file that a recording is written to, or read from. Each call waits for the disk.
-final class RecordingFile: Sendable {
-    let path: FilePath
+package final class RecordingFile: Sendable {
+    package let path: FilePath
     private let descriptor: SystemPackage.FileDescriptor
 
     /// Creates a file that only its owner may read.
     ///
     /// - Throws: `Errno`, also if the file exists.
-    convenience init(creating path: FilePath) throws(Errno) {
+    package convenience init(creating path: FilePath) throws(Errno) {
         try self.init(path, .readWrite, [.create, .exclusiveCreate])
     }
 
     /// Opens a file that exists, to complete it.
-    convenience init(opening path: FilePath) throws(Errno) { try self.init(path, .readWrite, []) }
+    package convenience init(opening path: FilePath) throws(Errno) { try self.init(path, .readWrite, []) }
 
     /// Opens a file that exists, to read it.
-    convenience init(reading path: FilePath) throws(Errno) { try self.init(path, .readOnly, []) }
+    package convenience init(reading path: FilePath) throws(Errno) { try self.init(path, .readOnly, []) }
 
     private init(
         _ path: FilePath,
@@ -39,10 +39,10 @@ final class RecordingFile: Sendable {
     deinit { try? descriptor.close() }
 
     /// The file's length in bytes; 0 if it cannot be read.
-    var length: UInt64 { (try? descriptor.seek(offset: 0, from: .end)).map { UInt64(clamping: $0) } ?? 0 }
+    package var length: UInt64 { (try? descriptor.seek(offset: 0, from: .end)).map { UInt64(clamping: $0) } ?? 0 }
 
     /// Writes bytes, and waits until they are on the disk.
-    func write(_ bytes: [UInt8], at offset: UInt64) throws(Errno) {
+    package func write(_ bytes: [UInt8], at offset: UInt64) throws(Errno) {
         _ = try Self.checked { try descriptor.writeAll(toAbsoluteOffset: Int64(clamping: offset), bytes) }
         guard fdatasync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
     }
@@ -50,7 +50,7 @@ final class RecordingFile: Sendable {
     /// Appends whole fragments, and waits until they are on the disk. If that fails, none of the bytes is left.
     ///
     /// - Parameter size: The number of bytes so far.
-    func append(_ bytes: [UInt8], at size: UInt64) throws(Errno) {
+    package func append(_ bytes: [UInt8], at size: UInt64) throws(Errno) {
         do throws(Errno) {
             try write(bytes, at: size)
         } catch {
@@ -62,7 +62,7 @@ final class RecordingFile: Sendable {
     /// Makes a complete movie of it. If the disk has no room for the index, the file plays as before.
     ///
     /// - Parameter size: The number of bytes of whole fragments. What follows them is removed.
-    func complete(_ steps: [FileWrite], after size: UInt64) throws(Errno) {
+    package func complete(_ steps: [FileWrite], after size: UInt64) throws(Errno) {
         do throws(Errno) {
             try truncate(to: size)
             for step in steps { try write(step.bytes, at: step.offset) }
@@ -77,19 +77,19 @@ final class RecordingFile: Sendable {
     }
 
     /// Removes the file.
-    func remove() throws(Errno) {
+    package func remove() throws(Errno) {
         guard unlink(path.string) == 0 else { throw Errno(rawValue: errno) }
     }
 
     /// The bytes that are free for ordinary users on its disk.
-    func freeBytes() throws(Errno) -> UInt64 {
+    package func freeBytes() throws(Errno) -> UInt64 {
         var figures = statvfs()
         guard fstatvfs(descriptor.rawValue, &figures) == 0 else { throw Errno(rawValue: errno) }
         return UInt64(clamping: figures.f_bavail) &* UInt64(clamping: figures.f_frsize)
     }
 
     /// Reads up to `count` bytes at `offset`; `nil` if that fails. Fewer bytes mean that the file ends there.
-    func read(at offset: UInt64, count: Int) -> [UInt8]? {
+    package func read(at offset: UInt64, count: Int) -> [UInt8]? {
         try? [UInt8](unsafeUninitializedCapacity: count) { memory, filled in
             filled = 0
             while filled < count {

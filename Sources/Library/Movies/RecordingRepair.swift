@@ -1,16 +1,15 @@
-import Library
-import Packaging
-import SystemPackage
+package import Packaging
+package import SystemPackage
 
 /// Completes the files of recordings that broke off, and reads what files say of themselves.
-enum RecordingRepair {
-    enum Failure: Error, CustomStringConvertible {
+package enum RecordingRepair {
+    package enum Failure: Error, CustomStringConvertible {
         case unreadable(Errno)
         case scan(RecordingScan.Failure)
         /// It has no note of a recorder.
         case foreign
 
-        var description: String {
+        package var description: String {
             switch self {
             case .unreadable(let error): "It cannot be read: \(error)."
             case .scan(.notARecording), .foreign: "Heliograph did not record it."
@@ -21,7 +20,7 @@ enum RecordingRepair {
     }
 
     /// Returns the facts of the file at an absolute path, after completing it if it broke off.
-    static func inspect(_ path: String) throws(Failure) -> ItemFacts {
+    package static func inspect(_ path: String) throws(Failure) -> ItemFacts {
         let file: RecordingFile
         do {
             file = try RecordingFile(opening: FilePath(path))

@@ -1,0 +1,166 @@
+import Foundation
+import HeliographAPI
+import Library
+import Media
+import NIOCore
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+import Wire
+
+/// A writer with a library of its own. The time is that of the pictures.
+private final class Writing {
+    let scratch: Scratch
+    let library: Library
+    let figures = RecordingFigures { _ in }
+    let writer: RecordingWriter
+    private let pictures: [[UInt8]]
+
+    init(_ when: RecordWhen, freeBytes: UInt64 = 0) throws {
+        scratch = try Scratch()
+        library = try Library(folder: scratch.file("library").path)
+        pictures = try SourceStream(SourceSettings(name: "x264", keyframes: [0], pictures: 12)).accessUnits
+        let facts = ItemFacts(
+            recording: "7d0b1c8e-6f0a-4c8e-9d52-0f4f3f1c2a3b",
+            number: 0,
+            device: "default",
+            session: 1,
+            sessionName: nil,
+            start: 1,
+            anchor: 0,
+            boot: "boot"
+        )
+        let plan = RecordingWriter.Plan(
+            facts: facts,
+            tracks: [.video(.h264)],
+            epoch: 0,
+            when: when,
+            freeBytes: freeBytes
+        )
+        writer = RecordingWriter(plan, library: library, figures: figures)
+    }
+
+    /// Hands over the picture of this number at a time, in ms.
+    func take(_ number: Int, at milliseconds: Int64, _ flags: UnitFlags = []) {
+        var unit = SampleStream.accessUnit(number, key: number == 0)
+        unit.bytes = pictures[number]
+        unit.header.pts = milliseconds * 1000
+        unit.header.flags.formUnion(flags)
+        let media = MediaUnit(EncodedUnit(copying: unit), codec: .h264)
+        writer.take(.item(.unit(media)), now: unit.header.pts)
+    }
+
+    /// Lets the writer do what is due at a time, in ms.
+    func tick(at milliseconds: Int64) { writer.tick(now: milliseconds * 1000) }
+
+    /// The files, the oldest first: when each began, in ms from the first one, and its duration in ms.
+    func files() throws -> [(start: Int64, duration: Int64)] {
+        var query = ItemQuery()
+        query.order = .oldestFirst
+        let items = try library.items(query).items
+        return items.map { item in
+            ((item.facts.anchor - items[0].facts.anchor) / 1_000_000, item.facts.duration / 1000)
+        }
+    }
+}
+
+@Suite("The writer of a recording")
+struct RecordingWriterTests {
+    @Test("of changes alone ends its file when the screen is static, and begins the next one before the next change")
+    func changesOnly() throws {
+        let writing = try Writing(.changed)
+        for number in 0..<10 { writing.take(number, at: Int64(number) * 33) }
+        #expect(writing.figures.current.item != nil)
+        writing.tick(at: 500)
+        writing.tick(at: 10_000)
+        #expect(writing.figures.current.item != nil)
+        writing.tick(at: 10_400)
+        #expect(writing.figures.current.item == nil && writing.figures.current.needsKeyframe)
+        // The static screen's keyframe, and repeats of it.
+        writing.take(0, at: 10_500, [.repeat, .skip])
+        #expect(!writing.figures.current.needsKeyframe)
+        writing.take(1, at: 10_533, [.repeat, .skip])
+        writing.tick(at: 15_000)
+        #expect(writing.figures.current.item == nil)
+        writing.take(0, at: 20_500, [.repeat, .skip])
+        writing.take(1, at: 23_000)
+        #expect(writing.figures.current.item != nil)
+        writing.writer.end(now: 24_000_000)
+        let files = try writing.files()
+        #expect(files.map(\.start) == [0, 20_500])
+        #expect(files.map(\.duration) == [10_400, 3_500])
+    }
+
+    @Test("of changes alone asks for a keyframe if it has none to begin with")
+    func missingKeyframe() throws {
+        let writing = try Writing(.changed)
+        writing.take(0, at: 0)
+        writing.tick(at: 10_000)
+        #expect(writing.figures.current.item == nil)
+        writing.take(1, at: 12_000)
+        #expect(writing.figures.current.item == nil && writing.figures.current.needsKeyframe)
+        writing.take(0, at: 12_033)
+        #expect(writing.figures.current.item != nil && !writing.figures.current.needsKeyframe)
+    }
+
+    @Test("asks for one keyframe after its disk was full, and waits for a change with it")
+    func afterAFullDisk() throws {
+        let writing = try Writing(.changed, freeBytes: .max)
+        writing.take(0, at: 0)
+        #expect(writing.figures.current.failure == .diskFull)
+        writing.tick(at: 4000)
+        writing.take(0, at: 5500, [.repeat, .skip])
+        #expect(!writing.figures.current.needsKeyframe)
+        writing.tick(at: 6000)
+        #expect(writing.figures.current.needsKeyframe)
+        writing.take(0, at: 6100, [.repeat, .skip])
+        writing.tick(at: 6500)
+        #expect(!writing.figures.current.needsKeyframe)
+    }
+
+    @Test("writes a thumbnail and a storyboard beside its file, and sheets as they are full")
+    func storyboard() throws {
+        let writing = try Writing(.always)
+        let jpeg = try [UInt8](Data(contentsOf: Self.picture(writing.scratch)))
+        writing.take(0, at: 1000)
+        for number in 0..<25 { writing.writer.addPreview(jpeg, at: 1_000_000 + Int64(number) * 10_000_000) }
+        let item = try #require(try writing.library.items(ItemQuery()).items.first)
+        #expect(item.hasThumbnail && !item.hasStoryboard)
+        writing.writer.end(now: 300_000_000)
+        #expect(try writing.library.items(ItemQuery()).items.first?.hasStoryboard == true)
+        func path(_ ending: String) -> String {
+            writing.library.folder + "/" + LibraryLayout.companion(of: item.path, ending: ending)
+        }
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: path(".jpg")))) == jpeg)
+        let lines = try String(contentsOfFile: path(".vtt"), encoding: .utf8).split(separator: "\n").map(String.init)
+        #expect(lines[..<3] == ["WEBVTT", "00:00:00.000 --> 00:00:10.000", "storyboard/0#xywh=0,0,320,180"])
+        #expect(lines[4] == "storyboard/0#xywh=0,192,320,180" && lines.count == 51)
+        #expect(lines.suffix(2) == ["00:04:00.000 --> 00:04:59.000", "storyboard/1#xywh=0,0,320,180"])
+        for ending in [".000.jpg", ".001.jpg"] { #expect(FileManager.default.fileExists(atPath: path(ending))) }
+    }
+
+    private static func picture(_ scratch: Scratch) throws -> URL {
+        let file = scratch.file("picture.jpg")
+        _ = try Tool.run(
+            "/usr/bin/ffmpeg",
+            ["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180", "-frames:v", "1", file.path]
+        )
+        return file
+    }
+
+    @Test("writes a static screen's duration at least once a second, but not at each tick")
+    func duration() throws {
+        let writing = try Writing(.always)
+        for number in 0..<4 { writing.take(number, at: Int64(number) * 33) }
+        writing.tick(at: 450)
+        let size = writing.figures.current.bytes
+        var durations: [Int64] = []
+        for time in stride(from: Int64(900), through: 4500, by: 450) {
+            writing.tick(at: time)
+            durations.append(writing.figures.current.duration / 1000)
+        }
+        #expect(durations == [450, 1350, 1350, 2250, 2250, 3150, 3150, 4050, 4050])
+        #expect(writing.figures.current.bytes == size)
+    }
+}
