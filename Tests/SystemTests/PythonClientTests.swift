@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    /// Runs the tests of Clients/python against a relay.
+    /// Runs the tests of Clients/python against a relay with a library and one without.
     @Suite("The Python client")
     struct PythonClientTests {
         @Test("has the reference that its docstrings say; Scripts/python-reference writes it")
@@ -14,9 +14,12 @@ extension SystemTests {
 
         @Test("passes its tests")
         func client() async throws {
-            let relay = try await RelayProcess(arguments: ["--source", "test-pattern", "--fallback", "none"])
-            defer { _ = relay.terminate() }
             let scratch = try Scratch()
+            let source = ["--source", "test-pattern", "--fallback", "none"]
+            let relay = try await RelayProcess(arguments: source + ["--library", scratch.file("library").path])
+            defer { _ = relay.terminate() }
+            let other = try await RelayProcess(arguments: source)
+            defer { _ = other.terminate() }
             let folder = Programs.repository.appendingPathComponent("Clients/python")
             let outcome = try Programs.run(
                 URL(fileURLWithPath: "/usr/bin/python3"),
@@ -25,7 +28,8 @@ extension SystemTests {
                     folder.appendingPathComponent("tests").path,
                 ],
                 environment: [
-                    "HELIOGRAPH_RELAY": "http://127.0.0.1:\(relay.httpPort)", "PYTHONPATH": folder.path,
+                    "HELIOGRAPH_RELAY": "http://127.0.0.1:\(relay.httpPort)",
+                    "HELIOGRAPH_RELAY_WITHOUT_LIBRARY": "http://127.0.0.1:\(other.httpPort)", "PYTHONPATH": folder.path,
                     "PYTHONDONTWRITEBYTECODE": "1",
                 ],
                 directory: scratch.folder

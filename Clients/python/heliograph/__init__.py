@@ -12,17 +12,21 @@
             session.type("Hello\n")
             session.wait("changed", region=(100, 80, 300, 40))
 
+The relay also records by itself, into its library: see `Session.start_recording` and `Library`.
+
 Calls raise `RelayError` if the relay refuses them, and `WaitError` if what they wait for does not happen.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import io
 import ipaddress
 import json
 import os
+import secrets
 import socket
 import ssl
 import stat
@@ -32,11 +36,30 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _tone
+from ._library import Gap, Library, LibraryChanges, LibraryItem, LibraryPage, LibraryQuery, Recorded, Track
 
 if TYPE_CHECKING:
     import PIL.Image
 
-__all__ = ["Relay", "Input", "Device", "Application", "Session", "Recording", "Event", "RelayError", "WaitError"]
+__all__ = [
+    "Relay",
+    "Input",
+    "Device",
+    "Application",
+    "Session",
+    "Recording",
+    "Library",
+    "Recorded",
+    "LibraryQuery",
+    "LibraryItem",
+    "LibraryPage",
+    "LibraryChanges",
+    "Track",
+    "Gap",
+    "Event",
+    "RelayError",
+    "WaitError",
+]
 
 Region = Tuple[int, int, int, int]
 """A part of a snapshot, in its pixels: x, y, width, height."""
@@ -110,6 +133,11 @@ class Relay:
         """Returns the sessions in brief; `device`, `name`, `label` and `state` select them."""
         query = {**filters, "brief": "true"}
         return list(self.call("GET", "/v1/sessions", query=query)["sessions"])
+
+    @property
+    def library(self) -> Library:
+        """The library of recordings. The relay is not asked."""
+        return Library(self)
 
     def events(
         self,
@@ -267,6 +295,39 @@ class Answer:
             # The relay resets a connection that ends while it sends.
             if not self._aborted:
                 raise
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the body to a file as it comes. Only a whole file gets this path, and replaces an older file.
+
+        Raises `RelayError` with the code `unreachable` if the body breaks off, and `OSError` if the file cannot be
+        written. Nothing of it is left then.
+        """
+        target = os.fspath(path)
+        part = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.part")
+        with open(part, "xb") as file:
+            try:
+                for piece in self._whole():
+                    file.write(piece)
+                file.flush()
+                # Else a loss of power could leave the name without the content.
+                os.fsync(file.fileno())
+                os.replace(part, target)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(part)
+                raise
+
+    def _whole(self) -> Iterator[bytes]:
+        """Yields the body, and raises if it ends before its length."""
+        (length, count) = (self.header("Content-Length"), 0)
+        try:
+            while piece := self._response.read1(1 << 20):
+                count += len(piece)
+                yield piece
+        except (http.client.HTTPException, OSError) as error:
+            raise RelayError("unreachable", f"the relay's answer broke off after {count} bytes: {error}") from None
+        if length is not None and count < int(length):
+            raise RelayError("unreachable", f"the relay's answer broke off after {count} of {length} bytes")
 
     def lines(self) -> Iterator[str]:
         """Yields the body's lines as they come."""
@@ -427,7 +488,11 @@ class Device(Input):
         return dict(self.relay.call("GET", self._path + "/broadcast"))
 
     def session(self, name: str = "shared", **settings: Any) -> "Session":
-        """Starts the session of this name, or changes it to these settings, and returns it."""
+        """Starts the session of this name, or changes it to these settings, and returns it.
+
+        With `record=True` the relay records it into its library. Raises `RelayError` with the code
+        `library_unavailable` if the relay has none, or cannot use it.
+        """
         session = Session(self, name)
         self.relay.call("PUT", session.path, settings)
         return session
@@ -615,8 +680,22 @@ class Session(Input):
         return _tone.share(_tone.listen(self, seconds), frequency)
 
     def record(self, path: Union[str, "os.PathLike[str]"]) -> "Recording":
-        """Records the screen to an MP4 file while a `with` block lasts."""
+        """Records the screen to an MP4 file on this machine while a `with` block lasts."""
         return Recording(self, path)
+
+    def start_recording(self) -> Mapping[str, Any]:
+        """Records the session into the relay's library, until `stop_recording` or its end. Returns its state and figures.
+
+        The recording begins with the next keyframe, which the relay asks for. The state's `recording` says how it is
+        getting on. Its id finds the files: `library.all(recording=state["recording"]["recording"])`.
+
+        Raises `RelayError` with the code `library_unavailable` if the relay has no library, or cannot use it.
+        """
+        return dict(self.relay.call("POST", self.path + "/record/start"))
+
+    def stop_recording(self) -> Mapping[str, Any]:
+        """Ends the recording into the library, if there is one. Its file is complete when this returns."""
+        return dict(self.relay.call("POST", self.path + "/record/stop"))
 
 
 def _numbers(values: Optional[Sequence[int]]) -> Optional[str]:

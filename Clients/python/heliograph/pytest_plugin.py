@@ -4,21 +4,24 @@
         press_the_button()
         screen.wait("matches", template="dialog", at=(412, 300))
 
-The last snapshot of each test is kept, and the movie of each test that fails. Options: `--heliograph-device`,
-`--heliograph-artifacts`. The relay and its key come from the environment, as for `heliograph.Relay`.
+The last snapshot of each test is kept, and the movie of each test that fails. The relay records the movies into its
+library; each lasts from the test's beginning to its end. Options: `--heliograph-device`, `--heliograph-artifacts`. The
+relay and its key come from the environment, as for `heliograph.Relay`.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
+import time
 from typing import Dict, Iterator
 
 import pytest
 
-from . import Device, Relay, RelayError, Session
+from . import Device, Relay, RelayError, Session, _movies
 
 _reports = pytest.StashKey[Dict[str, pytest.TestReport]]()
+_span = pytest.StashKey[_movies.Span]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,6 +39,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     item.stash.setdefault(_reports, {})[report.when] = report
 
 
+# The innermost wrapper: the time is that of the test alone.
+@pytest.hookimpl(hookwrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    begin = time.monotonic()
+    yield
+    item.stash[_span] = (begin, time.monotonic())
+
+
 @pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> Device:
     """The device of the option `--heliograph-device`, with its broadcast started."""
@@ -50,17 +61,21 @@ def screen(request: pytest.FixtureRequest, device: Device) -> Iterator[Session]:
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", request.node.name)[:64].strip("-") or "test"
     folder = pathlib.Path(request.config.getoption("--heliograph-artifacts"))
     folder.mkdir(parents=True, exist_ok=True)
-    (snapshot, movie) = (folder / f"{name}.png", folder / f"{name}.mp4")
-    with device.session(name) as session:
-        with session.record(movie):
-            yield session
-            try:
-                session.snapshot(snapshot)
-                request.node.add_report_section("call", "heliograph", f"last snapshot: {snapshot}")
-            except RelayError as error:
-                request.node.add_report_section("call", "heliograph", f"no snapshot: {error}")
-    report = request.node.stash.get(_reports, {}).get("call")
-    if report is not None and report.failed:
-        report.sections.append(("heliograph", f"snapshot: {snapshot}\nmovie: {movie}"))
-    else:
-        movie.unlink()
+    snapshot = folder / f"{name}.png"
+    movie = _movies.begin(device, name, folder / f"{name}.mp4")
+    failure = None
+    try:
+        yield movie.session
+        report = request.node.stash.get(_reports, {}).get("call")
+        failure = report if report is not None and report.failed else None
+        try:
+            movie.session.snapshot(snapshot)
+            said = [f"last snapshot: {snapshot}"]
+        except RelayError as error:
+            said = [f"no snapshot: {error}"]
+        request.node.add_report_section("call", "heliograph", said[0])
+    finally:
+        files = movie.end(request.node.stash.get(_span, None) if failure else None)
+    if failure:
+        said += [f"movie: {file}" for file in files] + ([movie.note] if movie.note else [])
+        failure.sections.append(("heliograph", "\n".join(said)))

@@ -203,22 +203,6 @@ def test_a_key_is_kept_from_others(tmp_path: pathlib.Path, monkeypatch: pytest.M
     Relay()
 
 
-def test_the_plugin_keeps_the_last_snapshot_and_the_movie_of_what_fails(pytester: pytest.Pytester):
-    pytester.makepyfile(
-        """
-        def test_passes(screen): screen.wait("changed", region=(0, 0, 1280, 720))
-        def test_fails(screen):
-            screen.wait("changed", region=(0, 0, 1280, 720))
-            assert False
-        """
-    )
-    result = pytester.runpytest_subprocess("-p", "heliograph.pytest_plugin")
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*movie: heliograph-artifacts/test_fails.mp4"])
-    kept = sorted(path.name for path in (pytester.path / "heliograph-artifacts").iterdir())
-    assert kept == ["test_fails.mp4", "test_fails.png", "test_passes.png"]
-
-
 def test_a_tone_is_told_from_others_and_from_noise():
     def sine(frequency: float):
         return [round(8000 * math.sin(2 * math.pi * frequency * index / _tone.RATE)) for index in range(_tone.RATE)]
