@@ -6,8 +6,8 @@ import SystemPackage
 
 /// The file with the hashed API keys: JSON, accessible to its owner only.
 package struct KeyFile: Sendable {
-    /// The largest file, in bytes.
-    private static let maximumSize = 1 << 20
+    /// The largest file, in bytes: enough for the most keys with the most devices.
+    private static let maximumSize = 8 << 20
     /// The permissions of all users except the owner.
     private static let othersMode: mode_t = 0o077
 
@@ -80,7 +80,7 @@ package struct KeyFile: Sendable {
         let ring: KeyRing
         do {
             let version = try decoder.decode(Version.self, from: Data(bytes)).version
-            guard version == KeyRing.currentVersion else {
+            guard KeyRing.knownVersions.contains(version) else {
                 throw KeyFileError.otherVersion(path: path, version: version)
             }
             ring = try decoder.decode(KeyRing.self, from: Data(bytes))
@@ -123,6 +123,8 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case nameTaken(String)
     case unknownName(String)
     case tooMany
+    case badDevice(String)
+    case badDeviceCount
 
     package var description: String {
         switch self {
@@ -133,12 +135,14 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
         case .damaged(let path, let reason):
             "the key file \(path) is damaged: \(reason). Restore a copy, or move it away and make new keys"
         case .otherVersion(let path, let version):
-            "the key file \(path) has version \(version), not \(KeyRing.currentVersion): use the release that wrote it, or move it away and make new keys"
+            "the key file \(path) has version \(version); this release reads \(KeyRing.knownVersions.lowerBound) and \(KeyRing.knownVersions.upperBound). Use the release that wrote it, or move it away and make new keys"
         case .unwritable(let path, let reason): "the key file \(path) cannot be written: \(reason)"
         case .badName(let name): "\(name) is not a key's name; allowed: \(String.nameRule)"
         case .nameTaken(let name): "there is a key \(name) already: revoke it first, or choose another name"
         case .unknownName(let name): "there is no key \(name)"
         case .tooMany: "there are \(KeyRing.maximumCount) keys already: revoke one first"
+        case .badDevice(let name): "\(name) is not a device's name; allowed: \(String.nameRule)"
+        case .badDeviceCount: "a key has 1 to \(KeyRing.maximumDevices) devices, or all if it names none"
         }
     }
 }

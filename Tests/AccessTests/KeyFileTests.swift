@@ -11,6 +11,12 @@ private enum Sample {
     static func entry(_ name: String, _ digit: Int) -> String {
         #"{"name":"\#(name)","role":"viewer","sha256":"\#(digest(digit))","created":"2026-01-01T00:00:00Z"}"#
     }
+
+    /// A file of version 2 with one key that has further members.
+    static func file(with members: String) -> String {
+        let entry = entry("ci", 0).replacing("{", with: "{\(members),")
+        return "{\"version\":2,\"keys\":[\(entry)]}"
+    }
 }
 
 @Suite("The key file")
@@ -96,17 +102,111 @@ struct KeyFileTests {
     @Test(
         "that is damaged is refused",
         arguments: [
-            "", "{", "{}", #"{"version":2,"keys":[]}"#, #"{"version":1,"keys":[{"name":"ci"}]}"#,
+            "", "{", "{}", #"{"version":3,"keys":[]}"#, #"{"version":0,"keys":[]}"#,
+            #"{"version":1,"keys":[{"name":"ci"}]}"#,
             #"{"version":1,"keys":[{"name":"ci","role":"king","sha256":"00","created":"2026-01-01T00:00:00Z"}]}"#,
             #"{"version":1,"keys":[{"name":"c i","role":"viewer","sha256":"\#(Sample.digest(0))","created":"2026-01-01T00:00:00Z"}]}"#,
             "{\"version\":1,\"keys\":[\(Sample.entry("a", 0)),\(Sample.entry("a", 1))]}",
             "{\"version\":1,\"keys\":[\(Sample.entry("a", 0)),\(Sample.entry("b", 0))]}",
+            Sample.file(with: #""devices":[]"#), Sample.file(with: #""devices":["a b"]"#),
+            Sample.file(with: #""devices":"left""#),
+            Sample.file(with: "\"devices\":[\((0..<65).map { "\"d\($0)\"" }.joined(separator: ","))]"),
+            Sample.file(with: #""library":["watch"]"#), Sample.file(with: #""library":"look""#),
         ]
     )
     func damaged(text: String) throws {
         let url = try scratch.write(Array(text.utf8), to: "keys.json")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         #expect(throws: KeyFileError.self) { try KeyFile(path: url.path).read() }
+    }
+
+    private func write(_ text: String) throws {
+        try FileManager.default.createDirectory(
+            at: URL(fileURLWithPath: file.path).deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try text.write(toFile: file.path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    }
+
+    /// The version that the file says it has.
+    private func writtenVersion() throws -> Int? {
+        let text = try Data(contentsOf: URL(fileURLWithPath: file.path))
+        return (try JSONSerialization.jsonObject(with: text) as? [String: Any])?["version"] as? Int
+    }
+
+    @Test("keeps the devices and the rights of keys, in a version that former releases refuse")
+    func limits() throws {
+        let key = try file.change { ring throws(KeyFileError) in
+            _ = try ring.make("plain", role: .operator, at: Date())
+            return try ring.make(
+                "cut",
+                role: .viewer,
+                devices: ["right", "left"],
+                library: [.delete, .look],
+                at: Date()
+            )
+        }
+        #expect(try writtenVersion() == 2)
+        var ring = try #require(try file.read())
+        let entry = try #require(ring.entry(of: key))
+        #expect(entry.devices == ["left", "right"] && entry.library == [.look, .delete])
+        #expect(entry.reaches("left") && entry.reaches("right") && !entry.reaches("default"))
+        #expect(ring.keys[0].devices == nil && ring.keys[0].library == nil && ring.keys[0].reaches("anything"))
+        try file.change { ring throws(KeyFileError) in
+            try ring.revoke("cut")
+            _ = try ring.make("no", role: .operator, library: [], at: Date())
+        }
+        #expect(try writtenVersion() == 2)
+        ring = try #require(try file.read())
+        #expect(ring.keys[1].library == [] && ring.keys[1].libraryRights.isEmpty)
+        try file.change { ring throws(KeyFileError) in try ring.revoke("no") }
+        #expect(try writtenVersion() == 1, "without such a key former releases can read it")
+    }
+
+    @Test("of version 1 is read, and one of version 2 without limits is written as version 1")
+    func versions() throws {
+        for version in [1, 2] {
+            try write("{\"version\":\(version),\"keys\":[\(Sample.entry("a", 0))]}")
+            #expect(try file.read()?.keys.map(\.libraryRights) == [[.look]])
+        }
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("b", role: .viewer, at: Date()) }
+        #expect(try writtenVersion() == 1)
+        try write(#"{"version":3,"keys":[]}"#)
+        #expect(throws: KeyFileError.otherVersion(path: file.path, version: 3)) { try file.read() }
+    }
+
+    @Test("has room for the most keys with the most devices")
+    func largest() throws {
+        let devices = Set((0..<KeyRing.maximumDevices).map { "\($0)" + String(repeating: "x", count: 62) })
+        try file.change { ring throws(KeyFileError) in
+            for number in 0..<KeyRing.maximumCount {
+                _ = try ring.make(
+                    "\(number)" + String(repeating: "x", count: 60),
+                    role: .operator,
+                    devices: devices,
+                    library: Set(LibraryRight.allCases),
+                    at: Date()
+                )
+            }
+        }
+        #expect(try file.read()?.keys.count == KeyRing.maximumCount)
+    }
+
+    @Test("takes 1 to 64 names of devices for a key")
+    func devices() throws {
+        func make(_ devices: Set<String>) throws {
+            try file.change { ring throws(KeyFileError) in
+                _ = try ring.make("x", role: .viewer, devices: devices, at: Date())
+            }
+        }
+        for name in ["", "a b", "left,right", "*"] {
+            #expect(throws: KeyFileError.badDevice(name)) { try make(["left", name]) }
+        }
+        for count in [0, 65] {
+            #expect(throws: KeyFileError.badDeviceCount) { try make(Set((0..<count).map { "d\($0)" })) }
+        }
+        #expect(try file.read() == nil)
     }
 
     @Test("an inaccessible one is not treated as missing")
@@ -156,6 +256,32 @@ struct KeyTests {
     func roles() {
         #expect(Role.allCases == Role.allCases.sorted() && Role.viewer < .controller && Role.controller < .operator)
         #expect(!(Role.operator < .viewer) && !(Role.viewer < .viewer))
+    }
+
+    @Test("rights in the library are the role's, unless the key has its own")
+    func libraryRights() throws {
+        var ring = KeyRing()
+        for role in Role.allCases { _ = try ring.make("\(role)", role: role, at: Date()) }
+        _ = try ring.make("more", role: .viewer, library: [.delete], at: Date())
+        _ = try ring.make("less", role: .operator, library: [.look], at: Date())
+        #expect(
+            ring.keys.map(\.libraryRights) == [[.look], [.look], [.look, .record, .delete], [.delete], [.look]]
+        )
+    }
+
+    @Test("rights are written as words with commas between them")
+    func rightsAsText() throws {
+        for (text, rights) in [
+            ("none", []), ("look", [.look]), ("look,record,delete", Set(LibraryRight.allCases)),
+        ] as [(String, Set<LibraryRight>)] {
+            #expect(try Set(text: text) == rights && rights.text == text)
+        }
+        #expect(try Set(text: "delete,look").text == "look,delete")
+        for (text, word) in [
+            ("", ""), ("look,", ""), ("look, record", " record"), ("Look", "Look"), ("look,none", "none"),
+        ] {
+            #expect(throws: UnknownLibraryRight(word: word)) { try Set<LibraryRight>(text: text) }
+        }
     }
 
     @Test("a key is not printed")
