@@ -14,6 +14,8 @@ struct KeysCommand: AsyncParsableCommand {
               heliograph keys make ci --role operator --output ci.key
               HELIOGRAPH_KEY_FILE=ci.key heliograph status
               heliograph keys revoke ci
+            A key is for all devices, unless you name some:
+              heliograph keys make cut --device left --library look,delete
             The first key turns access control on. The file holds only hashes: each key is shown once, when you make it.
             """,
         subcommands: [MakeKeyCommand.self, ListKeysCommand.self, RevokeKeyCommand.self]
@@ -38,6 +40,23 @@ struct MakeKeyCommand: AsyncParsableCommand {
     var role = Role.viewer
 
     @Option(
+        help: ArgumentHelp(
+            "A device that the key is for. Repeat it for more, up to \(KeyRing.maximumDevices). Default: all devices.",
+            valueName: "name"
+        )
+    )
+    var device: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What its holder may do in the library, whatever the role: look, record, delete, with commas between them, or none. Default: look; for an operator all.",
+            valueName: "rights"
+        ),
+        transform: MakeKeyCommand.rights
+    )
+    var library: Set<LibraryRight>?
+
+    @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
             "Writes the key to this new file, for its user alone, instead of printing it.",
@@ -54,7 +73,15 @@ struct MakeKeyCommand: AsyncParsableCommand {
             let key: APIKey
             do {
                 key = try CommandError.reporting { () throws(KeyFileError) in
-                    try file.change { ring throws(KeyFileError) in try ring.make(name, role: role, at: Date()) }
+                    try file.change { ring throws(KeyFileError) in
+                        try ring.make(
+                            name,
+                            role: role,
+                            devices: device.isEmpty ? nil : Set(device),
+                            library: library,
+                            at: Date()
+                        )
+                    }
                 }
             } catch {
                 if let path = self.output { unlink(path) }
@@ -68,6 +95,14 @@ struct MakeKeyCommand: AsyncParsableCommand {
                     "cannot write \(self.output ?? ""): \(error); revoke the key and make another"
                 )
             }
+        }
+    }
+
+    private static func rights(_ text: String) throws -> Set<LibraryRight> {
+        do {
+            return try Set<LibraryRight>(text: text)
+        } catch {
+            throw ValidationError("\(error)")
         }
     }
 
@@ -88,7 +123,14 @@ struct MakeKeyCommand: AsyncParsableCommand {
 extension Role: ExpressibleByArgument {}
 
 struct ListKeysCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the keys, one a line.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the keys, one a line.",
+        discussion: """
+            A line has the name, the role, when the key was made, its devices (* for all), and its rights in the library,
+            with tabs between them.
+            """
+    )
 
     @OptionGroup var options: KeyFileOptions
 
@@ -97,7 +139,11 @@ struct ListKeysCommand: AsyncParsableCommand {
             let file = try options.file()
             let ring = try CommandError.reporting { () throws(KeyFileError) in try file.read() }
             for key in ring?.keys ?? [] {
-                print("\(key.name)\t\(key.role.rawValue)\t\(key.created.formatted(.iso8601))")
+                let devices = key.devices?.joined(separator: ",") ?? "*"
+                let columns = [
+                    key.name, key.role.rawValue, key.created.formatted(.iso8601), devices, key.libraryRights.text,
+                ]
+                print(columns.joined(separator: "\t"))
             }
         }
     }

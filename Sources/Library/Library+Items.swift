@@ -18,6 +18,19 @@ extension Library {
         return item.flatMap { scope.contains($0.facts.device) ? $0 : nil }
     }
 
+    /// Returns the device of an item, also of a deleted one whose files are still there; `nil` if there is none.
+    package func device(of id: Int64) throws(LibraryError) -> String? {
+        try catalogue.read { db in
+            let select = try db.cachedStatement(
+                sql: """
+                    SELECT name FROM device WHERE id IN \
+                    (SELECT device FROM item WHERE id = ?1 UNION SELECT device FROM bin WHERE id = ?1)
+                    """
+            )
+            return try String.fetchOne(select, arguments: [id])
+        }
+    }
+
     /// Returns the items of a recording in order, at most ``ItemQuery/mostItems``.
     package func recording(_ id: String, scope: DeviceScope = .all) throws(LibraryError) -> [Item] {
         var query = ItemQuery()

@@ -11,6 +11,8 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case wrongKey = "wrong_key"
     case forbiddenOrigin = "forbidden_origin"
     case forbiddenRole = "forbidden_role"
+    case forbiddenDevice = "forbidden_device"
+    case forbiddenLibrary = "forbidden_library"
     case forbiddenCaller = "forbidden_caller"
     case tooManyFailures = "too_many_failures"
     case unknownRoute = "unknown_route"
@@ -82,7 +84,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
             .httpError, .badTemplate, .badContent:
             400
         case .missingKey, .wrongKey: 401
-        case .forbiddenOrigin, .forbiddenRole, .forbiddenCaller: 403
+        case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller: 403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
             .emptyClipboard, .unknownItem:
             404

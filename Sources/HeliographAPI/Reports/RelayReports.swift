@@ -3,6 +3,8 @@ package struct CallerReport: APIModel {
     package var access = false
     package var name: String?
     package var role: String?
+    package var devices: [String]?
+    package var library: [String] = []
     package var host = ""
     package var release = ""
     package var tls: CertificateReport?
@@ -14,6 +16,8 @@ package struct CallerReport: APIModel {
         [
             Field("access", .bool, "Whether calls need keys."), Field("name", .text.orNull, "The key's name."),
             Field("role", .words("viewer", "controller", "operator").orNull, "`operator` if calls need no key."),
+            Field("devices", Schema.array(of: .text).orNull, "The devices that the key is for; null for all."),
+            Field("library", .array(of: .words("look", "record", "delete")), "What the caller may do in the library."),
             Field("host", .text, "The machine's name."), Field("release", .text, "The relay's."),
             Field("tls", CertificateReport.schema.orNull, "Null if nothing is encrypted."),
         ]

@@ -51,18 +51,33 @@ extension ProblemAnswer {
         "The call comes from another site's page, or its Host is not the relay's.",
         named: "OtherSite"
     )
+    static let otherSiteOrDevice = Self(
+        [.forbiddenOrigin, .forbiddenDevice],
+        "The call comes from another site's page, its Host is not the relay's, or the key is for other devices.",
+        named: "OtherSiteOrDevice"
+    )
     static let otherSiteOrRole = Self(
-        [.forbiddenOrigin, .forbiddenRole],
-        "The call comes from another site's page, its Host is not the relay's, or the key is a viewer's.",
+        [.forbiddenOrigin, .forbiddenRole, .forbiddenDevice],
+        """
+        The call comes from another site's page, its Host is not the relay's, or the key is a viewer's or for other devices.
+        """,
         named: "OtherSiteOrRole"
     )
     static let otherSiteOrController = Self(
-        [.forbiddenOrigin, .forbiddenRole, .forbiddenCaller],
+        [.forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenCaller],
         """
-        The call comes from another site's page, its Host is not the relay's, the key is a viewer's, or there are no keys \
-        and the caller is not a process of the relay's own user on this machine.
+        The call comes from another site's page, its Host is not the relay's, the key is a viewer's or for other devices, \
+        or there are no keys and the caller is not a process of the relay's own user on this machine.
         """,
         named: "OtherSiteOrController"
+    )
+    static let otherSiteOrLibrary = Self(
+        [.forbiddenOrigin, .forbiddenDevice, .forbiddenLibrary],
+        """
+        The call comes from another site's page, its Host is not the relay's, or the key is for other devices or lacks the \
+        right in the library.
+        """,
+        named: "OtherSiteOrLibrary"
     )
     static let unknownDevice = Self([.unknownDevice], "There is no such device.", named: "UnknownDevice")
     static let unknownSession = Self([.unknownSession], "There is no such session.", named: "UnknownSession")
@@ -137,9 +152,10 @@ extension Route {
     private var derivedProblems: [ProblemAnswer] {
         var problems = [ProblemAnswer.internalError]
         switch access {
-        case .anyone, .viewer: problems.append(.otherSite)
+        case .anyone, .viewer: problems.append(mayForbidDevice ? .otherSiteOrDevice : .otherSite)
         case .controller: problems.append(.otherSiteOrController)
         case .operator: problems.append(.otherSiteOrRole)
+        case .look, .record, .delete: problems.append(.otherSiteOrLibrary)
         }
         if access != .anyone { problems += [.noKey, .tooManyFailures] }
         if takesBody {
@@ -170,7 +186,7 @@ extension Route {
 
     /// The problems of invalid arguments.
     private var wrongArguments: ProblemAnswer? {
-        guard place != .nowhere, place != .png else { return nil }
+        guard place != .nowhere else { return nil }
         var codes: Set<ProblemCode> = [.unknownField]
         if takesBody { codes.formUnion([.brokenJSON, .notAnObject]) }
         if takesBody || refusesBody { codes.insert(.httpError) }

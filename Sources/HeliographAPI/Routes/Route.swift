@@ -54,6 +54,10 @@ package struct Route: Sendable {
     package var otherAnswers: [Answer] = []
     /// Whether the call needs a device, if there are several and none is the default.
     package var needsDevice = false
+    /// Whether the call covers only the devices that the caller's key is for, and leaves out the others.
+    package var isScoped = false
+    /// Whether each GET is audited, because its answer shows what was on a screen.
+    package var auditsReads = false
     /// The media types of a body that has no arguments.
     package var contents: [String] = []
     /// The longest body that the call reads, in bytes.
@@ -157,13 +161,26 @@ package struct Route: Sendable {
         return zip(names, parts).first { $0.0 == "{\(parameter)}" }.map { String($0.1) }
     }
 
+    /// Whether the call needs a key of all devices, because it is about no certain one and is not ``isScoped``.
+    package var needsAllDevices: Bool {
+        access != .anyone && !isScoped && !needsDevice && Set(parameters).isDisjoint(with: ["device", "id", "item"])
+    }
+
+    /// Whether a key may be refused because it is not for the call's devices.
+    var mayForbidDevice: Bool {
+        access != .anyone && (!isScoped || arguments.fields.contains { $0.name == "device" })
+    }
+
+    /// Who may call, for people: the least role or the right, and whether the key must be for all devices.
+    package var callers: String { needsAllDevices ? "\(access.rawValue), of all devices" : access.rawValue }
+
     /// The names of the path's parameters.
     package var parameters: [String] {
         path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
     }
 }
 
-/// The access that a route needs. The raw value is its name in docs/reference/api.md.
+/// The access that a route needs. The raw value is its name in docs/reference/api.md and openapi.json.
 package enum RouteAccess: String, Sendable {
     /// Every caller that reaches the relay.
     case anyone
@@ -173,6 +190,12 @@ package enum RouteAccess: String, Sendable {
     case controller
     /// Holders of an operator's key.
     case `operator`
+    /// Holders of a key that may look at recordings.
+    case look = "library:look"
+    /// Holders of a key that may record.
+    case record = "library:record"
+    /// Holders of a key that may delete and change recordings.
+    case delete = "library:delete"
 }
 
 /// A route with the types of its arguments and its answer.

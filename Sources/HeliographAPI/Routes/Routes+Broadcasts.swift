@@ -36,7 +36,7 @@ extension Routes {
         .broadcasts,
         "Lists the broadcasts of all devices, in brief.",
         answer: "The broadcasts."
-    )
+    ) { $0.isScoped = true }
 
     package static let stopBroadcast = Call<DeviceArgument, StoppedBroadcast>(
         "stopBroadcast",

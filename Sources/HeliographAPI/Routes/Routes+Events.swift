@@ -13,5 +13,8 @@ extension Routes {
         The stream lasts until the client or the relay ends it.
         """,
         answer: .stream("text/event-stream", "The events.")
-    ) { $0.refusesBody = true }
+    ) {
+        $0.refusesBody = true
+        $0.isScoped = true
+    }
 }

@@ -18,7 +18,7 @@ extension Routes {
         "startRecording",
         .post,
         "/v1/sessions/{id}/record/start",
-        for: .operator,
+        for: .record,
         .library,
         "Records a session into the library: sets its `record`.",
         "The recording begins with the next keyframe, which the relay asks for. It goes on after a restart of the relay.",
@@ -29,7 +29,7 @@ extension Routes {
         "stopRecording",
         .post,
         "/v1/sessions/{id}/record/stop",
-        for: .operator,
+        for: .record,
         .library,
         "Ends the recording of a session, and completes its file.",
         answer: "The session."
@@ -39,7 +39,7 @@ extension Routes {
         "startDeviceRecording",
         .post,
         "/v1/devices/{device}/record/start",
-        for: .operator,
+        for: .record,
         .library,
         "Records a device: its shared session, which is started if there is none.",
         "The setting `record` of the device does the same whenever it is broadcast.",
@@ -50,7 +50,7 @@ extension Routes {
         "stopDeviceRecording",
         .post,
         "/v1/devices/{device}/record/stop",
-        for: .operator,
+        for: .record,
         .library,
         "Ends the recording of a device's shared session, which goes on.",
         answer: "The session."
@@ -60,38 +60,47 @@ extension Routes {
         "listLibrary",
         .get,
         "/v1/library",
-        for: .viewer,
+        for: .look,
         .library,
         "Lists recordings, a page at a time, in the order of time.",
         "All conditions must hold. There is no total, which would take long in a large library.",
         answer: "The page."
-    ) { $0.ownProblems = [noLibrary] }
+    ) {
+        $0.isScoped = true
+        $0.ownProblems = [noLibrary]
+    }
 
     package static let listLibraryChanges = Call<LibraryChangesQuery, LibraryChanges>(
         "listLibraryChanges",
         .get,
         "/v1/library/changes",
-        for: .viewer,
+        for: .look,
         .library,
         "Returns which items have changed since a former call.",
         answer: "The changes."
-    ) { $0.ownProblems = [noLibrary] }
+    ) {
+        $0.isScoped = true
+        $0.ownProblems = [noLibrary]
+    }
 
     package static let getLibraryUsage = Call<NoArguments, LibraryUsage>(
         "getLibraryUsage",
         .get,
         "/v1/library/usage",
-        for: .viewer,
+        for: .look,
         .library,
         "Returns how much space the library has and takes.",
         answer: "The usage."
-    ) { $0.ownProblems = [noLibrary] }
+    ) {
+        $0.isScoped = true
+        $0.ownProblems = [noLibrary]
+    }
 
     package static let getLibraryItem = Call<NoArguments, LibraryItem>(
         "getLibraryItem",
         .get,
         item,
-        for: .viewer,
+        for: .look,
         .library,
         "Returns one item.",
         answer: "The item."
@@ -101,7 +110,7 @@ extension Routes {
         "changeLibraryItem",
         .patch,
         item,
-        for: .operator,
+        for: .delete,
         .library,
         "Pins an item, or changes its labels.",
         answer: "The item."
@@ -111,7 +120,7 @@ extension Routes {
         "deleteLibraryItem",
         .delete,
         item,
-        for: .operator,
+        for: .delete,
         .library,
         "Deletes an item.",
         "It can be restored for 60 s. Then its files are removed.",
@@ -128,7 +137,7 @@ extension Routes {
         "restoreLibraryItem",
         .post,
         item + "/restore",
-        for: .operator,
+        for: .delete,
         .library,
         "Takes back that an item was deleted.",
         answer: "The item."
@@ -137,12 +146,13 @@ extension Routes {
     package static let getLibraryFile = Call<NoArguments, Bytes>(
         "getLibraryFile",
         item + "/file",
-        for: .viewer,
+        for: .look,
         .library,
         "Returns an item's file, or a range of it (RFC 9110, 14).",
         "The file of a recording that goes on has what was written so far.",
         answer: movie("The file.")
     ) {
+        $0.auditsReads = true
         $0.ownProblems = [noLibrary, noItem, noRange]
         $0.otherAnswers = partialMovies
     }
@@ -150,12 +160,13 @@ extension Routes {
     package static let getLibraryClip = Call<ClipQuery, Bytes>(
         "getLibraryClip",
         item + "/clip",
-        for: .viewer,
+        for: .look,
         .library,
         "Returns a part of a recording as MP4, which begins exactly at the given time.",
         "Nothing is encoded again. The clip may span several files of the recording and the gaps between them.",
         answer: movie("The clip.")
     ) {
+        $0.auditsReads = true
         $0.ownProblems = [
             noLibrary, noItem, noRange,
             .init(
@@ -169,7 +180,7 @@ extension Routes {
     package static let getLibraryThumbnail = Call<NoArguments, Bytes>(
         "getLibraryThumbnail",
         item + "/thumbnail.jpg",
-        for: .viewer,
+        for: .look,
         .library,
         "Returns a small picture of an item's beginning.",
         answer: companion("The picture.", "image/jpeg")
@@ -178,7 +189,7 @@ extension Routes {
     package static let getLibraryStoryboard = Call<NoArguments, Bytes>(
         "getLibraryStoryboard",
         item + "/storyboard.vtt",
-        for: .viewer,
+        for: .look,
         .library,
         "Returns when which small picture shows an item, as WebVTT.",
         "Each cue is a sheet's address, relative to this one, and a rectangle of it: `storyboard/0#xywh=0,192,320,180`.",
@@ -188,7 +199,7 @@ extension Routes {
     package static let getLibrarySheet = Call<NoArguments, Bytes>(
         "getLibrarySheet",
         item + "/storyboard/{sheet}",
-        for: .viewer,
+        for: .look,
         .library,
         "Returns a sheet of an item's storyboard.",
         answer: companion("Pictures below each other.", "image/jpeg")

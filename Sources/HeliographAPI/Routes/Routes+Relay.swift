@@ -10,7 +10,7 @@ extension Routes {
         .access,
         "Says whose key the call shows.",
         answer: "The caller."
-    )
+    ) { $0.isScoped = true }
 
     package static let logIn = Call<Login, CallerReport>(
         "logIn",

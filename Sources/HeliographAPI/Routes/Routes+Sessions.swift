@@ -20,7 +20,7 @@ extension Routes {
         $0.needsDevice = true
         $0.ownProblems = [
             .init([.portInUse, .libraryUnavailable], "The port is taken, or the relay has no library to record into."),
-            .noRoomForSession,
+            .noRoomForSession, .mayNotRecord,
         ]
         $0.links = [
             .init(name: "session", route: "getSession", summary: "Read its state."),
@@ -54,7 +54,7 @@ extension Routes {
                 The port is taken, a field cannot change while the session runs, or the relay has no library to record into.
                 """
             ),
-            .noRoomForSession,
+            .noRoomForSession, .mayNotRecord,
         ]
     }
 
@@ -77,7 +77,7 @@ extension Routes {
         .sessions,
         "Lists the sessions, all of them or those that the query selects.",
         answer: "The sessions."
-    )
+    ) { $0.isScoped = true }
 
     package static let listAllSessions = Call<NoArguments, SessionList>(
         "listAllSessions",
@@ -88,7 +88,7 @@ extension Routes {
         "Lists all sessions: `listSessions` without a query.",
         arguments: .query,
         answer: "The sessions."
-    )
+    ) { $0.isScoped = true }
 
     /// ``listSessions`` for callers that want a brief list.
     package static var listSessionsInBrief: Call<SessionListQuery, BriefSessionList> { Call(route: listSessions.route) }
@@ -103,7 +103,10 @@ extension Routes {
         "It needs `device` or `all`, in the query or the body.",
         arguments: .queryOrBody,
         answer: "They have ended."
-    ) { $0.needsDevice = true }
+    ) {
+        $0.needsDevice = true
+        $0.isScoped = true
+    }
 
     package static let stopAllSessions = Call<DeviceArgument, StoppedSessions>(
         "stopAllSessions",
@@ -115,7 +118,7 @@ extension Routes {
         "Without `device`, in the query or the body, it ends those of all devices.",
         arguments: .queryOrBody,
         answer: "They have ended."
-    )
+    ) { $0.isScoped = true }
 
     package static let getSession = Call<NoArguments, SessionReport>(
         "getSession",
@@ -137,7 +140,9 @@ extension Routes {
         .sessions,
         "Changes a session while it runs; its viewers stay.",
         answer: "The session."
-    ) { $0.ownProblems = [.init([.libraryUnavailable], "The relay has no library to record into.")] }
+    ) {
+        $0.ownProblems = [.init([.libraryUnavailable], "The relay has no library to record into."), .mayNotRecord]
+    }
 
     package static let requestKeyframe = Call<NoArguments, KeyframeRequested>(
         "requestKeyframe",
@@ -160,5 +165,17 @@ extension Routes {
         .sessions,
         "Ends a session, and its viewers' streams.",
         answer: "It has ended."
+    )
+}
+
+extension ProblemAnswer {
+    /// The call changes a session's `record`, for which the role alone is not enough.
+    fileprivate static let mayNotRecord = Self(
+        [.forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary],
+        """
+        The call comes from another site's page, its Host is not the relay's, the key is a viewer's or for other devices, \
+        or `record` changes and the key may not record.
+        """,
+        named: "OtherSiteOrRoleOrRecord"
     )
 }

@@ -156,7 +156,7 @@ package final class AccessControl: Sendable {
         isRefreshed: Bool = false
     ) throws(Problem) -> Caller {
         let caller = caller(showing: credential, isRefreshed: isRefreshed)
-        guard let role = access.role else { return caller ?? .stranger }
+        guard let need = access.need else { return caller ?? .stranger }
         guard let caller else {
             switch credential {
             // A cookie from a previous run of the relay is not an attack.
@@ -164,7 +164,11 @@ package final class AccessControl: Sendable {
             case .key, .malformed: throw wrongKey(from: address)
             }
         }
-        guard let has = caller.role, has >= role else { throw counted(.forbiddenRole(caller.role, needs: role)) }
+        switch need {
+        case .role(let role):
+            guard let has = caller.role, has >= role else { throw counted(.forbiddenRole(caller.role, needs: role)) }
+        case .right(let right): try require(right, of: caller)
+        }
         return caller
     }
 
@@ -211,8 +215,20 @@ package final class AccessControl: Sendable {
         return counted(wait.map(Problem.tooManyFailures) ?? .wrongKey)
     }
 
+    /// Refuses a caller that lacks a right in the library.
+    func require(_ right: LibraryRight, of caller: Caller) throws(Problem) {
+        guard !caller.libraryRights.contains(right) else { return }
+        throw counted(.forbiddenLibrary(right, has: caller.libraryRights))
+    }
+
+    /// Refuses a caller whose key is not for the device.
+    func requireReach(_ device: String, by caller: Caller) throws(Problem) {
+        guard !caller.reaches(device) else { return }
+        throw counted(.forbiddenDevice(device, of: caller.devices ?? []))
+    }
+
     /// Counts a refusal and returns its problem.
-    private func counted(_ problem: Problem) -> Problem {
+    func counted(_ problem: Problem) -> Problem {
         state.withLock { $0.refusals[problem.code, default: 0] += 1 }
         return problem
     }
@@ -221,13 +237,23 @@ package final class AccessControl: Sendable {
 }
 
 extension RouteAccess {
-    /// The least role that is required; `nil` if none is.
-    var role: Role? {
+    /// What a caller must have.
+    fileprivate enum Need {
+        /// This role, or one that includes it.
+        case role(Role)
+        case right(LibraryRight)
+    }
+
+    /// What is required; `nil` if nothing is.
+    fileprivate var need: Need? {
         switch self {
         case .anyone: nil
-        case .viewer: .viewer
-        case .controller: .controller
-        case .operator: .operator
+        case .viewer: .role(.viewer)
+        case .controller: .role(.controller)
+        case .operator: .role(.operator)
+        case .look: .right(.look)
+        case .record: .right(.record)
+        case .delete: .right(.delete)
         }
     }
 }

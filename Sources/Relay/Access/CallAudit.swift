@@ -5,7 +5,7 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// The log's details about one call that changes something or reads a clipboard, besides its caller and its answer.
+/// The log's details about one call that is audited, besides its caller and its answer.
 final class CallAudit: Sendable {
     /// Longest path that is logged, in characters.
     private static let longestPath = 200

@@ -25,6 +25,15 @@ struct Caller: Sendable {
         self.key = key
         self.role = role
     }
+
+    /// What the caller may do in the library.
+    var libraryRights: Set<LibraryRight> { key?.libraryRights ?? role?.libraryRights ?? [] }
+
+    /// The devices that the caller's key is for; `nil` for all devices.
+    var devices: [String]? { key?.devices }
+
+    /// Whether the caller may have to do with this device.
+    func reaches(_ device: String) -> Bool { key?.reaches(device) ?? true }
 }
 
 /// A caller's credential, not checked yet.

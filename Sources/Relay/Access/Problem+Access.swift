@@ -29,6 +29,32 @@ extension Problem {
         )
     }
 
+    /// - Parameter rights: Those of the caller.
+    static func forbiddenLibrary(_ right: LibraryRight, has rights: Set<LibraryRight>) -> Problem {
+        Problem(
+            .forbiddenLibrary,
+            "your key lacks the library right \(right.rawValue); it has \(rights.text). Use a key that has the right, or make one with `heliograph keys make NAME --library \(rights.union([right]).text)`"
+        )
+    }
+
+    /// - Parameter devices: Those of the caller's key.
+    static func forbiddenDevice(_ device: String, of devices: [String]) -> Problem {
+        Problem(
+            .forbiddenDevice,
+            "your key is not for device '\(device)'; it is for \(devices.joined(separator: ", ")). Use a key for this device, or make one with `heliograph keys make NAME --device DEVICE`"
+        )
+    }
+
+    /// Creates the problem of a call about all devices.
+    ///
+    /// - Parameter devices: Those of the caller's key.
+    static func notOfAllDevices(_ devices: [String]) -> Problem {
+        Problem(
+            .forbiddenDevice,
+            "this call is about all devices, and your key is only for \(devices.joined(separator: ", ")). Use a key that was made without --device"
+        )
+    }
+
     static func tooManyFailures(wait: TimeAmount) -> Problem {
         let seconds = max(1, Int(wait.seconds.rounded(.up)))
         var problem = Problem(.tooManyFailures, "too many wrong keys from this address: wait \(seconds) s")

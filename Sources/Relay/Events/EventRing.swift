@@ -57,6 +57,8 @@ package struct EventRing: Sendable {
         let kinds: Set<EventReport.Kind>?
         let subject: Subject
         var session: UInt32?
+        /// Only events of these devices, and none of the relay itself; `nil` for all.
+        package var devices: Set<String>?
 
         package init(_ query: EventQuery) {
             kinds = query.kinds
@@ -77,6 +79,7 @@ package struct EventRing: Sendable {
         func takes(_ event: Event) -> Bool {
             kinds?.contains(event.kind) != false && subject.includes(event)
                 && (session == nil || session == event.session)
+                && (devices == nil || event.device.map { devices?.contains($0) == true } == true)
         }
     }
 

@@ -6,26 +6,32 @@ import NIOCore
 extension API {
     /// Reads the arguments of a call strictly, from the place that its route defines.
     ///
-    /// - Parameter device: The device in the call's path, if it has one.
-    static func arguments<Arguments: APIModel>(
+    /// The device in the call's path counts as an argument.
+    func arguments<Arguments: APIModel>(
         _: Arguments.Type,
         of request: Request,
         to route: Route,
-        device: String?
+        _ context: RelayRequestContext
     ) async throws -> Arguments {
-        if route.refusesBody { try refuseBody(of: request) }
+        if route.refusesBody { try Self.refuseBody(of: request) }
+        let takesDevice = Arguments.schema.fields.contains { $0.name == "device" }
+        let pathDevice = takesDevice ? context.parameters.get("device") : nil
+        func read(_ members: [JSONValue.Member]) async throws -> Arguments {
+            let device = try await self.device(in: members, to: route, for: context.caller)
+            return try Self.read(members, pathDevice ?? device)
+        }
         let query = request.uri.query == nil ? [] : QueryFields.members(of: request.uri.string, for: route.arguments)
         switch route.place {
         case .nowhere: return Arguments()
-        case .png: return try read(query, nil)
-        case .query, .content: return try read(query, device)
+        case .png: return try Self.read(query, nil)
+        case .query, .content: return try await read(query)
         case .queryOrBody:
             var members = query
-            members.append(contentsOf: try await self.members(of: request, upTo: route.maximumBody))
-            return try read(members, device)
+            members.append(contentsOf: try await Self.members(of: request, upTo: route.maximumBody))
+            return try await read(members)
         case .body:
-            let _: NoArguments = try read(query, nil)
-            return try read(try await members(of: request, upTo: route.maximumBody), device)
+            let _: NoArguments = try Self.read(query, nil)
+            return try await read(try await Self.members(of: request, upTo: route.maximumBody))
         }
     }
 

@@ -33,6 +33,8 @@ extension API {
         report.access = access.isOn
         report.name = caller.key?.name
         report.role = caller.role?.rawValue
+        report.devices = caller.devices
+        report.library = caller.libraryRights.inOrder.map(\.rawValue)
         report.host = MachineName.current
         report.release = Release.current
         report.tls = CertificateReport(tls)

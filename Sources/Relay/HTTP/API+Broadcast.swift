@@ -6,7 +6,7 @@ extension API {
     func addBroadcastRoutes(to routes: inout RouteTable) {
         routes.add(Routes.startBroadcast) { try await start($0, $2) }
         routes.add(Routes.getBroadcast) { arguments, _, _ in try await status(device: arguments.device) }
-        routes.add(Routes.listBroadcasts) { _, _, _ in BroadcastList(await summaries()) }
+        routes.add(Routes.listBroadcasts) { _, _, context in BroadcastList(await summaries(for: context.caller)) }
         routes.add(Routes.stopBroadcast) { try await stop(device: $0.device, $2) }
     }
 
@@ -60,8 +60,8 @@ extension API {
     }
 
     @MediaLoop
-    private func summaries() -> [BroadcastSummary] {
-        switchboard.allBroadcasts.map { broadcast in
+    private func summaries(for caller: Caller) -> [BroadcastSummary] {
+        switchboard.allBroadcasts.filter { caller.reaches($0.device.name) }.map { broadcast in
             BroadcastSummary(broadcast, sessions: switchboard.sessions.sessions(of: broadcast.device.name))
         }
     }

@@ -6,11 +6,15 @@ import NIOCore
 
 extension API {
     func addEventRoute(to routes: inout RouteTable) {
-        routes.respond(to: Routes.listenForEvents) { query, request, _ in listen(query, request) }
+        routes.respond(to: Routes.listenForEvents) { query, request, context in
+            var filter = EventRing.Filter(query)
+            filter.devices = context.caller.devices.map { Set($0) }
+            return listen(query, filter, request)
+        }
     }
 
-    private func listen(_ query: EventQuery, _ request: Request) -> Response {
-        let (events, filter) = (switchboard.events, EventRing.Filter(query))
+    private func listen(_ query: EventQuery, _ filter: EventRing.Filter, _ request: Request) -> Response {
+        let events = switchboard.events
         let name = request.headers[HTTPField.Name("Last-Event-ID")!]
         let body = ResponseBody { writer in
             let (listener, last) = events.join()

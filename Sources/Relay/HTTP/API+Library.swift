@@ -14,10 +14,10 @@ extension API {
         routes.add(Routes.stopRecording) { _, _, context in try await record(false, context) }
         routes.add(Routes.startDeviceRecording) { _, _, context in try await recordDevice(context) }
         routes.add(Routes.stopDeviceRecording) { _, _, context in try await record(false, context) }
-        routes.add(Routes.getLibraryUsage) { _, _, _ in try await libraryUsage() }
-        routes.add(Routes.listLibrary) { query, _, _ in try await listLibrary(query) }
-        routes.add(Routes.listLibraryChanges) { query, _, _ in
-            LibraryChanges(try await inLibrary { try $0.changes(since: query.since) })
+        routes.add(Routes.getLibraryUsage) { _, _, context in try await libraryUsage(context.caller) }
+        routes.add(Routes.listLibrary) { query, _, context in try await listLibrary(query, context.caller) }
+        routes.add(Routes.listLibraryChanges) { query, _, context in
+            LibraryChanges(try await inLibrary { try $0.changes(since: query.since, scope: context.caller.scope) })
         }
         routes.add(Routes.getLibraryItem) { _, _, context in LibraryItem(try await item(context)) }
         routes.add(Routes.changeLibraryItem) { change, _, context in try await changeItem(change, context) }
@@ -84,11 +84,13 @@ extension API {
 
     // MARK: Items
 
-    private func libraryUsage() async throws -> LibraryUsage {
+    /// Returns the usage of the devices that the caller's key reaches.
+    private func libraryUsage(_ caller: Caller) async throws -> LibraryUsage {
         let configuration = await switchboard.configuration
         let (totals, free) = try await inLibrary { (try $0.totals(), try $0.freeBytes()) }
         var report = LibraryUsage()
-        report.devices = totals.filter { $0.value.items > 0 }.sorted { $0.key < $1.key }.map { name, totals in
+        let reached = totals.filter { $0.value.items > 0 && caller.reaches($0.key) }.sorted { $0.key < $1.key }
+        report.devices = reached.map { name, totals in
             var device = LibraryUsage.Device()
             (device.device, device.items) = (name, Int(totals.items))
             device.bytes = UInt64(clamping: totals.bytes)
@@ -103,7 +105,7 @@ extension API {
     }
 
     /// Calls the library on a thread that may wait for the disk.
-    private func inLibrary<Result: Sendable>(
+    func inLibrary<Result: Sendable>(
         _ body: @escaping @Sendable (Library) throws -> Result
     ) async throws -> Result {
         let library: Library
@@ -119,7 +121,7 @@ extension API {
         }
     }
 
-    private static func itemID(_ context: RelayRequestContext) throws -> Int64 {
+    static func itemID(_ context: RelayRequestContext) throws -> Int64 {
         let text = context.parameters.get("item") ?? ""
         context.audit.note("item", text)
         guard let id = Int64(text) else {
@@ -135,7 +137,7 @@ extension API {
         return item
     }
 
-    private func listLibrary(_ asked: LibraryQuery) async throws -> LibraryPage {
+    private func listLibrary(_ asked: LibraryQuery, _ caller: Caller) async throws -> LibraryPage {
         var query = ItemQuery()
         query.devices = asked.device.map { [$0] }
         query.session = asked.session.map { UInt32(clamping: $0) }
@@ -161,7 +163,7 @@ extension API {
         query.order = asked.order == .newest ? .newestFirst : .oldestFirst
         query.cursor = asked.cursor
         query.limit = asked.limit
-        let page = try await inLibrary { [query] in try $0.items(query) }
+        let page = try await inLibrary { [query] in try $0.items(query, scope: caller.scope) }
         var report = LibraryPage()
         report.items = page.items.map { LibraryItem($0) }
         report.next = page.next
@@ -260,7 +262,7 @@ extension API {
             throw Problem(.outOfRange, "end is not after start: the item lasts \(item.seconds) s", field: "end")
         }
         let body = try await inLibrary { library in
-            let items = try library.recording(item.facts.recording)
+            let items = try library.recording(item.facts.recording, scope: context.caller.scope)
             let origin = item.facts
             var (sources, files) = ([MovieClip.Source](), [RecordingFile]())
             for other in items where other.state != .missing {
@@ -312,6 +314,11 @@ extension API {
             return answer
         }
     }
+}
+
+extension Caller {
+    /// The devices whose items the caller may see.
+    fileprivate var scope: DeviceScope { devices.map { .only(Set($0)) } ?? .all }
 }
 
 extension Item {

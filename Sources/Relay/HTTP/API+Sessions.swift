@@ -1,3 +1,4 @@
+import Access
 import HTTPTypes
 import HeliographAPI
 import Hummingbird
@@ -9,8 +10,10 @@ extension API {
         routes.add(Routes.startSession) { try await startSession($0, $2) }
         routes.respond(to: Routes.putSession) { try await putSession($0, $1, $2) }
         routes.add(Routes.deleteSession) { _, _, context in try await deleteSession(context) }
-        routes.respond(to: Routes.listSessions) { query, _, _ in try await list(query) }
-        routes.respond(to: Routes.listAllSessions) { _, _, _ in try await list(SessionListQuery()) }
+        routes.respond(to: Routes.listSessions) { query, _, context in try await list(query, context.caller) }
+        routes.respond(to: Routes.listAllSessions) { _, _, context in
+            try await list(SessionListQuery(), context.caller)
+        }
         routes.add(Routes.getSession) { _, _, context in try await report(context) }
         routes.add(Routes.changeSession) { try await changeSession($2, $0) }
         routes.add(Routes.requestKeyframe) { _, _, context in try await requestKeyframe(context) }
@@ -34,6 +37,7 @@ extension API {
     {
         let broadcast = try broadcast(start.device)
         context.audit.note("device", broadcast.device.name)
+        if start.session.record { try access.require(.record, of: context.caller) }
         do {
             let session = try await switchboard.startSession(
                 start.session,
@@ -61,6 +65,8 @@ extension API {
                 field: "name"
             )
         }
+        let former = switchboard.sessions.session(named: name, of: broadcast.device.name)?.request.record ?? false
+        if asked.record != former { try access.require(.record, of: context.caller) }
         let (session, isNew): (Session, Bool)
         do {
             (session, isNew) = try await switchboard.putSession(
@@ -92,8 +98,8 @@ extension API {
         return report
     }
 
-    private func list(_ query: SessionListQuery) async throws -> Response {
-        let ids = await sessionIDs(query)
+    private func list(_ query: SessionListQuery, _ caller: Caller) async throws -> Response {
+        let ids = await sessionIDs(query, caller)
         if query.brief { return try Answer.json(BriefSessionList(await briefReports(of: ids))) }
         return try Answer.json(SessionList(await reports(of: ids)))
     }
@@ -116,9 +122,9 @@ extension API {
     }
 
     @MediaLoop
-    private func sessionIDs(_ query: SessionListQuery) -> [SessionID] {
+    private func sessionIDs(_ query: SessionListQuery, _ caller: Caller) -> [SessionID] {
         switchboard.sessions.all.filter { session in
-            (query.device ?? session.device.name) == session.device.name
+            caller.reaches(session.device.name) && (query.device ?? session.device.name) == session.device.name
                 && (query.name == nil || query.name == session.name)
                 && (query.label == nil || query.label == session.request.label)
                 && (query.state == nil || query.state == session.state.rawValue)
@@ -146,6 +152,9 @@ extension API {
         -> SessionReport
     {
         let session = try session(context)
+        if let record = change.record, record != session.request.record {
+            try access.require(.record, of: context.caller)
+        }
         do {
             try await switchboard.changeSession(
                 session,
@@ -183,12 +192,15 @@ extension API {
         return report
     }
 
-    /// Stops the device's sessions, or all sessions if no device is named.
+    /// Stops the device's sessions, or those of all devices that the caller's key reaches if no device is named.
     @MediaLoop
     private func stopAll(of device: String?, _ context: RelayRequestContext) async throws(Problem) -> StoppedSessions {
         let name = try device.map(broadcast)?.device.name
-        context.audit.note("device", name ?? "all")
-        let sessions = name.map(switchboard.sessions.sessions(of:)) ?? switchboard.sessions.all
+        let caller = context.caller
+        context.audit.note("device", name ?? caller.devices?.joined(separator: ",") ?? "all")
+        let sessions =
+            name.map(switchboard.sessions.sessions(of:))
+            ?? switchboard.sessions.all.filter { caller.reaches($0.device.name) }
         await switchboard.stop(sessions)
         var report = StoppedSessions()
         report.stopped = sessions.count

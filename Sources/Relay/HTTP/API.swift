@@ -8,10 +8,10 @@ struct API: Sendable {
     /// The TLS server; `nil` without encryption.
     let tls: TLSServer?
 
-    func router() -> Router<RelayRequestContext> { table.router(access: access, isSecure: tls != nil) }
+    func router() -> Router<RelayRequestContext> { table.router(isSecure: tls != nil) }
 
     var table: RouteTable {
-        var routes = RouteTable()
+        var routes = RouteTable(api: self)
         addAuthRoutes(to: &routes)
         addBroadcastRoutes(to: &routes)
         addSessionRoutes(to: &routes)
@@ -36,13 +36,7 @@ struct API: Sendable {
     @MediaLoop
     func broadcast(_ device: String?) throws(Problem) -> Broadcast {
         if let broadcast = device.map(switchboard.broadcast(of:)) ?? switchboard.defaultBroadcast { return broadcast }
-        let names = switchboard.allBroadcasts.map(\.device.name)
-        let devices = "Devices: \(names.joined(separator: ", "))."
-        guard let device else {
-            throw Problem(.missingField, "device is missing. \(devices)", field: "device")
-        }
-        let question = NearestWord.question(for: device, among: names)
-        throw Problem(.unknownDevice, "Unknown device '\(device)'.\(question) \(devices)", field: "device")
+        throw .noDevice(device, among: switchboard.allBroadcasts.map(\.device.name))
     }
 
     /// Returns the session that the path names: by id, by device and name, or by device alone.
@@ -79,7 +73,7 @@ struct API: Sendable {
     }
 
     @MediaLoop
-    private func session(id text: String) throws(Problem) -> Session {
+    func session(id text: String) throws(Problem) -> Session {
         guard let id = UInt32(text), let session = switchboard.sessions[id] else {
             throw Problem(.unknownSession, "there is no session \(text): list the sessions to see which run")
         }
@@ -94,5 +88,17 @@ struct API: Sendable {
             throw Problem(.unknownSession, "device \(device) has no session \(name): start it first")
         }
         return session
+    }
+}
+
+extension Problem {
+    /// Creates the problem of a call about a device that does not exist, or about the default one if there is none.
+    ///
+    /// - Parameter names: The devices that the caller may know.
+    static func noDevice(_ device: String?, among names: [String]) -> Problem {
+        let devices = "Devices: \(names.isEmpty ? "none" : names.joined(separator: ", "))."
+        guard let device else { return Problem(.missingField, "device is missing. \(devices)", field: "device") }
+        let question = NearestWord.question(for: device, among: names)
+        return Problem(.unknownDevice, "Unknown device '\(device)'.\(question) \(devices)", field: "device")
     }
 }

@@ -27,7 +27,10 @@ struct RouteTable {
             + others.split(separator: " ").compactMap { HTTPRequest.Method(String($0)) }
     }()
 
+    private let api: API
     private var entries: [String: [HTTPRequest.Method: Entry]] = [:]
+
+    init(api: API) { self.api = api }
 
     /// Serves a call that answers with a report. A GET also serves HEAD, whose answer loses its body in
     /// ``ProblemMiddleware``.
@@ -48,15 +51,10 @@ struct RouteTable {
         at path: String? = nil,
         _ handler: @escaping @Sendable (Arguments, Request, RelayRequestContext) async throws -> Response
     ) {
-        let takesDevice = Arguments.schema.fields.contains { $0.name == "device" }
         for route in path.map({ [call.route.at($0)] }) ?? call.route.addresses {
-            let entry = Entry(route: route) { request, context in
-                let arguments = try await API.arguments(
-                    Arguments.self,
-                    of: request,
-                    to: route,
-                    device: takesDevice ? context.parameters.get("device") : nil
-                )
+            let entry = Entry(route: route) { [api] request, context in
+                try await api.requireReach(of: route, context)
+                let arguments = try await api.arguments(Arguments.self, of: request, to: route, context)
                 return try await handler(arguments, request, context)
             }
             entries[route.path, default: [:]][HTTPRequest.Method(route.method)] = entry
@@ -65,7 +63,8 @@ struct RouteTable {
         }
     }
 
-    func router(access: AccessControl, isSecure: Bool) -> Router<RelayRequestContext> {
+    func router(isSecure: Bool) -> Router<RelayRequestContext> {
+        let access = api.access
         let router = Router(context: RelayRequestContext.self)
         router.middlewares.add(ProblemMiddleware())
         router.middlewares.add(WholePaths())
@@ -90,7 +89,9 @@ struct RouteTable {
             let caller: Caller
             do {
                 caller = try access.admit(credential, to: entry.route.access, from: context.channel.remoteAddress)
-            } catch let error as Problem where entry.route.isAudited && error.code == .forbiddenRole {
+            } catch let error as Problem
+                where entry.route.isAudited && [.forbiddenRole, .forbiddenLibrary].contains(error.code)
+            {
                 let caller = access.caller(showing: credential) ?? .stranger
                 context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
                 throw error
@@ -175,8 +176,8 @@ private struct WholePaths: RouterMiddleware {
 }
 
 extension Route {
-    /// Whether its calls are logged: those that may change something, and those that read what a screen does not show.
-    fileprivate var isAudited: Bool { method != .get || access == .controller }
+    /// Whether its calls are logged: those that may change something, and those that read what only few callers should.
+    fileprivate var isAudited: Bool { method != .get || access == .controller || auditsReads }
 }
 
 extension HTTPRequest.Method {

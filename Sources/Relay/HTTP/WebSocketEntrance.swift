@@ -70,23 +70,24 @@ struct WebSocketEntrance: Sendable {
         else { return channel.eventLoop.makeSucceededFuture(nil) }
         access.hold(channel, by: caller)
         access.releaseAtEnd(of: channel)
-        return channel.eventLoop.makeFutureWithTask { await session(at: address) }
+        return channel.eventLoop.makeFutureWithTask { await session(at: address, for: caller) }
     }
 
-    /// Returns the session at an address if it has room. This may start a device's shared session.
+    /// Returns the session at an address if it has room and the caller's key reaches its device. This may start a
+    /// device's shared session.
     @MediaLoop
-    private func session(at address: WebSocketPath.Session) async -> Session? {
+    private func session(at address: WebSocketPath.Session, for caller: Caller) async -> Session? {
         let session: Session?
         switch address {
         case .id(let id): session = switchboard.sessions[id]
         case .named(let device, let name): session = switchboard.sessions.session(named: name, of: device)
         case .shared(let device):
-            guard let broadcast = switchboard.broadcast(of: device) else { return nil }
+            guard caller.reaches(device), let broadcast = switchboard.broadcast(of: device) else { return nil }
             // The API reports the error when it answers the request.
             try? await SharedSession.start(on: broadcast, of: switchboard)
             session = switchboard.sessions.session(named: SharedSession.name, of: device)
         }
-        return session.flatMap { $0.hasRoom ? $0 : nil }
+        return session.flatMap { $0.hasRoom && caller.reaches($0.device.name) ? $0 : nil }
     }
 
     private func makeViewer(

@@ -29,7 +29,7 @@ extension RelayMetrics {
             "heliograph_calls_refused_total",
             .counter,
             by: ["code"],
-            "Calls refused because of their key or its role, by code."
+            "Calls refused because of their key: its role, its devices or its rights; by code."
         )
         var acceptPauses = MetricFamily(
             "heliograph_accept_pauses_total",

@@ -75,7 +75,8 @@ package struct ContractDocument {
             .init(name: "tags", value: [.string(route.tag.rawValue)]),
             .init(name: "summary", value: .string(route.summary)),
         ]
-        let description = [route.description, Self.remark(on: route)].filter { !$0.isEmpty }.joined(separator: " ")
+        let description = [route.description, Self.remark(on: route), Self.devices(of: route)].filter { !$0.isEmpty }
+            .joined(separator: " ")
         if !description.isEmpty { members.append(.init(name: "description", value: .string(description))) }
         members.append(.init(name: "security", value: Self.security(of: route.access)))
         let parameters = parameters(of: route)
@@ -111,6 +112,12 @@ package struct ContractDocument {
         case .named: "The same as `\(route.name)`, of the session of that name."
         case .device: "The same as `\(route.name)`, of the device's shared session, which the call may start."
         }
+    }
+
+    /// Returns what a call without a certain device means for keys of some devices.
+    private static func devices(of route: Route) -> String {
+        if route.needsAllDevices { return "The key must be for all devices." }
+        return route.isScoped && route.tag != .access ? "It leaves out devices that the key is not for." : ""
     }
 
     private static func security(of access: RouteAccess) -> JSONValue {
@@ -293,8 +300,9 @@ package struct ContractDocument {
         must not be cached. The relay answers HEAD as GET, without the body. The responses UnknownRoute and \
         MethodNotAllowed describe the answers of other paths and of other methods. The responses RequestTimeout, \
         HeaderTooLarge and TooManyConnections concern connections. A request that is not HTTP gets `http_error` with \
-        status 400. Calls need a key of the role that their security names, or of `operator`, once the relay has a key \
-        file.
+        status 400. Once the relay has a key file, calls need a key of the role that their security names, or of one that \
+        includes it. A security that begins with `library:` names a right in the library, which a key has by its role or \
+        on its own.
         """,
         "license": ["name": "GPL-2.0-or-later", "identifier": "GPL-2.0-or-later"],
     ]

@@ -10,11 +10,11 @@ enum APIReference {
     /// All calls at their main addresses, linked to the sections that explain them.
     private static var routes: String {
         SettingReference.table(
-            ["call", "alias", "role", ""],
+            ["call", "alias", "role or right", ""],
             Routes.all.map { route in
                 [
                     "[`\(route.method.rawValue) \(route.path)`](#\(route.tag.rawValue))",
-                    route.alias.map { "`\($0)`" } ?? "", route.access.rawValue, route.summary,
+                    route.alias.map { "`\($0)`" } ?? "", route.callers, route.summary,
                 ]
             }
         )

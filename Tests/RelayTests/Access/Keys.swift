@@ -17,8 +17,15 @@ final class Keys: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    func make(_ name: String, _ role: Role) throws -> APIKey {
-        try file.change { ring throws(KeyFileError) in try ring.make(name, role: role, at: Date()) }
+    func make(
+        _ name: String,
+        _ role: Role,
+        devices: Set<String>? = nil,
+        library: Set<LibraryRight>? = nil
+    ) throws -> APIKey {
+        try file.change { ring throws(KeyFileError) in
+            try ring.make(name, role: role, devices: devices, library: library, at: Date())
+        }
     }
 
     func revoke(_ name: String) throws {

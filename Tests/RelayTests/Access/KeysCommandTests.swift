@@ -100,6 +100,29 @@ struct KeysCommandTests {
         #expect(relay.terminate() == 0)
     }
 
+    @Test("makes and lists keys of some devices, with rights in the library")
+    func limits() async throws {
+        let scratch = try Scratch()
+        let file = scratch.file("keys.json").path
+        func make(_ arguments: String...) async throws -> Programs.Outcome {
+            try await Self.heliograph(["keys", "make"] + arguments + ["--keys-file", file])
+        }
+        #expect(try await make("wall").status == 0)
+        #expect(try await make("ci", "--role", "operator", "--library", "none").status == 0)
+        let cut = try await make("cut", "--device", "right", "--device", "left", "--library", "delete,look")
+        #expect(cut.status == 0, "\(cut.errors)")
+        let listed = try await Self.heliograph(["keys", "list", "--keys-file", file]).output
+        let lines = listed.split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
+        #expect(
+            lines.map { $0.suffix(2).joined(separator: " ") } == ["* look", "* none", "left,right look,delete"],
+            "\(listed)"
+        )
+        let unknown = try await make("x", "--library", "watch")
+        #expect(unknown.status == 64 && unknown.errors.contains("Unknown library right 'watch'"), "\(unknown.errors)")
+        let bad = try await make("x", "--device", "a b")
+        #expect(bad.status == 1 && bad.errors.contains("a b is not a device's name"), "\(bad.errors)")
+    }
+
     @Test("a key's file that others may read is refused")
     func openFile() async throws {
         let scratch = try Scratch()

@@ -14,6 +14,8 @@ struct RouteAccessTests {
         let keys = try Keys()
         let (viewer, op) = (try keys.make("wall", .viewer), try keys.make("ci", .operator))
         let controller = try keys.make("robot", .controller)
+        let archivist = try keys.make("archivist", .viewer, library: Set(LibraryRight.allCases))
+        let outsider = try keys.make("outsider", .operator, library: [])
         let routes = Routes.all.flatMap(\.addresses)
         let calls = routes.flatMap { route in
             (route.method == .get ? [HTTPMethod.GET, .HEAD] : [HTTPMethod(rawValue: route.method.rawValue)])
@@ -28,6 +30,7 @@ struct RouteAccessTests {
                     .replacing("{device}", with: "default")
                     .replacing("{name}", with: "nobody")
                     .replacing("{application}", with: "none")
+                    .replacing("{item}", with: "999")
                 func code(_ key: APIKey?) async throws -> String? {
                     let isRead = method == .GET || method == .HEAD
                     let body = isRead ? nil : Array(#"{"nonsense": 1}"#.utf8)
@@ -38,20 +41,27 @@ struct RouteAccessTests {
                         body: body
                     )
                     // An answer to HEAD has no body to tell the code.
-                    let codes = [401: "missing_key", 403: "forbidden_role", 429: "too_many_failures"]
+                    let isOfLibrary = route.access.rawValue.hasPrefix("library:")
+                    let codes = [
+                        401: "missing_key", 403: isOfLibrary ? "forbidden_library" : "forbidden_role",
+                        429: "too_many_failures",
+                    ]
                     guard method != .HEAD || answer.status < 400 else { return codes[answer.status] ?? "other" }
                     return answer.code
                 }
-                let denials: Set = ["missing_key", "wrong_key", "too_many_failures", "forbidden_role"]
+                let denials: Set = [
+                    "missing_key", "wrong_key", "too_many_failures", "forbidden_role", "forbidden_library",
+                ]
                 let unserved: Set = ["unknown_route", "method_not_allowed"]
                 let name = "\(method) \(path)"
                 let (none, wrong) = (try await code(nil), try await code(APIKey.random()))
                 let (watches, drives) = (try await code(viewer), try await code(op))
                 let acts = try await code(controller)
+                let (keeps, abstains) = (try await code(archivist), try await code(outsider))
                 #expect(!unserved.contains(drives ?? ""), "\(name)")
                 switch route.access {
                 case .anyone:
-                    for answer in [none, wrong, watches, acts, drives] {
+                    for answer in [none, wrong, watches, acts, drives, keeps, abstains] {
                         #expect(!denials.contains(answer ?? ""), "\(name)")
                     }
                 case .viewer, .controller, .operator:
@@ -71,6 +81,22 @@ struct RouteAccessTests {
                         #expect(!denials.contains(acts ?? ""), "\(name): \(acts ?? "")")
                     }
                     #expect(!denials.contains(drives ?? ""), "\(name): \(drives ?? "")")
+                    #expect(keeps == watches && abstains == drives, "\(name): rights in the library change nothing")
+                case .look, .record, .delete:
+                    #expect(none == "missing_key", "\(name)")
+                    #expect(
+                        ["wrong_key", "too_many_failures", "missing_key"].contains(wrong),
+                        "\(name): \(wrong ?? "")"
+                    )
+                    for answer in [watches, acts] {
+                        let isDenied = denials.contains(answer ?? "")
+                        #expect(isDenied == (route.access != .look), "\(name): \(answer ?? "")")
+                        #expect(!isDenied || answer == "forbidden_library", "\(name)")
+                    }
+                    for answer in [drives, keeps] {
+                        #expect(!denials.contains(answer ?? ""), "\(name): \(answer ?? "")")
+                    }
+                    #expect(abstains == "forbidden_library", "\(name): \(abstains ?? "")")
                 }
             }
         }

@@ -48,6 +48,20 @@ struct EventRingTests {
         #expect(waits.events.count == EventRing.capacity && waits.missed == 100)
     }
 
+    @Test("of some devices leave out the others, and the relay's own")
+    func devices() {
+        var ring = EventRing()
+        for number in 1...4 { ring.add(Self.report(number)) }
+        var relay = EventReport()
+        relay.type = EventReport.Kind.keysChanged.rawValue
+        ring.add(relay)
+        var filter = Self.filter()
+        filter.devices = ["even"]
+        #expect(ring.events(after: 0, filter).events.map(\.number) == [2, 4])
+        filter.devices = []
+        #expect(ring.events(after: 0, filter).events.isEmpty)
+    }
+
     @Test("begin anew after an id that this relay has not made")
     func unknownIDs() {
         let hub = EventHub()

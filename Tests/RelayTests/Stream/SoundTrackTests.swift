@@ -69,7 +69,7 @@ struct SoundTrackTests {
             try await relay.waitForViewers(1, of: session.id)
             try await Task.sleep(for: .seconds(0.5))
             try await Self.play(sound, on: link)
-            try await Task.sleep(for: .seconds(1.5))
+            try await Task.sleep(for: .seconds(2))
             _ = try await relay.post("/screencapture/\(session.id)/stop")
             let response = try await client.readToEnd()
             var body = try #require(ChunkedBody(response))
@@ -241,9 +241,10 @@ struct SoundTrackTests {
         }
     }
 
-    /// Sends each packet when it is due, because sound that comes far ahead of its time is refused.
+    /// Sends each packet 300 ms before it is due. Sound that comes far ahead of its time is refused, and late sound is
+    /// discarded, which on a busy machine it may be.
     private static func play(_ sound: OpusSource, on link: LinkClient) async throws {
-        for unit in sound.units(from: Int64(NIODeadline.now().uptimeNanoseconds / 1000)) {
+        for unit in sound.units(from: Int64(NIODeadline.now().uptimeNanoseconds / 1000) + 300_000) {
             try await link.send([unit], session: 0)
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -57,6 +57,8 @@ struct OpenRelayTests {
     func sessionPorts() async throws {
         let key = try keys.make("wall", .viewer)
         let drives = try keys.make("ci", .operator)
+        let elsewhere = try keys.make("elsewhere", .operator, devices: ["left"])
+        let here = try keys.make("here", .viewer, devices: ["default"])
         let keys = keys
         try await run { relay in
             #expect(try await relay.get("/screencapture").code == "missing_key")
@@ -85,11 +87,12 @@ struct OpenRelayTests {
                 }
             }
             defer { pictures.cancel() }
-            for line in [key.text, "\(drives.text)\r"] {
+            for line in [key.text, "\(drives.text)\r", here.text] {
                 #expect(try await inThread { try Self.read(port, line, bytes: 20) } == 20)
             }
             for line in [
-                "", "hgk_wrong", "GET / HTTP/1.1", String(repeating: "x", count: 300), "\(key.text) \(key.text)",
+                "", "hgk_wrong", "GET / HTTP/1.1", elsewhere.text, String(repeating: "x", count: 300),
+                "\(key.text) \(key.text)",
             ] {
                 #expect(try await inThread { try Self.read(port, line, bytes: 20) } == 0, "\(line)")
             }

@@ -3,13 +3,14 @@ import HeliographAPI
 import NIOCore
 import NIOPosix
 
-/// Reads an API key from a connection's first line, and lets the connection on if the key is valid.
+/// Reads an API key from a connection's first line, and lets the connection on if the key is valid and for the device.
 ///
 /// It closes all other connections without a message, because the stream has no place for one.
 final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private let access: AccessControl
+    private let device: String
     private let timeout: TimeAmount
     private let next: PortViewerHandler
     /// Called once, when the connection has shown its key or is gone.
@@ -19,8 +20,16 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var isWhole = false
     private var deadline: Scheduled<Void>?
 
-    init(access: AccessControl, timeout: TimeAmount, next: PortViewerHandler, settled: @escaping () -> Void) {
+    /// - Parameter device: The device of the port's session.
+    init(
+        access: AccessControl,
+        device: String,
+        timeout: TimeAmount,
+        next: PortViewerHandler,
+        settled: @escaping () -> Void
+    ) {
         self.access = access
+        self.device = device
         self.timeout = timeout
         self.next = next
         self.settled = settled
@@ -76,7 +85,8 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
                 from: context.channel.remoteAddress,
                 isRefreshed: true
             ),
-            caller.key != nil, (try? context.pipeline.syncOperations.addHandler(next)) != nil
+            caller.key != nil, (try? access.requireReach(device, by: caller)) != nil,
+            (try? context.pipeline.syncOperations.addHandler(next)) != nil
         else { return close(context) }
         access.hold(context.channel, by: caller)
         access.releaseAtEnd(of: context.channel)

@@ -37,10 +37,13 @@ package final class StreamEntrance: Sendable {
 
     /// Returns the handlers of a connection, which gets to `handler` once it has shown a key. Called on the media loop.
     ///
+    /// - Parameter device: The device that the key must be for.
     /// - Throws: Why there is no room for it. The caller closes it.
-    func handlers(for channel: any Channel, before handler: PortViewerHandler) throws(Connections.Refusal)
-        -> [any ChannelHandler]
-    {
+    func handlers(
+        for channel: any Channel,
+        of device: String,
+        before handler: PortViewerHandler
+    ) throws(Connections.Refusal) -> [any ChannelHandler] {
         let refusal = MediaLoop.assumeIsolated { () -> Connections.Refusal? in
             guard strangers < policy.maximum else { return .strangers }
             guard arrivals.take(now: .now()) else { return .rate }
@@ -52,7 +55,7 @@ package final class StreamEntrance: Sendable {
             throw refusal
         }
         let timeout = connections.limits.requestTimeout
-        let key = KeyLineHandler(access: access, timeout: timeout, next: handler) { [self] in
+        let key = KeyLineHandler(access: access, device: device, timeout: timeout, next: handler) { [self] in
             MediaLoop.assumeIsolated { strangers -= 1 }
         }
         return [tls.makeHandler(), key]

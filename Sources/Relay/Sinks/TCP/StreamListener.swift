@@ -34,6 +34,7 @@ struct StreamListener: Sendable {
         pauses: AcceptPauses
     ) async throws {
         let framing = await session.request.framing
+        let device = await session.device.name
         channel = try await ServerBootstrap(group: MediaLoop.eventLoop)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -65,7 +66,7 @@ struct StreamListener: Sendable {
                     let handler = PortViewerHandler(viewer: viewer, session: session)
                     let operations = channel.pipeline.syncOperations
                     guard let entrance else { return try operations.addHandler(handler) }
-                    try operations.addHandlers(try entrance.handlers(for: channel, before: handler))
+                    try operations.addHandlers(try entrance.handlers(for: channel, of: device, before: handler))
                 }
             }
             .bind(host: host, port: port)
