@@ -57,4 +57,15 @@ struct CommandError: Error, CustomStringConvertible {
             throw ExitCode(error.exitCode)
         }
     }
+
+    /// Runs `body` and turns its error, a sentence that says what to do, into this command's.
+    static func reporting<Value, Failure: Error & CustomStringConvertible>(
+        _ body: () throws(Failure) -> Value
+    ) throws(CommandError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
 }

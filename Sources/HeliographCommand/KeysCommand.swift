@@ -187,14 +187,3 @@ struct KeyFileOptions: ParsableArguments {
         return KeyFile(path: path)
     }
 }
-
-extension CommandError {
-    /// Runs `body` and turns key file errors into this command's errors.
-    static func reporting<Value>(_ body: () throws(KeyFileError) -> Value) throws(CommandError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw .failed("\(error)")
-        }
-    }
-}

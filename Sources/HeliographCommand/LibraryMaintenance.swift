@@ -26,19 +26,6 @@ struct LibraryFolder: ParsableArguments {
     }
 }
 
-extension CommandError {
-    /// Runs `body`, and turns an error of the library into one of a command.
-    fileprivate static func reporting<Result>(
-        _ body: () throws(LibraryError) -> Result
-    ) throws(CommandError) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw .failed("\(error)")
-        }
-    }
-}
-
 struct BackUpLibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",

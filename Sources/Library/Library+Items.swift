@@ -85,7 +85,7 @@ extension Library {
     package func freeBytes() throws(LibraryError) -> UInt64 {
         var figures = statvfs()
         guard statvfs(folder, &figures) == 0 else { throw .folder(folder, reason: "\(Errno(rawValue: errno))") }
-        return UInt64(clamping: figures.f_bavail) &* UInt64(clamping: figures.f_frsize)
+        return figures.freeBytes
     }
 
     static func totals(of table: String, _ db: Database) throws -> [String: LibraryTotals] {

@@ -50,15 +50,16 @@ def pictures(movie: pathlib.Path) -> int:
     return sum(not line.startswith("#") for line in shown)
 
 
+A_PASS_AND_A_FAILURE = """
+def test_passes(screen): screen.wait("changed", region=(0, 0, 1280, 720))
+def test_fails(screen):
+    screen.wait("changed", region=(0, 0, 1280, 720))
+    assert False
+"""
+
+
 def test_the_plugin_keeps_the_last_snapshot_and_the_movie_of_what_fails(pytester: pytest.Pytester):
-    pytester.makepyfile(
-        """
-        def test_passes(screen): screen.wait("changed", region=(0, 0, 1280, 720))
-        def test_fails(screen):
-            screen.wait("changed", region=(0, 0, 1280, 720))
-            assert False
-        """
-    )
+    pytester.makepyfile(A_PASS_AND_A_FAILURE)
     result = run(pytester, passed=1, failed=1)
     result.stdout.fnmatch_lines(["last snapshot: *test_fails.png", "movie: heliograph-artifacts/test_fails.mp4"])
     result.stdout.no_fnmatch_line("*pytest recorded*")
@@ -149,14 +150,7 @@ def test_a_relay_without_a_library_leaves_the_movie_to_pytest(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HELIOGRAPH_RELAY", os.environ["HELIOGRAPH_RELAY_WITHOUT_LIBRARY"])
-    pytester.makepyfile(
-        """
-        def test_passes(screen): screen.wait("changed", region=(0, 0, 1280, 720))
-        def test_fails(screen):
-            screen.wait("changed", region=(0, 0, 1280, 720))
-            assert False
-        """
-    )
+    pytester.makepyfile(A_PASS_AND_A_FAILURE)
     result = run(pytester, passed=1, failed=1)
     result.stdout.fnmatch_lines(
         ["movie: heliograph-artifacts/test_fails.mp4", "pytest recorded this movie itself, because *has no library*"]

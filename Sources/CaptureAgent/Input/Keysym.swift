@@ -1,4 +1,5 @@
 import CXKBCommon
+import Program
 
 /// X keysyms (X11 keysymdef.h): the codes of keys and characters.
 package enum Keysym {
@@ -88,7 +89,6 @@ package enum Keysym {
     }
 
     private static func codePoint(_ character: Unicode.Scalar) -> String {
-        let code = String(character.value, radix: 16, uppercase: true)
-        return "U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code)"
+        "U+" + String(character.value, radix: 16, uppercase: true).zeroPadded(to: 4)
     }
 }

@@ -1,3 +1,4 @@
+import Program
 import Wire
 
 /// The short forms: click, tap, swipe, drag, scroll, type, press.
@@ -83,11 +84,10 @@ extension ActionPlan {
             guard character != "\n", character != "\t", character.properties.generalCategory == .control else {
                 continue
             }
-            let code = String(character.value, radix: 16, uppercase: true)
-            let zeros = String(repeating: "0", count: max(0, 4 - code.count))
+            let code = String(character.value, radix: 16, uppercase: true).zeroPadded(to: 4)
             throw ActionFault(
                 .unknownValue,
-                "type contains the control character U+\(zeros)\(code); allowed: line feeds and tabs. Press other keys",
+                "type contains the control character U+\(code); allowed: line feeds and tabs. Press other keys",
                 field: "type"
             )
         }

@@ -22,6 +22,9 @@ package enum LibraryLayout {
         String(path.dropLast(path.hasSuffix(Self.ending) ? Self.ending.count : 0)) + ending
     }
 
+    /// Returns the ending of a storyboard's sheet for ``companion(of:ending:)``: `.000.jpg` and so on.
+    package static func sheetEnding(_ number: Int) -> String { ".\(String(number).zeroPadded(to: 3)).jpg" }
+
     /// Splits a path into its folder and its file's stem.
     ///
     /// - Throws: ``LibraryError/badPath(_:)`` if it is not a path of an item.
@@ -73,13 +76,8 @@ package enum LibraryLayout {
         let day = dayOfYear - (153 * month + 2) / 5 + 1
         let isNextYear = month >= 10
         return [
-            padded(yearOfEra + era * 400 + (isNextYear ? 1 : 0), 4), padded(isNextYear ? month - 9 : month + 3, 2),
-            padded(day, 2),
+            String(yearOfEra + era * 400 + (isNextYear ? 1 : 0)).zeroPadded(to: 4),
+            String(isNextYear ? month - 9 : month + 3).zeroPadded(to: 2), String(day).zeroPadded(to: 2),
         ].joined(separator: "-")
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

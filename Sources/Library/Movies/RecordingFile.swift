@@ -85,7 +85,7 @@ package final class RecordingFile: Sendable {
     package func freeBytes() throws(Errno) -> UInt64 {
         var figures = statvfs()
         guard fstatvfs(descriptor.rawValue, &figures) == 0 else { throw Errno(rawValue: errno) }
-        return UInt64(clamping: figures.f_bavail) &* UInt64(clamping: figures.f_frsize)
+        return figures.freeBytes
     }
 
     /// Reads up to `count` bytes at `offset`; `nil` if that fails. Fewer bytes mean that the file ends there.
@@ -108,4 +108,9 @@ package final class RecordingFile: Sendable {
             throw error as? Errno ?? .ioError
         }
     }
+}
+
+extension statvfs {
+    /// The bytes that are free for ordinary users.
+    var freeBytes: UInt64 { UInt64(clamping: f_bavail) &* UInt64(clamping: f_frsize) }
 }

@@ -2,6 +2,7 @@ import Access
 import Files
 import Glibc
 package import NIOCore
+import Program
 import SystemPackage
 
 /// Finds the user whose process is at the other end of a TCP connection within this machine.
@@ -90,8 +91,7 @@ package enum PeerUser {
         }
 
         private static func digits(_ value: UInt32, _ count: Int) -> String {
-            let text = String(value, radix: 16, uppercase: true)
-            return String(repeating: "0", count: count - text.count) + text
+            String(value, radix: 16, uppercase: true).zeroPadded(to: count)
         }
     }
 

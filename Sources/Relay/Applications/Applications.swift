@@ -92,8 +92,7 @@ final class Applications {
     func add(_ name: String) async -> Application? {
         if applications.count(where: { !$0.hasEnded }) >= Self.maximumCount { await look() }
         guard applications.count(where: { !$0.hasEnded }) < Self.maximumCount else { return nil }
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        let id = String(repeating: "0", count: max(0, 16 - digits.count)) + digits
+        let id = String(UInt64.random(in: .min ... .max), radix: 16).zeroPadded(to: 16)
         let application = Application(id: id, name: name, started: Date(), isLaunching: true)
         applications.append(application)
         return application

@@ -29,15 +29,19 @@ enum SharedSession {
         case .idle, .starting, .stopping: try await startBroadcast(broadcast, of: switchboard)
         }
         guard switchboard.sessions.session(named: name, of: broadcast.device.name) == nil else { return }
-        var request = SessionRequest()
-        request.onDemand = true
-        if !broadcast.device.isRecorded { request.ttl = ttl }
-        (request.record, request.recordWhen) = (broadcast.device.isRecorded, broadcast.device.recordWhen)
         do throws(SessionError) {
-            _ = try await switchboard.putSession(name, request, on: broadcast, changes: false)
+            _ = try await switchboard.putSession(name, request(for: broadcast.device), on: broadcast, changes: false)
         } catch {
             throw .session(error)
         }
+    }
+
+    /// The settings with which the session is started.
+    private static func request(for device: DeviceConfiguration) -> SessionRequest {
+        var request = SessionRequest()
+        (request.onDemand, request.ttl) = (true, device.isRecorded ? nil : ttl)
+        (request.record, request.recordWhen) = (device.isRecorded, device.recordWhen)
+        return request
     }
 
     /// Records the session, which is started if there is none, and no longer ends when it is unused.
@@ -50,8 +54,7 @@ enum SharedSession {
         by caller: String? = nil
     ) async throws(SessionError) -> Session {
         let session = switchboard.sessions.session(named: name, of: broadcast.device.name)
-        var request = session?.request ?? SessionRequest()
-        if session == nil { (request.onDemand, request.recordWhen) = (true, broadcast.device.recordWhen) }
+        var request = session?.request ?? request(for: broadcast.device)
         (request.record, request.ttl) = (true, nil)
         return try await switchboard.putSession(name, request, on: broadcast, by: caller).session
     }

@@ -43,12 +43,7 @@ extension API {
         }
         routes.respond(to: Routes.getLibrarySheet) { _, _, context in
             let number = context.parameters.get("sheet").flatMap { UInt16($0) } ?? .max
-            let digits = String(number)
-            return try await companion(
-                "." + String(repeating: "0", count: max(0, 3 - digits.count)) + digits + ".jpg",
-                "image/jpeg",
-                context
-            )
+            return try await companion(LibraryLayout.sheetEnding(Int(number)), "image/jpeg", context)
         }
     }
 

@@ -141,10 +141,10 @@ package struct RelayMetrics: Sendable {
     private static func library(_ recordings: Recordings) -> [MetricFamily] {
         var group = LibraryGroup()
         if let usage = recordings.usage {
-            group.items.add(Double(usage.items))
-            group.bytes.add(Double(usage.bytes))
+            group.items.add(Double(usage.totals.items))
+            group.bytes.add(Double(usage.totals.bytes))
+            group.free.add(Double(usage.free))
         }
-        if let free = recordings.freeBytes { group.free.add(Double(free)) }
         return group.families
     }
 

@@ -86,12 +86,12 @@ final class Recorder: Sink {
         guard isNew || hasChanged && isDue else { return }
         lastPreview = (.now(), item)
         (hasChanged, isTakingPreview) = (false, true)
-        Task { [weak session, epoch = session.epoch, snapshots = session.snapshots] in
+        Task { [weak session, snapshots = session.snapshots] in
             let outcome = await snapshots.snapshot(.preview, since: .now())
             isTakingPreview = false
             // The recording may have ended meanwhile, and with it the thread.
             guard case .success(let snapshot) = outcome, session?.recorder === self else { return }
-            worker.addPreview(snapshot, epoch: epoch)
+            worker.addPreview(snapshot)
         }
     }
 
@@ -147,8 +147,8 @@ private final class Worker: Sendable {
         (self.handOver, self.group, self.writer, self.epoch) = (handOver, group, writer, epoch)
     }
 
-    func addPreview(_ snapshot: KeptSnapshot, epoch: UInt64) {
-        group.next().execute { [writer] in
+    func addPreview(_ snapshot: KeptSnapshot) {
+        group.next().execute { [writer, epoch] in
             writer.value.addPreview(Array(snapshot.bytes.readableBytesView), at: snapshot.pts(epoch: epoch))
         }
     }

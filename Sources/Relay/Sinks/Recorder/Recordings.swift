@@ -97,8 +97,7 @@ final class Recordings {
     }
 
     /// How much the library has and takes, as ``clean()`` has read it; `nil` before.
-    private(set) var usage: LibraryTotals?
-    private(set) var freeBytes: UInt64?
+    private(set) var usage: (totals: LibraryTotals, free: UInt64)?
 
     /// Removes the files of deleted items, deletes what the limits no longer allow, and reads the usage. Called every
     /// 15 s.
@@ -112,16 +111,16 @@ final class Recordings {
                     try library.purge(), try library.retain(limits, free: Int64(clamping: library.freeBytes())).removal,
                 ]
                 let totals = try library.totals().values.reduce(LibraryTotals()) { $0 + $1 }
-                return (removals: removals, totals: totals, free: try library.freeBytes())
+                return (removals: removals, usage: (totals: totals, free: try library.freeBytes()))
             }
             for problem in (done?.removals ?? []).flatMap({ $0.problems.prefix(10) }) {
                 logger.warning("a deleted file cannot be removed: \(problem.path): \(problem.reason)")
             }
-            if let done { await take(done.totals, free: done.free) }
+            if let done { await take(done.usage) }
         }
     }
 
-    private func take(_ totals: LibraryTotals, free: UInt64) { (usage, freeBytes) = (totals, free) }
+    private func take(_ usage: (totals: LibraryTotals, free: UInt64)) { self.usage = usage }
 
     private var limits: RetentionLimits {
         var limits = RetentionLimits()

@@ -2,6 +2,7 @@ import Files
 import Library
 import Media
 import Packaging
+import Program
 import SystemPackage
 
 /// Writes what shows a recording at a glance, beside its file: a thumbnail, and a storyboard of small pictures.
@@ -64,9 +65,7 @@ struct Storyboard {
     private mutating func writeSheet(endingAt time: Int64) {
         guard let sheet else { return }
         self.sheet = nil
-        let digits = String(sheets)
-        let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
-        guard sheets < 1000, write(sheet.bytes, ending: ".\(number).jpg") else {
+        guard sheets < 1000, write(sheet.bytes, ending: LibraryLayout.sheetEnding(sheets)) else {
             cues.removeAll { $0.sheet == sheets }
             return
         }
@@ -86,14 +85,10 @@ struct Storyboard {
 
     /// Returns a time such as `01:02:03.004` (WebVTT, 4.1).
     private static func clock(_ time: Int64) -> String {
-        func padded(_ number: Int64, _ count: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, count - digits.count)) + digits
-        }
         let milliseconds = time / 1000
         let seconds = milliseconds / 1000
-        return [padded(seconds / 3600, 2), padded(seconds / 60 % 60, 2), padded(seconds % 60, 2)]
-            .joined(separator: ":") + "." + padded(milliseconds % 1000, 3)
+        let parts = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { String($0).zeroPadded(to: 2) }
+        return parts.joined(separator: ":") + "." + String(milliseconds % 1000).zeroPadded(to: 3)
     }
 
     /// Writes a file beside the recording's.
