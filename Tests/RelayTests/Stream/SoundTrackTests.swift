@@ -244,9 +244,12 @@ struct SoundTrackTests {
     /// Sends each packet 300 ms before it is due. Sound that comes far ahead of its time is refused, and late sound is
     /// discarded, which on a busy machine it may be.
     private static func play(_ sound: OpusSource, on link: LinkClient) async throws {
-        for unit in sound.units(from: Int64(NIODeadline.now().uptimeNanoseconds / 1000) + 300_000) {
+        let begin = ContinuousClock.now
+        let units = sound.units(from: Int64(NIODeadline.now().uptimeNanoseconds / 1000) + 300_000)
+        for (number, unit) in units.enumerated() {
+            // Not after the packet before, because delays would add up.
+            try await Task.sleep(until: begin + .milliseconds(20 * number), clock: .continuous)
             try await link.send([unit], session: 0)
-            try await Task.sleep(for: .milliseconds(20))
         }
     }
 
