@@ -8,8 +8,8 @@ extension SystemTests {
         .enabled(if: Chromium.isInstalled, "chromium is installed by Scripts/packages desktop")
     )
     struct PageLoginTests {
-        private static func make(_ name: String, role: String, in file: String) throws -> String {
-            let arguments = ["keys", "make", name, "--role", role, "--keys-file", file]
+        private static func make(_ name: String, role: String, _ more: String..., in file: String) throws -> String {
+            let arguments = ["keys", "make", name, "--role", role, "--keys-file", file] + more
             let outcome = try Programs.run(Programs.product("heliograph"), arguments)
             return outcome.output.trimmingCharacters(in: .newlines)
         }
@@ -76,6 +76,92 @@ extension SystemTests {
             #expect(try browser.evaluate(isOffered) as? Bool == false)
             _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")
             #expect(try browser.evaluate("document.querySelector('dialog[open]') === null") as? Bool == true)
+        }
+
+        /// Logs out, and logs in with the key of this name.
+        private static func change(to key: String, named name: String, _ browser: Chromium) throws {
+            _ = try browser.evaluate("document.querySelector('#login').click()")
+            try logIn(key, browser)
+            try browser.wait(until: "document.querySelector('#relay').textContent.includes('as \(name) (')")
+        }
+
+        /// Returns whether the first element that `selector` finds is there and not hidden.
+        private static func shows(_ selector: String, _ browser: Chromium) throws -> Bool? {
+            try browser.evaluate("Boolean(document.querySelector('\(selector)')?.offsetParent)") as? Bool
+        }
+
+        private static func press(_ key: String, _ browser: Chromium) throws {
+            _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: '\(key)' }))")
+        }
+
+        @Test("offers what the key's rights in the library allow, whatever its role")
+        func libraryRights() async throws {
+            let scratch = try Scratch()
+            let file = scratch.file("keys.json").path
+            let owner = try Self.make("owner", role: "operator", in: file)
+            let recorder = try Self.make("recorder", role: "viewer", "--library", "record", in: file)
+            let keeper = try Self.make("keeper", role: "viewer", "--library", "look,delete", in: file)
+            let outsider = try Self.make("outsider", role: "operator", "--library", "none", in: file)
+            let relay = try await RelayProcess(
+                arguments: [
+                    "--keys-file", file, "--source", "test-pattern", "--state-file", "none",
+                    "--library", scratch.file("library").path,
+                ]
+            )
+            defer { relay.terminate() }
+            let url = "http://127.0.0.1:\(relay.httpPort)"
+            let started = try Programs.run(
+                Programs.product("heliograph"),
+                ["start"],
+                environment: ["HELIOGRAPH_RELAY": url, "HELIOGRAPH_KEY": owner]
+            )
+            #expect(started.status == 0, "\(started.errors)")
+            let browser = try Chromium()
+            defer { browser.end() }
+            try browser.open("\(url)/#/session/1")
+            try Self.logIn(owner, browser)
+            try browser.wait(until: "document.querySelector('.player .records')?.offsetParent")
+            #expect(try Self.shows(".actions select", browser) == true)
+
+            // The right to record is enough to start and end a recording, and for nothing else.
+            try Self.change(to: recorder, named: "recorder", browser)
+            try browser.wait(until: "document.querySelector('.player .records')?.offsetParent")
+            #expect(try Self.shows(".player .changes", browser) == false)
+            #expect(try Self.shows(".actions select", browser) == false)
+            try Self.press("l", browser)
+            try browser.wait(until: "document.querySelector('.stage .badge.recording:not([hidden])')")
+            try Self.press("l", browser)
+            try browser.wait(until: "document.querySelector('.stage .badge.corner').hidden")
+            #expect(try browser.evaluate("document.querySelector('.player > .wrong').textContent") as? String == "")
+
+            // Without the right to look, a sentence is there instead of the library.
+            let sentence = "textContent.includes('does not have the right to look')"
+            _ = try browser.evaluate("location.hash = '#/library'")
+            try browser.wait(until: "document.querySelector('.library .empty:not([hidden])')?.\(sentence)")
+            #expect(try Self.shows(".filters", browser) == false)
+            #expect(try browser.evaluate("document.querySelector('.glance') === null") as? Bool == true)
+            #expect(try browser.evaluate("document.querySelector('.library .wrong').textContent") as? String == "")
+
+            try Self.change(to: keeper, named: "keeper", browser)
+            try browser.wait(until: "document.querySelector('.recordings th a')")
+            _ = try browser.evaluate("document.querySelector('.recordings th a').click()")
+            try browser.wait(until: "document.querySelector('video')?.readyState > 0")
+            #expect(try Self.shows(".player .deletes", browser) == true)
+            try Self.press("p", browser)
+            try browser.wait(until: "document.querySelector('.player .deletes[aria-pressed=true]')")
+
+            // The same recording, and the session, with an operator's key that has no right in the library.
+            try Self.change(to: outsider, named: "outsider", browser)
+            try browser.wait(until: "document.querySelector('.stage .message')?.\(sentence)")
+            #expect(try Self.shows(".player .deletes", browser) == false)
+            #expect(try browser.evaluate("document.querySelector('video').hasAttribute('src')") as? Bool == false)
+            _ = try browser.evaluate("location.hash = '#/session/1'")
+            try browser.wait(until: "document.querySelector('.player .changes')?.offsetParent")
+            try browser.wait(until: "document.querySelector('.actions select')?.hidden")
+            #expect(try Self.shows(".player .records", browser) == false)
+
+            // The page does not ask for what the relay would refuse.
+            #expect(browser.complaints.filter { $0.contains("403") } == [])
         }
 
         /// The SHA-256 of a certificate's public key, base64.

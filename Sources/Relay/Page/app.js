@@ -45,12 +45,13 @@ async function refresh() {
   clearTimeout(timer);
   try {
     const [broadcasts, sessions, who] = await Promise.all([relay.devices(), relay.sessions(), relay.who()]);
-    known = { broadcasts, sessions, mayChange: who.role === "operator", wantsKeys: who.access };
+    const [mayLook, mayRecord, mayDelete] = ["look", "record", "delete"].map((right) => who.library.includes(right));
+    known = { broadcasts, sessions, mayChange: who.role === "operator", mayLook, mayRecord, mayDelete, wantsKeys: who.access };
     delete login.dataset.asked;
     notice.hidden = true;
     place.classList.remove("outdated");
     setText(caption, `Relay ${who.release} at ${location.host}${who.name ? `, as ${who.name} (${who.role})` : ""}`);
-    document.body.classList.toggle("looks-only", !known.mayChange);
+    allow(known);
     setText(login, "Log out");
     login.hidden = !who.access;
     view.update(known);
@@ -67,9 +68,17 @@ async function refresh() {
   if (!document.hidden) timer = setTimeout(refresh, interval);
 }
 
+/** Hides the actions that the caller may not do. */
+function allow({ mayChange = false, mayRecord = false, mayDelete = false }) {
+  const { classList } = document.body;
+  classList.toggle("looks-only", !mayChange);
+  classList.toggle("may-not-record", !mayRecord);
+  classList.toggle("may-not-delete", !mayDelete);
+}
+
 /** Asks for the key that the relay needs. It opens the dialog once; after that the user does. */
 function logInFirst() {
-  document.body.classList.add("looks-only");
+  allow({});
   setText(notice, "This relay requires a key.");
   notice.hidden = false;
   setText(caption, "");

@@ -112,7 +112,7 @@ export function askForSession(devices) {
     field("Encoder", element("input", { name: "encoder", value: "auto", maxLength: 64, autocomplete: "off" }), "auto, x264, h264_vaapi, …"),
     field("Width", number("width", { min: 16, max: 8192 }), "empty: the screen's"),
     field("Height", number("height", { min: 16, max: 8192 }), "empty: keeps the shape"),
-    element("label", {}, "Record in the library", record, recordHint),
+    element("label", { class: "records" }, "Record in the library", record, recordHint),
   ];
   ask("New session", "Start", fields.filter(Boolean), async (values) => {
     const body = { device: devices[0], ...values };

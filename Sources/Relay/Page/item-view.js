@@ -7,7 +7,7 @@ import { Preview } from "./preview.js";
 import { relay } from "./site.js";
 import { Timeline } from "./timeline.js";
 import { offerUndo } from "./undo.js";
-import { duration, exactTime, gapText, itemName, itemState, itemText, ownerText, partText } from "./words.js";
+import { duration, exactTime, gapText, itemName, itemState, itemText, mayNotLook, ownerText, partText } from "./words.js";
 
 /** How far the arrow keys go, s. */
 const STEP = 5;
@@ -58,11 +58,11 @@ export class ItemView {
       clear: button("Clear", "X", () => this.setClip()),
       clip: element("a", { class: "button main", download: "", "aria-keyshortcuts": "D" }, "Download clip", element("kbd", { text: "D" })),
       pin: button("Pin", "P", () => this.change({ pinned: !this.item.pinned }), {
-        class: "changes",
+        class: "deletes",
         title: "A pinned recording is never deleted to make room.",
       }),
-      labels: button("Labels…", "L", () => askForLabels(this.item.labels, (labels) => this.label(labels)), { class: "changes" }),
-      delete: button("Delete", "Del", () => this.delete(), { class: "changes", "aria-keyshortcuts": "Delete" }),
+      labels: button("Labels…", "L", () => askForLabels(this.item.labels, (labels) => this.label(labels)), { class: "deletes" }),
+      delete: button("Delete", "Del", () => this.delete(), { class: "deletes", "aria-keyshortcuts": "Delete" }),
     };
     const { start, end, clear, clip, pin, labels } = this.buttons;
     this.file = element("a", { class: "button", download: "", text: "Download file" });
@@ -110,7 +110,8 @@ export class ItemView {
 
   update(known) {
     this.known = known;
-    this.look();
+    if (known.mayLook) this.look();
+    else this.forbid();
   }
 
   async look() {
@@ -132,6 +133,7 @@ export class ItemView {
   fail(error) {
     // The page says these itself.
     if (error.code === "unreachable" || error.status === 401) return;
+    if (error.code === "forbidden_library") return this.forbid();
     if (error.code === "unknown_item" || error.code === "library_unavailable") {
       this.isGone = true;
       this.hideVideo(error.code === "unknown_item" ? "There is no such recording. It may have been deleted." : error.message);
@@ -142,10 +144,23 @@ export class ItemView {
     }
   }
 
+  /** Says that the key may not look, and hides what was shown to another key. */
+  forbid() {
+    // The answer to an earlier call is out of date.
+    this.changes = (this.changes ?? 0) + 1;
+    this.item = undefined;
+    setText(this.title, "Recording");
+    setText(this.facts, "");
+    setText(this.wrong, "");
+    this.hideVideo(mayNotLook);
+    this.labels.parentElement.hidden = this.using.hidden = this.buttons.delete.hidden = this.gaps.hidden = this.parts.hidden = true;
+  }
+
   show(item) {
     if (this.hasEnded) return;
     const isFirst = !this.item;
     this.item = item;
+    if (isFirst) this.timeline.root.hidden = this.cutting.hidden = this.using.hidden = this.buttons.delete.hidden = false;
     this.preview.update(item);
     setText(this.title, itemName(item));
     setText(this.facts, itemText(item));
@@ -331,12 +346,12 @@ export class ItemView {
     const actions = { i: start, o: end, x: clear, d: clip, p: pin, l: labels, delete: remove };
     const seeks = { ArrowLeft: -STEP, ArrowRight: STEP, ",": -1 / (this.item?.fps || 30), ".": 1 / (this.item?.fps || 30) };
     const action = actions[event.key.toLowerCase()];
-    if (this.video.hidden && event.key !== "Escape" && !action?.classList.contains("changes")) return;
+    if (this.video.hidden && event.key !== "Escape" && !action?.classList.contains("deletes")) return;
     if (action && !event.repeat) {
       event.preventDefault();
-      // Viewers do not see what changes something.
-      const isAllowed = this.known?.mayChange && this.item && !this.isGone;
-      if (isAllowed || !action.classList.contains("changes")) action.click();
+      // The buttons are hidden from callers that may not use them.
+      const isAllowed = this.known?.mayDelete && this.item && !this.isGone;
+      if (isAllowed || !action.classList.contains("deletes")) action.click();
     } else if (event.key in seeks) {
       event.preventDefault();
       video.currentTime = Math.min(Math.max(video.currentTime + seeks[event.key], 0), this.seconds);

@@ -5,7 +5,7 @@ import { Gauge } from "./gauge.js";
 import { Glance } from "./glance.js";
 import { labelLines } from "./labels.js";
 import { relay } from "./site.js";
-import { duration, gapsText, itemName, itemState, localTime, ownerText, size } from "./words.js";
+import { duration, gapsText, itemName, itemState, localTime, mayNotLook, ownerText, size } from "./words.js";
 
 /** How many items are fetched at first, and by each "Show more". */
 const PAGE = 50;
@@ -118,6 +118,7 @@ export class LibraryView {
 
   update(known) {
     this.known = known;
+    if (!known.mayLook) return this.forbid();
     this.offerDevices(known.broadcasts.map((broadcast) => broadcast.device));
     this.look();
     this.gauge.look();
@@ -194,18 +195,32 @@ export class LibraryView {
 
   emptyText() {
     if (searched.text || searched.device) return "No recording matches the search.";
-    if (!this.known?.mayChange) return "No recording yet. An operator can record any session.";
+    if (!this.known?.mayRecord) return "No recording yet. To record, log in with a key that has the right to record.";
     return "No recording yet. To record, open a session and press L (Record in the library). Programs start a session with \"record\": true.";
   }
 
   fail(error) {
+    if (error.code === "forbidden_library") return this.forbid();
     this.isBroken = true;
     // The page says these itself. What was just deleted is left out by the next list.
     if (["unreachable", "unknown_item"].includes(error.code) || error.status === 401) return;
     const isUnavailable = error.code === "library_unavailable";
     setText(this.wrong, isUnavailable ? "" : error.message);
-    if (!isUnavailable) return;
-    setText(this.problem, error.message);
+    if (isUnavailable) this.showOnly(error.message);
+  }
+
+  /** Says that the key may not look, and forgets what was shown to another key. */
+  forbid() {
+    this.asked?.abort();
+    Object.assign(this, { items: [], next: undefined, mark: undefined });
+    this.list.end();
+    setText(this.wrong, "");
+    this.showOnly(mayNotLook);
+  }
+
+  /** Shows words instead of the library. */
+  showOnly(text) {
+    setText(this.problem, text);
     this.problem.hidden = false;
     this.table.hidden = this.more.hidden = this.filters.hidden = this.gauge.root.hidden = true;
   }

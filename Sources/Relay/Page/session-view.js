@@ -44,10 +44,10 @@ export class SessionView {
     };
     this.buttons.figures.setAttribute("aria-pressed", "false");
     this.buttons.record.setAttribute("aria-pressed", "false");
-    this.buttons.library.classList.add("changes");
+    this.buttons.library.classList.add("records");
     this.when = element(
       "select",
-      { class: "changes", "aria-label": "What is recorded in the library", on: { change: () => this.changeRecording(this.when, { recordWhen: this.when.value }) } },
+      { class: "changes", "aria-label": "What is recorded in the library", on: { change: () => this.chooseWhen() } },
       ...recordTimes.map(([value, text]) => element("option", { value, text: `Library: ${text}` })),
     );
     this.actions = element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons), this.sound.root);
@@ -91,7 +91,8 @@ export class SessionView {
 
   // The session's state
 
-  update({ sessions, broadcasts, wantsKeys }) {
+  update({ sessions, broadcasts, mayRecord, wantsKeys }) {
+    this.mayRecord = mayRecord;
     const session = sessions.find((session) => session.id === this.id);
     if (!session) return;
     this.session = session;
@@ -135,6 +136,8 @@ export class SessionView {
     setText(this.buttons.library.firstChild, record ? "Stop recording in the library" : "Record in the library");
     this.buttons.library.setAttribute("aria-pressed", String(record));
     this.when.value = recordWhen ?? "always";
+    // It has no effect until the session is recorded.
+    this.when.hidden = !record && !this.mayRecord;
   }
 
   /** Returns the device's state if it has a problem; empty if it has none. */
@@ -266,14 +269,21 @@ export class SessionView {
 
   // The user's actions
 
+  /** Starts or ends the recording by the calls that need the right to record, and no operator's key. */
   recordInLibrary() {
-    if (this.session) this.changeRecording(this.buttons.library, { record: !this.session.record });
+    if (!this.session || !this.mayRecord) return;
+    const verb = this.session.record ? "stop" : "start";
+    this.changeRecording(this.buttons.library, () => relay.call("POST", `v1/sessions/${this.id}/record/${verb}`));
+  }
+
+  chooseWhen() {
+    this.changeRecording(this.when, () => relay.session(this.id).change({ recordWhen: this.when.value }));
   }
 
   async changeRecording(control, change) {
     control.disabled = true;
     try {
-      this.session = await relay.session(this.id).change(change);
+      this.session = await change();
       this.showRecording(this.session);
       setText(this.wrong, "");
     } catch (error) {

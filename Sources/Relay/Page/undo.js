@@ -10,7 +10,7 @@ export function offerUndo(text, undo) {
   const words = element("p", { text });
   const button = element("button", { type: "button", class: "main", text: "Undo" });
   const close = element("button", { type: "button", class: "plain", text: "Close", on: { click: () => end() } });
-  const notice = element("div", { class: "undo changes" }, words, button, close);
+  const notice = element("div", { class: "undo deletes" }, words, button, close);
   const end = () => {
     clearTimeout(timer);
     notice.remove();

@@ -134,6 +134,9 @@ export function itemText({ device, start, seconds, bytes, width, height, fps, tr
   return facts.filter(Boolean).join(" · ");
 }
 
+/** What the page says to callers that may not look at recordings. */
+export const mayNotLook = "Your key does not have the right to look at recordings: log in with a key that has it.";
+
 /** Returns by whose key a recording was begun; empty if by none. */
 export function ownerText({ owner }) {
   return owner ? `Recorded by ${owner}` : "";
