@@ -105,19 +105,24 @@ extension Library {
         if (thumbnail, storyboard) != (item.thumbnail, item.storyboard) {
             try setCompanions(item.id, thumbnail: thumbnail, storyboard: storyboard)
         }
-        guard item.state == .recording || item.state == .missing || item.bytes != bytes else { return }
-        let state = try inspectAgain(item, bytes: bytes, inspect, &report)
+        // The disk may have had no room to complete an interrupted one.
+        guard item.state != .complete || item.bytes != bytes else { return }
+        let size = { folder.size(of: stem + LibraryLayout.ending) ?? bytes }
+        let state = try inspectAgain(item, size, inspect, &report)
         switch item.state {
         case .recording: report.interrupted += state == .interrupted ? 1 : 0
         case .missing: report.found += 1
+        case .interrupted where item.bytes == bytes && state == .interrupted: break
         case .complete, .interrupted: report.changed += 1
         }
     }
 
     /// Inspects a known file again. One that cannot be read counts as interrupted.
+    ///
+    /// - Parameter size: Returns the file's size. The inspection completes files, so it changes the size.
     private func inspectAgain(
         _ item: Known,
-        bytes: Int64,
+        _ size: () -> Int64,
         _ inspect: (String) throws -> ItemFacts,
         _ report: inout Reconciliation
     ) throws(LibraryError) -> ItemState {
@@ -125,14 +130,14 @@ extension Library {
         do {
             var found = try inspect(folder + "/" + item.path)
             try found.check()
-            found.bytes = bytes
+            found.bytes = size()
             facts = found
         } catch {
             report.add(item.path, "\(error)")
             try catalogue.write { db in
                 try db.execute(
                     sql: "UPDATE item SET state = ?, bytes = ?, complete = 0 WHERE id = ?",
-                    arguments: [ItemState.interrupted.rawValue, bytes, item.id]
+                    arguments: [ItemState.interrupted.rawValue, size(), item.id]
                 )
             }
             return .interrupted

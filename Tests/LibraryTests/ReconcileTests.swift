@@ -105,6 +105,27 @@ struct ReconcileTests {
         }
     }
 
+    @Test("a file that is completed when it is inspected has its new size, whether it was known or not")
+    func completed() throws {
+        let known = TestLibrary.facts(0, bytes: 200, isComplete: false)
+        _ = try test.with { try $0.begin(known, path: LibraryLayout.path(for: known)) }
+        let paths = [try test.write(known), try test.write(TestLibrary.facts(1, bytes: 300, isComplete: false))]
+        try test.with { library in
+            var sizes: [Int64] = []
+            _ = try library.reconcile { path in
+                let facts = try TestLibrary.inspect(path)
+                let file = try #require(FileHandle(forWritingAtPath: path))
+                try file.seekToEnd()
+                try file.write(contentsOf: Data(repeating: 0, count: 50))
+                sizes.append(Int64(try file.offset()))
+                return facts
+            }
+            let items = try library.items(ItemQuery()).items
+            #expect(Set(items.map(\.path)) == Set(paths))
+            #expect(items.map(\.facts.bytes).sorted() == sizes.sorted() && sizes.count == 2)
+        }
+    }
+
     @Test("files that cannot be read are kept, and listed with the reason")
     func unreadable() throws {
         let folder = "recordings/phone-1/2023-11-14/"

@@ -81,6 +81,12 @@ final class DiskFolder {
         }
     }
 
+    /// Returns the size of a file; `nil` if there is none.
+    func size(of name: String) -> Int64? {
+        guard case .file(let bytes)? = kind(of: name) else { return nil }
+        return bytes
+    }
+
     /// Removes a file or a link.
     ///
     /// - Throws: ``LibraryError/folder(_:reason:)``, but not if it is missing already.

@@ -42,9 +42,11 @@ package final class RecordingFile: Sendable {
     package var length: UInt64 { (try? descriptor.seek(offset: 0, from: .end)).map { UInt64(clamping: $0) } ?? 0 }
 
     /// Writes bytes, and waits until they are on the disk.
-    package func write(_ bytes: [UInt8], at offset: UInt64) throws(Errno) {
+    ///
+    /// - Parameter synchronizing: If not, a loss of power may lose the bytes.
+    package func write(_ bytes: [UInt8], at offset: UInt64, synchronizing: Bool = true) throws(Errno) {
         _ = try Self.checked { try descriptor.writeAll(toAbsoluteOffset: Int64(clamping: offset), bytes) }
-        guard fdatasync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        guard !synchronizing || fdatasync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
     }
 
     /// Appends whole fragments, and waits until they are on the disk. If that fails, none of the bytes is left.

@@ -49,7 +49,7 @@ package struct MovieIndex: Sendable, Equatable {
 
     /// When a track's last sample ends, in its time scale.
     ///
-    /// A picture lasts until the movie ends, a packet as long as the one before.
+    /// A picture lasts until the movie ends, a packet as long as the shortest one. Before a silence, one seems longer.
     private func end(of track: Track) -> UInt64 {
         let times = track.samples.times
         guard let last = times.last else { return 0 }
@@ -57,7 +57,7 @@ package struct MovieIndex: Sendable, Equatable {
         case .video:
             return max(MovieHeader.ticks(end, of: track.description.timescale), last &+ 1)
         case .audio:
-            return last &+ (times[at: times.count &- 2].map { last &- $0 } ?? 1)
+            return last &+ (zip(times.dropFirst(), times).map { $0 &- $1 }.min() ?? 1)
         }
     }
 

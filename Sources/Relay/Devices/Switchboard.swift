@@ -215,9 +215,9 @@ final class Switchboard: AgentLinkOwner {
         connections.limits = configuration.connections
         webhooks.change(to: configuration.webhooks)
         for device in configuration.devices {
-            let wasRecorded = broadcasts[device.name]?.device.isRecorded
+            let former = broadcasts[device.name]?.device
             broadcasts[device.name]?.change(to: device, configuration)
-            guard device.isRecorded != wasRecorded,
+            guard device.isRecorded != former?.isRecorded || device.recordWhen != former?.recordWhen,
                 let session = sessions.session(named: SharedSession.name, of: device.name)
             else { continue }
             var request = session.request
@@ -301,6 +301,10 @@ final class Switchboard: AgentLinkOwner {
             events.wake()
             recordings.clean()
             for broadcast in broadcasts.values { record(broadcast) }
+            // The library could not be opened when they began.
+            for session in sessions.all where session.request.record && session.recorder == nil {
+                Task { try? await recordings.follow(session) }
+            }
         }
         guard !draining else { return }
         endWhenDrained()

@@ -65,8 +65,8 @@ extension API {
                 field: "name"
             )
         }
-        let former = switchboard.sessions.session(named: name, of: broadcast.device.name)?.request.record ?? false
-        if asked.record != former { try access.require(.record, of: context.caller) }
+        let former = switchboard.sessions.session(named: name, of: broadcast.device.name)?.request
+        if asked.changesRecording(of: former) { try access.require(.record, of: context.caller) }
         let (session, isNew): (Session, Bool)
         do {
             (session, isNew) = try await switchboard.putSession(
@@ -152,15 +152,10 @@ extension API {
         -> SessionReport
     {
         let session = try session(context)
-        if let record = change.record, record != session.request.record {
-            try access.require(.record, of: context.caller)
-        }
+        let request = change.applied(to: session.request)
+        if request.changesRecording(of: session.request) { try access.require(.record, of: context.caller) }
         do {
-            try await switchboard.changeSession(
-                session,
-                to: change.applied(to: session.request),
-                by: context.caller.keyName
-            )
+            try await switchboard.changeSession(session, to: request, by: context.caller.keyName)
         } catch {
             throw Problem(error)
         }
@@ -205,5 +200,12 @@ extension API {
         var report = StoppedSessions()
         report.stopped = sessions.count
         return report
+    }
+}
+
+extension SessionRequest {
+    /// Whether it begins, ends or pauses the recording of a session with a former request; `nil` if there is none.
+    fileprivate func changesRecording(of former: SessionRequest?) -> Bool {
+        record != (former?.record ?? false) || record && recordWhen != (former ?? self).recordWhen
     }
 }

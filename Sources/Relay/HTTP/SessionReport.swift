@@ -97,7 +97,8 @@ extension RecordingReport {
         self.init()
         recording = session.recording
         guard let figures = session.recorder?.state else {
-            state = State.waiting.rawValue
+            (state, problem) = (State.waiting.rawValue, session.recordingProblem)
+            if problem != nil { state = State.libraryError.rawValue }
             return
         }
         state = figures.failure?.word ?? (figures.item == nil ? State.waiting : .recording).rawValue

@@ -136,8 +136,7 @@ export class SessionView {
     setText(this.buttons.library.firstChild, record ? "Stop recording in the library" : "Record in the library");
     this.buttons.library.setAttribute("aria-pressed", String(record));
     this.when.value = recordWhen ?? "always";
-    // It has no effect until the session is recorded.
-    this.when.hidden = !record && !this.mayRecord;
+    this.when.hidden = !this.mayRecord;
   }
 
   /** Returns the device's state if it has a problem; empty if it has none. */

@@ -24,6 +24,8 @@ package final class Session {
     }
     /// Records it; `nil` if nothing does.
     private(set) var recorder: Recorder?
+    /// Why the library cannot be opened for its recording; `nil` if it can.
+    var recordingProblem: String?
     /// The id of its recording, which goes on with the next run of the relay; `nil` if it is not recorded.
     var recording: String?
     /// The name of the key that asked for the recording; `nil` for none.

@@ -68,9 +68,11 @@ struct LibraryRightTests {
             ] {
                 #expect(try await code(method, path, body, outsider) == nil, "\(method) \(path)")
             }
-            // It may not end a recording either.
+            // It may neither end nor pause a recording.
             #expect(try await code(.PATCH, session, #"{"record":true}"#, devices.all) == nil)
-            #expect(try await code(.PATCH, session, #"{"record":false}"#, outsider) == "forbidden_library")
+            for body in [#"{"record":false}"#, #"{"recordWhen":"watched"}"#] {
+                #expect(try await code(.PATCH, session, body, outsider) == "forbidden_library")
+            }
             #expect(try await code(.PUT, named, #"{"record":true}"#, devices.all) == nil)
             #expect(try await code(.PUT, named, "{}", outsider) == "forbidden_library")
             #expect(try await devices.get(session, devices.all).json["record"] == true)

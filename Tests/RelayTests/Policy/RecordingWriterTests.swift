@@ -16,6 +16,7 @@ private final class Writing {
     let figures = RecordingFigures { _ in }
     let writer: RecordingWriter
     private let pictures: [[UInt8]]
+    private let plan: RecordingWriter.Plan
 
     init(_ when: RecordWhen, freeBytes: UInt64 = 0) throws {
         scratch = try Scratch()
@@ -29,9 +30,10 @@ private final class Writing {
             sessionName: nil,
             start: 1,
             anchor: 0,
-            boot: "boot"
+            boot: "boot",
+            fps: 30
         )
-        let plan = RecordingWriter.Plan(
+        plan = RecordingWriter.Plan(
             facts: facts,
             tracks: [.video(.h264)],
             epoch: 0,
@@ -41,14 +43,24 @@ private final class Writing {
         writer = RecordingWriter(plan, library: library, figures: figures)
     }
 
+    /// Returns a writer with the same plan, as the next run of the relay would have after a crash.
+    func another() throws -> RecordingWriter { RecordingWriter(plan, library: library, figures: figures) }
+
+    /// The paths of the movies in the library's folder.
+    func paths() throws -> [String] {
+        let folder = scratch.file("library/recordings").path
+        guard FileManager.default.fileExists(atPath: folder) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".mp4") }.sorted()
+    }
+
     /// Hands over the picture of this number at a time, in ms.
-    func take(_ number: Int, at milliseconds: Int64, _ flags: UnitFlags = []) {
+    func take(_ number: Int, at milliseconds: Int64, _ flags: UnitFlags = [], to other: RecordingWriter? = nil) {
         var unit = SampleStream.accessUnit(number, key: number == 0)
         unit.bytes = pictures[number]
         unit.header.pts = milliseconds * 1000
         unit.header.flags.formUnion(flags)
         let media = MediaUnit(EncodedUnit(copying: unit), codec: .h264)
-        writer.take(.item(.unit(media)), now: unit.header.pts)
+        (other ?? writer).take(.item(.unit(media)), now: unit.header.pts)
     }
 
     /// Lets the writer do what is due at a time, in ms.
@@ -109,6 +121,8 @@ struct RecordingWriterTests {
         let writing = try Writing(.changed, freeBytes: .max)
         writing.take(0, at: 0)
         #expect(writing.figures.current.failure == .diskFull)
+        // Nothing is left that a later file would meet.
+        #expect(try writing.paths().isEmpty)
         writing.tick(at: 4000)
         writing.take(0, at: 5500, [.repeat, .skip])
         #expect(!writing.figures.current.needsKeyframe)
@@ -117,6 +131,35 @@ struct RecordingWriterTests {
         writing.take(0, at: 6100, [.repeat, .skip])
         writing.tick(at: 6500)
         #expect(!writing.figures.current.needsKeyframe)
+    }
+
+    @Test("takes the next number if there is a file in its place")
+    func takenPath() throws {
+        let writing = try Writing(.always)
+        writing.take(0, at: 0)
+        writing.writer.end(now: 1_000_000)
+        let another = try writing.another()
+        writing.take(0, at: 2000, to: another)
+        writing.take(0, at: 8000, to: another)
+        another.end(now: 9_000_000)
+        #expect(try writing.files().map(\.start) == [0, 8000])
+        #expect(try writing.paths().map { $0.suffix(6) } == ["-0.mp4", "-1.mp4"])
+    }
+
+    @Test("tells a gap from the last picture before it, and none if the other agent goes on at once")
+    func gaps() throws {
+        let writing = try Writing(.always)
+        writing.take(0, at: 0)
+        writing.take(1, at: 33)
+        writing.writer.take(.item(.sourceLost), now: 400_000)
+        writing.take(2, at: 350)
+        writing.writer.take(.item(.feed(.none)), now: 450_000)
+        writing.take(3, at: 383)
+        writing.writer.end(now: 1_000_000)
+        var query = ItemQuery()
+        query.order = .oldestFirst
+        let gaps = try writing.library.items(query).items.flatMap(\.facts.gaps)
+        #expect(gaps == [ItemFacts.Gap(start: 33_000, length: 317_000, reason: "source_lost")])
     }
 
     @Test("writes a thumbnail and a storyboard beside its file, and sheets as they are full")
@@ -149,7 +192,7 @@ struct RecordingWriterTests {
         return file
     }
 
-    @Test("writes a static screen's duration at least once a second, but not at each tick")
+    @Test("writes a static screen's duration at each tick")
     func duration() throws {
         let writing = try Writing(.always)
         for number in 0..<4 { writing.take(number, at: Int64(number) * 33) }
@@ -160,7 +203,7 @@ struct RecordingWriterTests {
             writing.tick(at: time)
             durations.append(writing.figures.current.duration / 1000)
         }
-        #expect(durations == [450, 1350, 1350, 2250, 2250, 3150, 3150, 4050, 4050])
+        #expect(durations == [900, 1350, 1800, 2250, 2700, 3150, 3600, 4050, 4500])
         #expect(writing.figures.current.bytes == size)
     }
 }

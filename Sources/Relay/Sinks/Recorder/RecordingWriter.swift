@@ -62,7 +62,7 @@ package final class RecordingWriter {
         let orientation: UInt8
         var storyboard: Storyboard
         /// The time to which the file lasts on the disk, as a PTS in µs.
-        var written: Int64
+        var synced: Int64
         /// What the library was told last: when, as a PTS in µs, and how many gaps.
         var told: (time: Int64, gaps: Int)
 
@@ -76,8 +76,10 @@ package final class RecordingWriter {
         }
     }
 
-    /// How often a static screen's duration is written, in µs: a little less than two ticks.
-    private static let durationInterval: Int64 = 850_000
+    /// How often the file waits for the disk while the screen is static, in µs: a little less than two ticks.
+    private static let syncInterval: Int64 = 850_000
+    /// How long an item of the stream waits for a tick, in µs.
+    private static let sinceTick: Int64 = 450_000
     /// How often the library is told, in µs.
     private static let tellingInterval: Int64 = 10_000_000
     /// How long a static screen is written, in µs, and the most pictures that are kept for the next change, if only
@@ -97,6 +99,8 @@ package final class RecordingWriter {
     private var lastWritten: Int64 = 0
     /// A gap that has begun: its PTS, and the reason.
     private var gap: (start: Int64, reason: String)?
+    /// Files that have ended, and that the disk has not let complete, or the catalogue has not taken.
+    private var unfinished: [(file: Current, index: MovieIndex)] = []
     /// Until when nothing is written after a failure, on the clock of PTS.
     private var pause: Int64?
     /// When the screen changed last, as a PTS in µs.
@@ -122,8 +126,8 @@ package final class RecordingWriter {
             guard lost.track == MediaTrack.videoID else { return }
             elision.restart()
             beginGap(at: lastPicture ?? now, "queue_full")
-        case .item(.feed(let feed)): if feed == .none { beginGap(at: now, "source_lost") }
-        case .item(.sourceLost): beginGap(at: now, "source_lost")
+        case .item(.feed(let feed)): if feed == .none { sourceLost(now: now) }
+        case .item(.sourceLost): sourceLost(now: now)
         case .item(.tracks(let tracks)):
             let former = plan.recorded
             plan.tracks = tracks
@@ -165,6 +169,11 @@ package final class RecordingWriter {
         }
     }
 
+    /// Begins a gap. The loss was after the last picture, and since the last tick.
+    private func sourceLost(now: Int64) {
+        beginGap(at: max(lastPicture ?? now, now - Self.sinceTick), "source_lost")
+    }
+
     private func beginGap(at pts: Int64, _ reason: String) {
         guard gap == nil, current != nil else { return }
         gap = (pts, reason)
@@ -173,6 +182,8 @@ package final class RecordingWriter {
     private func endGap(at pts: Int64) {
         guard let gap, pts > gap.start else { return }
         self.gap = nil
+        // The other agent may have gone on at once.
+        guard Double(pts - gap.start) >= 2e6 / max(1, plan.facts.fps) else { return }
         figures.gapEnded(lasting: pts - gap.start)
         // One between two files shows in their times.
         guard let origin = current?.origin, pts > origin else { return }
@@ -238,6 +249,9 @@ package final class RecordingWriter {
         let path = LibraryLayout.path(for: facts)
         do {
             let file = try RecordingFile(creating: FilePath(library.prepareFolder(for: path)))
+            var isBegun = false
+            // Else the next try finds the path taken.
+            defer { if !isBegun { try? file.remove() } }
             guard try file.freeBytes() >= plan.freeBytes else { throw Errno.noSpace }
             current = Current(
                 movie: HybridMovie(
@@ -252,16 +266,20 @@ package final class RecordingWriter {
                 origin: unit.pts,
                 orientation: unit.header.orientation,
                 storyboard: Storyboard(of: file.path.string),
-                written: unit.pts,
+                synced: unit.pts,
                 told: (unit.pts - Self.tellingInterval, 0)
             )
+            isBegun = true
         } catch {
+            // A crash may have left a file that the catalogue does not know.
+            if error as? Errno == .fileExists { plan.facts.number += 1 }
             fails(.init(error), now: now)
             return false
         }
         plan.facts.number += 1
         (hasOtherTracks, pause) = (false, nil)
         if let id = current?.id { figures.began(id, at: facts.start) }
+        finishFiles()
         return true
     }
 
@@ -273,6 +291,7 @@ package final class RecordingWriter {
             if let pause, now >= pause {
                 self.pause = nil
                 figures.needsKeyframe = true
+                finishFiles()
             }
             return
         }
@@ -283,13 +302,12 @@ package final class RecordingWriter {
             return
         }
         if current?.movie.hasUnits == true { return writeFragment(now: now) }
-        guard let written = current?.written, now - written >= Self.durationInterval,
-            let step = current?.movie.duration(at: now)
-        else { return }
-        do throws(Errno) { try current?.file.write(step.bytes, at: step.offset) } catch {
+        guard let synced = current?.synced, let step = current?.movie.duration(at: now) else { return }
+        let isSynced = now - synced >= Self.syncInterval
+        do throws(Errno) { try current?.file.write(step.bytes, at: step.offset, synchronizing: isSynced) } catch {
             return fails(.init(error), now: now)
         }
-        current?.written = now
+        if isSynced { current?.synced = now }
         tell(duration: now)
     }
 
@@ -298,7 +316,7 @@ package final class RecordingWriter {
         do throws(Errno) {
             try current?.file.append(bytes, at: size)
             current?.size = size + UInt64(bytes.count)
-            current?.written = now
+            current?.synced = now
             guard try current?.file.freeBytes() ?? 0 >= plan.freeBytes else { throw .noSpace }
         } catch {
             return fails(.init(error), now: now)
@@ -333,7 +351,7 @@ package final class RecordingWriter {
     private func fails(_ failure: RecordingFailure, now: Int64) {
         figures.failed(failure)
         let reason = failure == .diskFull ? "disk_full" : "disk_error"
-        end(at: now)
+        end(at: now, reports: false)
         gap = (now, reason)
         elision.restart()
         pause = now + 5_000_000
@@ -345,16 +363,19 @@ package final class RecordingWriter {
     package func end(now: Int64) {
         endGap(at: now)
         end(at: max(now, (lastPicture ?? 0) + 1))
+        if !unfinished.isEmpty { finishFiles(isLast: true) }
     }
 
     /// Completes the file.
-    private func end(at pts: Int64) {
+    ///
+    /// - Parameter reports: Whether a failure is news; else it follows from one that is reported.
+    private func end(at pts: Int64, reports: Bool = true) {
         if let size = current?.size, let bytes = current?.movie.takeBytes(), !bytes.isEmpty {
             do throws(Errno) {
                 try current?.file.append(bytes, at: size)
                 current?.size = size + UInt64(bytes.count)
             } catch {
-                figures.failed(.init(error))
+                if reports { figures.failed(.init(error)) }
             }
         }
         guard var ended = current else { return }
@@ -363,21 +384,41 @@ package final class RecordingWriter {
             forget(ended)
             return figures.ended()
         }
-        do throws(Errno) {
-            try ended.file.complete(index.ending(at: ended.size), after: ended.size)
-            ended.facts.isComplete = true
-        } catch {
-            figures.failed(.init(error))
-        }
-        ended.facts.update(from: index, bytes: ended.file.length)
+        ended.facts.update(from: index, bytes: ended.size)
         ended.storyboard.end(at: ended.facts.duration)
-        do {
-            try library.finish(ended.id, ended.facts)
-            if ended.storyboard.isWritten { try library.setCompanions(ended.id, storyboard: true) }
-        } catch {
-            figures.failed(.init(error))
-        }
+        unfinished.append((ended, index))
+        if let failure = finishFiles(), reports { figures.failed(failure) }
         figures.ended()
+    }
+
+    /// Completes the files that have ended, and tells the catalogue. What fails is tried again later.
+    ///
+    /// - Parameter isLast: Whether there is no later try. A file that cannot be completed plays as it is.
+    /// - Returns: What failed.
+    @discardableResult
+    private func finishFiles(isLast: Bool = false) -> RecordingFailure? {
+        var failure: RecordingFailure?
+        unfinished = unfinished.compactMap { (file, index) -> (file: Current, index: MovieIndex)? in
+            var file = file
+            do {
+                if !file.facts.isComplete {
+                    do throws(Errno) {
+                        try file.file.complete(index.ending(at: file.size), after: file.size)
+                        file.facts.isComplete = true
+                    } catch {
+                        guard isLast else { throw error }
+                    }
+                }
+                file.facts.bytes = Int64(clamping: file.file.length)
+                try library.finish(file.id, file.facts)
+                if file.storyboard.isWritten { try? library.setCompanions(file.id, storyboard: true) }
+                return nil
+            } catch {
+                failure = .init(error)
+                return isLast ? nil : (file, index)
+            }
+        }
+        return failure
     }
 
     /// Removes a file without pictures.

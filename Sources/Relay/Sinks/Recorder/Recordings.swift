@@ -141,7 +141,14 @@ final class Recordings {
     func follow(_ session: Session) async throws(Failure) {
         guard session.request.record else { return await stop(session.id) }
         if let recorder = session.recorder, recorder.when != session.request.recordWhen { await stop(session.id) }
-        let library = try await library().get()
+        let library: Library
+        do {
+            library = try await self.library().get()
+            session.recordingProblem = nil
+        } catch {
+            session.recordingProblem = error.description
+            throw error
+        }
         // The former recording of the session completes its file first.
         await ending[session.id]?.value
         let number = await Self.nextNumber(of: session.recording, in: library)
