@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A TCP client that keeps what it receives until a test asks for it.
 package final class ByteClient: Sendable {
@@ -21,6 +22,8 @@ package final class ByteClient: Sendable {
 
     private let channel: any Channel
     private let chunks: AsyncStream<[UInt8]>
+    /// What came with the bytes that were read last.
+    private let rest = Mutex<[UInt8]>([])
 
     /// - Parameters:
     ///   - source: The address that it connects from, such as 127.0.0.2; `nil` for the default.
@@ -58,17 +61,24 @@ package final class ByteClient: Sendable {
 
     /// Returns the next bytes, or `nil` if the peer has closed.
     package func next() async throws -> [UInt8]? {
-        try await within("bytes from the peer") { [chunks] in
+        let kept = rest.withLock { rest in
+            defer { rest = [] }
+            return rest
+        }
+        guard kept.isEmpty else { return kept }
+        return try await within("bytes from the peer") { [chunks] in
             var iterator = chunks.makeAsyncIterator()
             return await iterator.next()
         }
     }
 
-    /// Reads until `count` bytes have come, or fewer if the peer closes first.
+    /// Reads `count` bytes, or fewer if the peer closes first.
     package func read(_ count: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count, let more = try await next() { bytes += more }
-        return bytes
+        guard bytes.count > count else { return bytes }
+        rest.withLock { $0 = Array(bytes[count...]) }
+        return Array(bytes[..<count])
     }
 
     /// Reads until the peer closes.
