@@ -4,16 +4,10 @@ import random
 import time
 
 from scene import eventually, percentile
-from studio import MOVING, STATIC, Studio, decodes, probe, require
+from studio import MOVING, STATIC, Studio, check_file, parsed, require
 
 #: What may be lost at the end of a file, in s.
 MOST_LOST = 1.0
-
-
-def parsed(text):
-    """A time of the API, in s since 1970."""
-    whole, _, rest = text.rstrip("Z").partition(".")
-    return time.mktime(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) - time.timezone + float(f"0.{rest or 0}")
 
 
 def prove_kills(programs, count, seed=1):
@@ -35,10 +29,7 @@ def prove_kills(programs, count, seed=1):
             for item in ended:
                 checked.add(item["id"])
                 require(item["state"] == "complete", f"item {item['id']} is {item['state']}")
-                said = decodes(paths[item["id"]])
-                require(not said, f"{paths[item['id']]}: {said}")
-                duration, _ = probe(paths[item["id"]])
-                require(abs(duration - item["seconds"]) < 0.001, f"{item} lasts {duration}")
+                check_file(paths[item["id"]], item)
                 lost.append(killed - parsed(item["start"]) - item["seconds"])
             # A file that begins just now is on the disk a moment before it is in the catalogue.
             eventually("an agreement of catalogue and disk", lambda: set(studio.paths().values()) == studio.files())

@@ -15,13 +15,17 @@ STATIC, MOVING = "static", "moving"
 class Studio(Scene):
     """A desktop of sway whose screen is static, beside a test pattern that moves. Use it as a context."""
 
-    def __init__(self, programs, size=(1280, 720), rate=30, sound=False):
-        super().__init__("sway", programs, size)
-        self._rate, self._sound = rate, sound
+    def __init__(self, programs, size=(1280, 720), rate=30, sound=False, library=None, arguments=()):
+        """
+        :param library: The folder of recordings; by default one of the desktop's user.
+        :param arguments: More flags of the relay.
+        """
+        super().__init__("sway", programs, size, arguments)
+        self._rate, self._sound, self._library = rate, sound, library
 
     @property
     def library(self):
-        return self.directory / "home/library"
+        return self._library or self.directory / "home/library"
 
     def _start(self):
         width, height = self.size
@@ -32,13 +36,17 @@ class Studio(Scene):
         if self._desktop.stdout.readline() != b"ready\n":
             raise Failure("the desktop did not come up; see its messages above")
         self.desktop("stage", self._programs / "capture-agent", self._programs / "heliograph-relay")
-        audio = ", audio: virtual" if self._sound else ""
-        (self.directory / "relay.yaml").write_text(
-            "maxSessions: 32\ndevices:\n"
-            f"  {STATIC}: {{source: {{kind: screenshot}}{audio}}}\n"
-            f"  {MOVING}: {{source: {{kind: test-pattern, width: {width}, height: {height}, fps: {self._rate}}}}}\n"
-        )
+        (self.directory / "relay.yaml").write_text(f"maxSessions: 32\ndevices:\n{self._devices()}")
         self.start_relay()
+
+    def _devices(self):
+        """The devices in the relay's configuration."""
+        audio = ", audio: virtual" if self._sound else ""
+        return f"  {STATIC}: {{source: {{kind: screenshot}}{audio}}}\n  {MOVING}: {{source: {self._pattern()}}}\n"
+
+    def _pattern(self):
+        width, height = self.size
+        return f"{{kind: test-pattern, width: {width}, height: {height}, fps: {self._rate}}}"
 
     def start_relay(self, http=0, link=0):
         file = self.directory / "run/ports.json"
@@ -46,7 +54,7 @@ class Studio(Scene):
         words = [DESKTOP, "exec", self.directory, "heliograph-relay", "--config", self.directory / "relay.yaml"]
         words += ["--http", f"127.0.0.1:{http}", "--agent-link", f"127.0.0.1:{link}", "--ports-file", file]
         words += ["--session-port-base", "0", "--fallback", "none", "--library", self.library]
-        words += ["--state-file", self.directory / "home/state.json"]
+        words += ["--state-file", self.directory / "home/state.json", *self._arguments]
         with open(self.directory / "relay.log", "ab") as log:
             self.relay = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=log)
         self.ports = eventually("the relay's ports", lambda: self._read_ports(file))
@@ -113,6 +121,12 @@ def require(condition, message):
         raise Failure(message)
 
 
+def parsed(text):
+    """A time of the API, in s since 1970."""
+    whole, _, rest = text.rstrip("Z").partition(".")
+    return time.mktime(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) - time.timezone + float(f"0.{rest or 0}")
+
+
 def messages(program, *words):
     """What a program prints to standard error."""
     run = subprocess.run([program, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -132,4 +146,15 @@ def probe(path):
 
 def decodes(path):
     """What ffmpeg says while it decodes a movie; empty if all is well."""
-    return messages("ffmpeg", "-v", "warning", "-nostdin", "-i", path, "-f", "null", "-")
+    # The times stay as they are: at a switch of agents, two pictures may be closer than the frame rate says.
+    words = ["-v", "warning", "-nostdin", "-i", path, "-enc_time_base", "-1", "-f", "null", "-"]
+    return messages("ffmpeg", *words)
+
+
+def check_file(path, item):
+    """Checks that a file plays and is what its item says."""
+    said = decodes(path)
+    require(not said, f"{path}: {said}")
+    require(path.stat().st_size == item["bytes"], f"{path} has {path.stat().st_size} bytes, its item {item['bytes']}")
+    duration, _ = probe(path)
+    require(abs(duration - item["seconds"]) < 0.001, f"{path} lasts {duration} s, its item {item['seconds']}")
