@@ -361,7 +361,7 @@ let package = Package(
         .target(
             name: "RelayTestSupport",
             dependencies: [
-                "Access", "HeliographAPI", "Media", "Program", "Relay", "TestSupport", "Wire",
+                "Access", "HeliographAPI", "Media", "Packaging", "Program", "Relay", "TestSupport", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -40,6 +40,17 @@ extension Library {
         return try items(query, scope: scope).items.sorted { $0.facts.number < $1.facts.number }
     }
 
+    /// Opens an item's file to read it.
+    ///
+    /// - Throws: ``LibraryError/file(_:reason:)``.
+    package func open(_ item: Item) throws(LibraryError) -> RecordingFile {
+        do {
+            return try RecordingFile(reading: FilePath(folder + "/" + item.path))
+        } catch {
+            throw .file(item.path, reason: "\(error)")
+        }
+    }
+
     /// Pins an item, so that retention leaves it alone, or unpins it.
     ///
     /// - Throws: ``LibraryError/unknownItem(_:)``.

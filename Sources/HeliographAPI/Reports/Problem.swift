@@ -43,6 +43,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case noSound = "no_sound"
     case noAAC = "no_aac"
     case unknownItem = "unknown_item"
+    case unknownSegment = "unknown_segment"
     case itemInUse = "item_in_use"
     case badRange = "bad_range"
     case libraryUnavailable = "library_unavailable"
@@ -86,7 +87,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .missingKey, .wrongKey: 401
         case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller: 403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
-            .emptyClipboard, .unknownItem:
+            .emptyClipboard, .unknownItem, .unknownSegment:
             404
         case .methodNotAllowed: 405
         case .requestTimeout: 408

@@ -71,6 +71,42 @@ package struct StreamQuery: APIModel {
     )
 }
 
+/// The query of a session's live HLS. The names that begin with `_HLS` are those of the standard.
+package struct LiveQuery: APIModel {
+    package var audio = StreamAudio.on
+    package var segment: Int?
+    package var part: Int?
+    package var skip: Skip?
+
+    package init() {}
+
+    package enum Skip: String, Codable, Sendable, CaseIterable {
+        case segments = "YES"
+        case all = "v2"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case audio
+        case segment = "_HLS_msn"
+        case part = "_HLS_part"
+        case skip = "_HLS_skip"
+    }
+
+    package static let schema = Schema.request(
+        nil,
+        [
+            Field(
+                "audio",
+                .words(StreamAudio.self).default(.string(StreamAudio.on.rawValue)),
+                "The codec in which it has the device's sound: `opus` or `aac`; `true` is `opus`, and `false` no sound."
+            ),
+            Field("_HLS_msn", .integer(0...1 << 52), "The answer waits until it has this segment."),
+            Field("_HLS_part", .integer(0...1000), "The answer waits until it has this part of the segment."),
+            Field("_HLS_skip", .words(Skip.self), "Whether older segments, which the client has, may be left out."),
+        ]
+    )
+}
+
 /// The sound that a container has besides the pictures.
 package enum StreamAudio: String, Codable, Sendable, CaseIterable {
     case on = "true"

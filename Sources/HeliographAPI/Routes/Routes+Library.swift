@@ -4,6 +4,8 @@ extension Routes {
         listLibrary.route, listLibraryChanges.route, getLibraryUsage.route, getLibraryItem.route,
         changeLibraryItem.route, deleteLibraryItem.route, restoreLibraryItem.route, getLibraryFile.route,
         getLibraryClip.route, getLibraryThumbnail.route, getLibraryStoryboard.route, getLibrarySheet.route,
+        getRecordingPlaylist.route, getRecordingTrack.route, getRecordingInitialization.route,
+        getRecordingSegment.route,
     ]
 
     private static let item = "/v1/library/{item}"
@@ -204,6 +206,62 @@ extension Routes {
         "Returns a sheet of an item's storyboard.",
         answer: companion("Pictures below each other.", "image/jpeg")
     ) { $0.ownProblems = [noLibrary, noCompanion] }
+
+    package static let getRecordingPlaylist = Call<NoArguments, Bytes>(
+        "getRecordingPlaylist",
+        item + "/hls/index.m3u8",
+        for: .look,
+        .library,
+        "Returns the recording of an item as HLS (RFC 8216): the address for players.",
+        "It has all files of the recording. While the recording goes on, it ends before the last written picture.",
+        answer: playlist("The multivariant playlist.")
+    ) {
+        $0.auditsReads = true
+        $0.ownProblems = [noLibrary, noItem]
+    }
+
+    package static let getRecordingTrack = Call<NoArguments, Bytes>(
+        "getRecordingTrack",
+        item + "/hls/{track}/index.m3u8",
+        for: .look,
+        .library,
+        "Returns the segments of a track of a recording, as HLS.",
+        answer: playlist("The media playlist.")
+    ) {
+        $0.auditsReads = true
+        $0.ownProblems = [noLibrary, noItem]
+    }
+
+    package static let getRecordingInitialization = Call<NoArguments, Bytes>(
+        "getRecordingInitialization",
+        item + "/hls/{track}/init.mp4",
+        for: .look,
+        .library,
+        "Returns what a player needs before the segments of an item's track.",
+        answer: segment("The initialization segment.")
+    ) { $0.ownProblems = [noLibrary, noItem] }
+
+    package static let getRecordingSegment = Call<NoArguments, Bytes>(
+        "getRecordingSegment",
+        item + "/hls/{track}/{offset}/{segment}",
+        for: .look,
+        .library,
+        "Returns a segment of an item's track, whose address a playlist has.",
+        "It is made of the item's file without another encoding, and stays the same for ever.",
+        answer: segment("The segment: one fragment of MP4.")
+    ) { $0.ownProblems = [noLibrary, noItem] }
+
+    private static func playlist(_ description: String) -> Route.Answer {
+        companion(description, "application/vnd.apple.mpegurl")
+    }
+
+    private static func segment(_ description: String) -> Route.Answer {
+        Route.Answer(
+            description: description,
+            contents: [("video/mp4", .bytes), ("audio/mp4", .bytes)],
+            headers: [Field("Cache-Control", .text, isRequired: true)]
+        )
+    }
 
     private static let noCompanion = ProblemAnswer(
         [.unknownItem],

@@ -1,7 +1,7 @@
 extension Routes {
     static let viewers = [
         streamH264.route, streamH265.route, streamTS.route, streamMP4.route, streamOgg.route, streamAAC.route,
-        streamMJPEG.route, takeJPEG.route, takePNG.route, watchOverWebSocket.route,
+        watchLive.route, getLiveFile.route, streamMJPEG.route, takeJPEG.route, takePNG.route, watchOverWebSocket.route,
     ]
 
     package static let streamH264 = stream(
@@ -57,6 +57,38 @@ extension Routes {
             $0.ownProblems = [.noRoom]
             adjust(&$0)
         }
+    }
+
+    package static let watchLive = Call<LiveQuery, Bytes>(
+        "watchLive",
+        "/v1/sessions/{id}/live.m3u8",
+        for: .viewer,
+        .viewers,
+        "Watches a session as low-latency HLS: the playlist, for players.",
+        """
+        It has the last minute, in segments of whole groups of pictures and in parts of about 200 ms. The first call starts         it, and waits for the first segment. It ends 30 s after the last call.
+        """,
+        arguments: .query,
+        answer: .stream("application/vnd.apple.mpegurl", "The playlist.")
+    ) {
+        $0.isOfDevice = true
+        $0.ownProblems = [
+            .noAAC, .init([.outOfRange], "The segment is far in the future."),
+            .init([.waitTimeout], "No picture has come in time."),
+        ]
+    }
+
+    package static let getLiveFile = Call<NoArguments, Bytes>(
+        "getLiveFile",
+        "/v1/sessions/{id}/live/{run}/{part}",
+        for: .viewer,
+        .viewers,
+        "Returns a segment, a part or an initialization segment of a session's live HLS, whose address the playlist has.",
+        "The answer waits for a part that comes next.",
+        answer: .stream("video/mp4", "Fragments of MP4.")
+    ) {
+        $0.isOfDevice = true
+        $0.ownProblems = [.init([.unknownSegment], "It is older than a minute, or does not come.")]
     }
 
     package static let streamOgg = sound(

@@ -11,6 +11,8 @@ package enum LibraryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// SQLite cannot write, for example because the disk is full.
     case storage(reason: String)
     case unknownItem(Int64)
+    /// The item's file cannot be read.
+    case file(String, reason: String)
     /// A value of the caller, or of a file, is beyond its limits. The sentence says which.
     case invalid(String)
     case badPath(String)
@@ -28,7 +30,8 @@ package enum LibraryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .newer(let found, let known):
             """
             The catalogue has schema \(found), but this version of Heliograph knows schemas up to \(known). Install \
-            the newer version again. Or move the catalogue away: the relay then makes another one from the recordings,             without pins and edited labels.
+            the newer version again. Or move the catalogue away: the relay then makes another one from the recordings, \
+            without pins and edited labels.
             """
         case .damaged(let path, let reason):
             """
@@ -38,6 +41,7 @@ package enum LibraryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .storage(let reason):
             "The catalogue cannot be written (\(reason)). Check the disk's free space and the folder's permissions."
         case .unknownItem(let id): "There is no recording item \(id). It may have been deleted: list the items again."
+        case .file(let path, let reason): "The file '\(path)' cannot be read: \(reason)."
         case .invalid(let fault): fault
         case .badPath(let path):
             "'\(path.shortened)' is not a path of the library. Use recordings/DEVICE/YYYY-MM-DD/NAME.mp4."

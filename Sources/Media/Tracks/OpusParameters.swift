@@ -34,7 +34,11 @@ package struct OpusPacket: Sendable {
     package var milliseconds: Int { Int(clamping: (duration &+ 47) / 48) }
 
     /// The longest packet, in samples: 120 ms.
-    private static let longest: UInt32 = 5760
+    package static let longest: UInt32 = 5760
+    /// A packet of silence in stereo: one CELT frame with the silence flag (sections 3.1 and 4.3).
+    package static let silence: [UInt8] = [0xFC, 0xFF, 0xFE]
+    /// The duration of ``silence``, in samples: 20 ms.
+    package static let silenceDuration: UInt64 = 960
     /// The most bytes of a packet: 120 ms at 510 kbit/s, the highest bitrate, are 7,650.
     private static let mostBytes = 8192
 

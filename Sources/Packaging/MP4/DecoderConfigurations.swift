@@ -32,6 +32,38 @@ enum HEVCConfiguration {
         }
         return writer
     }
+
+    /// Reads the parameter sets of a record.
+    static func parameterSets(_ record: ByteReader) -> [[UInt8]] {
+        var (rest, sets) = (record, [[UInt8]]())
+        guard rest.skip(22), let arrays = rest.u8() else { return [] }
+        for _ in Range(from: 0, to: Int(clamping: arrays)) {
+            guard rest.skip(1), let count = rest.u16() else { return [] }
+            for _ in Range(from: 0, to: Int(clamping: count)) {
+                guard let size = rest.u16(), let set = rest.take(Int(clamping: size)) else { return [] }
+                sets.append(set.bytes)
+            }
+        }
+        return sets
+    }
+}
+
+extension TrackDescription {
+    /// The parameter sets of the sample entry, in the order in which a keyframe has them; empty for sound, and if they
+    /// cannot be read.
+    var parameterSets: [[UInt8]] {
+        sampleEntry.read { entry in
+            var entry = entry
+            guard var boxes = entry.nextBox()?.payload, boxes.skip(VideoSampleEntry.fieldsSize),
+                let record = boxes.nextBox()?.payload
+            else { return [] }
+            switch String(decoding: sampleEntry[in: 4..<8], as: UTF8.self) {
+            case "avc1", "avc3": return AVCConfiguration.parameterSets(record)
+            case "hvc1", "hev1": return HEVCConfiguration.parameterSets(record)
+            default: return []
+            }
+        }
+    }
 }
 
 /// `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 5.3.3.1), with lengths of four bytes.
@@ -52,6 +84,20 @@ enum AVCConfiguration {
             box.put(UInt8(0))  // numOfSequenceParameterSetExt
         }
         return writer
+    }
+
+    /// Reads the parameter sets of a record.
+    static func parameterSets(_ record: ByteReader) -> [[UInt8]] {
+        var (rest, sets) = (record, [[UInt8]]())
+        guard rest.skip(5) else { return [] }
+        for mask in [0x1F, 0xFF] as [UInt8] {
+            guard let count = rest.u8() else { return [] }
+            for _ in Range(from: 0, to: Int(clamping: count & mask)) {
+                guard let size = rest.u16(), let set = rest.take(Int(clamping: size)) else { return [] }
+                sets.append(set.bytes)
+            }
+        }
+        return sets
     }
 
     private static func put(_ set: [UInt8], to box: inout BoxWriter) {

@@ -11,6 +11,9 @@ package struct FragmentedMP4: Sendable {
         case inBand
         /// Only in the sample entry (`avc1`, `hvc1`). A changed set means another initialization segment.
         case sampleEntry
+        /// In the sample entry (`avc1`, `hvc1`) and again in the keyframes, for players that read only the first
+        /// initialization segment.
+        case everywhere
     }
 
     /// One or more units: `moof` and `mdat`.
@@ -30,7 +33,7 @@ package struct FragmentedMP4: Sendable {
     }
 
     /// A unit as a sample of a fragment.
-    fileprivate struct Sample {
+    fileprivate struct Sample: FragmentSample {
         let track: MediaTrack
         /// Times in the track's time scale.
         let (time, duration): (UInt64, UInt32)
@@ -38,6 +41,8 @@ package struct FragmentedMP4: Sendable {
         let isSync: Bool
         /// A picture's NAL units, without start codes and trailing zeros; `nil` for a packet, which stays unchanged.
         let units: [Range<Int>]?
+
+        var trackID: UInt32 { TrackDescription.id(of: track) }
 
         /// Writes the sample's bytes: NAL units after their lengths, or the packet.
         func write(_ bytes: ByteReader, to writer: inout ByteWriter) {
@@ -57,15 +62,10 @@ package struct FragmentedMP4: Sendable {
 
     /// The number of bytes of a NAL unit's length.
     private static let lengthSize = 4
-    /// The sizes in bytes of `moof` with its `mfhd`, of a `traf` without samples, of a sample in it, and of the header
-    /// of `mdat`.
-    private static let (emptyMovieFragmentSize, emptyTrackFragmentSize) = (24, 64)
-    private static let (sampleEntrySize, dataHeaderSize) = (12, 8)
     /// The number of bytes of a live fragment before its unit. It always has the same boxes with the same fields.
-    package static let headSize =
-        emptyMovieFragmentSize + emptyTrackFragmentSize + sampleEntrySize + dataHeaderSize
+    package static let headSize = FragmentHead.sizeOfOne
     /// The offset of a live fragment's decode time: eight bytes, highest first.
-    package static let decodeTimeOffset = 60
+    package static let decodeTimeOffset = FragmentHead.decodeTimeOffset
 
     /// The initialization segment of the last keyframe; `nil` before the first one.
     package private(set) var initialization: InitializationSegment?
@@ -211,7 +211,7 @@ package struct FragmentedMP4: Sendable {
             units.removeAll { $0.kind.isParameterSet }
         }
         let size = units.reduce(0) { $0 + Self.lengthSize + $1.range.count }
-        guard size <= Int(UInt32.max) - Self.dataHeaderSize else { throw .tooLarge }
+        guard size <= FragmentHead.mostBytes else { throw .tooLarge }
         needsKeyframe = false
         let duration = (track.timescale + UInt32(clamping: fps) / 2) / UInt32(clamping: fps)
         let sample = Sample(
@@ -275,8 +275,8 @@ package struct FragmentedMP4: Sendable {
         _ units: [Input]
     ) -> Output {
         sequenceNumber &+= 1
-        let size = runs.reduce(0) { $0 + Self.byteCount(of: $1) }
-        let head = head(runs, size: size)
+        let head = FragmentHead.bytes(sequence: sequenceNumber, runs: runs)
+        let size = runs.joined().reduce(0) { $0 + Int(clamping: $1.size) }
         return Output(byteCount: head.count + size) { writer in
             writer.put(head)
             var place = units.startIndex
@@ -285,47 +285,5 @@ package struct FragmentedMP4: Sendable {
                 place += 1
             }
         }
-    }
-
-    private static func byteCount(of run: [Sample]) -> Int { run.reduce(0) { $0 + Int(clamping: $1.size) } }
-
-    /// Returns `moof` and the header of `mdat`.
-    ///
-    /// - Parameter size: The number of bytes of all samples.
-    private func head(_ runs: [[Sample]], size: Int) -> [UInt8] {
-        let movieSize = runs.reduce(Self.emptyMovieFragmentSize) {
-            $0 + Self.emptyTrackFragmentSize + Self.sampleEntrySize * $1.count
-        }
-        var (writer, offset) = (BoxWriter(capacity: movieSize + Self.dataHeaderSize), movieSize + Self.dataHeaderSize)
-        writer.box("moof") { fragment in
-            fragment.fullBox("mfhd") { $0.put(sequenceNumber) }
-            for run in runs {
-                guard let first = run.first else { continue }
-                fragment.box("traf") { box in
-                    // Flag: default-base-is-moof.
-                    box.fullBox("tfhd", flags: 0x02_0000) { $0.put(TrackDescription.id(of: first.track)) }
-                    box.fullBox("tfdt", version: 1) { $0.put(first.time) }
-                    // Flags: data offset, then duration, size and flags of each sample.
-                    box.fullBox("trun", flags: 0x701) { box in
-                        box.put(UInt32(clamping: run.count))
-                        box.put(UInt32(clamping: offset))
-                        for sample in run {
-                            box.put(sample.duration)
-                            box.put(sample.size)
-                            box.put(Self.sampleFlags(isSync: sample.isSync))
-                        }
-                    }
-                }
-                offset += Self.byteCount(of: run)
-            }
-        }
-        writer.put(UInt32(clamping: size + Self.dataHeaderSize))
-        writer.put("mdat")
-        return writer.bytes
-    }
-
-    /// Returns `sample_depends_on` (2: on no others, 1: on others) and `sample_is_non_sync_sample` (8.8.3.1).
-    private static func sampleFlags(isSync: Bool) -> UInt32 {
-        isSync ? 2 << 24 : 1 << 24 | 1 << 16
     }
 }

@@ -18,30 +18,29 @@ package struct InitializationSegment: Sendable, Equatable {
     init(_ entry: VideoSampleEntry, tracks: [MediaTrack], note: [UInt8]? = nil) {
         codecs = ([entry.codecs] + tracks.compactMap(\.coding.audioCodecString)).joined(separator: ",")
         size = entry.size
+        bytes = Self.bytes(of: tracks.map { TrackDescription($0, entry) }, note: note)
+    }
+
+    /// - Parameter note: As above.
+    static func bytes(of tracks: [TrackDescription], note: [UInt8]?) -> [UInt8] {
         var writer = BoxWriter(capacity: 1024)
         writer.fileType()
         writer.box("moov") { moov in
-            MovieHeader.write(
-                duration: 0,
-                nextTrack: (tracks.map(TrackDescription.id).max() ?? 0) + 1,
-                to: &moov
-            )
-            for track in tracks {
-                TrackDescription(track, entry).write(SampleTable(), end: 0, edit: nil, to: &moov)
-            }
+            MovieHeader.write(duration: 0, nextTrack: (tracks.map(\.id).max() ?? 0) &+ 1, to: &moov)
+            for track in tracks { track.write(SampleTable(), end: 0, edit: nil, to: &moov) }
             if let note { MovieNote.write(note, to: &moov) }
             moov.box("mvex") { extends in
-                if note != nil { extends.box("free") { $0.zeros(Self.reserveSize - 8) } }
+                if note != nil { extends.box("free") { $0.zeros(reserveSize - 8) } }
                 for track in tracks {
                     extends.fullBox("trex") { box in
-                        box.put(TrackDescription.id(of: track))
+                        box.put(track.id)
                         box.put(UInt32(1))  // default_sample_description_index
                         box.zeros(12)
                     }
                 }
             }
         }
-        bytes = writer.bytes
+        return writer.bytes
     }
 }
 

@@ -48,7 +48,7 @@ struct VideoSampleEntry {
                 (size, signal) = (sequence.croppedSize, sequence.signal)
                 type = place == .inBand ? "hev1" : "hvc1"
                 codecs = CodecString.h265("\(type)", sequence.profileTierLevel)
-                configuration = HEVCConfiguration.box(sequence, sets, isComplete: place == .sampleEntry)
+                configuration = HEVCConfiguration.box(sequence, sets, isComplete: place != .inBand)
             }
         } catch let error as BitstreamError {
             throw .damagedParameterSet(error)

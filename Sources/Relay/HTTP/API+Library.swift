@@ -125,7 +125,7 @@ extension API {
         return id
     }
 
-    private func item(_ context: RelayRequestContext) async throws -> Item {
+    func item(_ context: RelayRequestContext) async throws -> Item {
         let id = try Self.itemID(context)
         guard let item = try await inLibrary({ try $0.item(id) }) else { throw Problem(LibraryError.unknownItem(id)) }
         context.audit.note("device", item.facts.device)
@@ -207,7 +207,7 @@ extension API {
 
     private func file(_ request: Request, _ context: RelayRequestContext) async throws -> Response {
         let item = try await item(context)
-        let file = try await inLibrary { try Self.open(item, in: $0) }
+        let file = try await inLibrary { try $0.open(item) }
         let length = file.length
         let tag = "\"\(item.id)-\(length)\""
         return Self.response(
@@ -216,14 +216,6 @@ extension API {
             name: item.fileName,
             to: request
         )
-    }
-
-    private static func open(_ item: Item, in library: Library) throws(Problem) -> RecordingFile {
-        do {
-            return try RecordingFile(reading: FilePath(library.folder + "/" + item.path))
-        } catch {
-            throw Problem(.unknownItem, "the file of item \(item.id) cannot be read: \(error)")
-        }
     }
 
     /// Returns a file that belongs to an item.
@@ -264,7 +256,7 @@ extension API {
                 let distance = other.facts.distance(from: origin)
                 guard distance < end, distance + other.facts.duration > start, distance >= 0 || other.id == item.id
                 else { continue }
-                let file = try Self.open(other, in: library)
+                let file = try library.open(other)
                 guard let scan = try? RecordingScan(size: file.length, read: { file.read(at: $0, count: $1) }) else {
                     continue
                 }
@@ -313,7 +305,7 @@ extension API {
 
 extension Caller {
     /// The devices whose items the caller may see.
-    fileprivate var scope: DeviceScope { devices.map { .only(Set($0)) } ?? .all }
+    var scope: DeviceScope { devices.map { .only(Set($0)) } ?? .all }
 }
 
 extension Item {
@@ -322,17 +314,10 @@ extension Item {
     fileprivate var seconds: Double { (Double(facts.duration) / 1e6).rounded(places: 3) }
 }
 
-extension ItemFacts {
-    /// Returns how much later it began than another item, in µs: by the monotonic clock if both are of one boot.
-    fileprivate func distance(from other: ItemFacts) -> Int64 {
-        boot == other.boot && !boot.isEmpty ? (anchor - other.anchor) / 1000 : start - other.start
-    }
-}
-
 extension Problem {
     init(_ error: LibraryError) {
         switch error {
-        case .unknownItem: self.init(.unknownItem, "\(error)")
+        case .unknownItem, .file: self.init(.unknownItem, "\(error)")
         case .isRecording, .notRecording: self.init(.itemInUse, "\(error)")
         case .invalid, .badPath, .pathTaken, .badCursor, .badLimit: self.init(.unknownValue, "\(error)")
         case .inUse, .folder, .newer, .damaged, .storage: self.init(.libraryUnavailable, "\(error)")

@@ -15,7 +15,7 @@ private final class AACQuestion: Sink {
 
 extension StreamAudio {
     /// The codec that it asks for; `nil` for no sound.
-    fileprivate var codec: SoundCodec? {
+    var codec: SoundCodec? {
         switch self {
         case .on, .opus: .opus
         case .off: nil
@@ -113,7 +113,7 @@ extension API {
 
     /// Refuses a call that needs AAC if the device's agent cannot encode it. An agent finds out when it is first asked.
     @MediaLoop
-    private func requireAAC(of session: Session) async throws {
+    func requireAAC(of session: Session) async throws {
         guard session.device.sound != .off, let sound = switchboard.broadcast(of: session.device.name)?.sound else {
             return
         }

@@ -24,6 +24,8 @@ struct API: Sendable {
         addClipboardRoutes(to: &routes)
         addApplicationRoutes(to: &routes)
         addLibraryRoutes(to: &routes)
+        addHLSRoutes(to: &routes)
+        addLiveHLSRoutes(to: &routes)
         addWebSocketRoute(to: &routes)
         addEventRoute(to: &routes)
         addPageRoutes(to: &routes)

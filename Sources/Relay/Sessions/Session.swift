@@ -47,6 +47,8 @@ package final class Session {
     // Sinks.
     let events: SessionEvents
     let audience: Audience
+    /// The session as HLS, once for each sound that clients ask for.
+    private var lives: [LiveHLS] = []
     /// The callers that wait until the screen changes or is static.
     let screenWaits: ScreenWaits
     private(set) lazy var soundWaits = SoundWaits(maximum: device.maximumViewers) { [unowned self] in
@@ -278,6 +280,34 @@ package final class Session {
         (recorder, recording) = (nil, nil)
     }
 
+    /// Returns the session as HLS with the device's sound in a codec, or without; starts it if it is not there.
+    func liveHLS(sound: SoundCodec?) -> LiveHLS {
+        if let known = lives.first(where: { $0.sound == sound }) { return known }
+        let live = LiveHLS(tracks: stream.tracks.with(sound: sound), sound: sound, fps: request.fps, epoch: epoch)
+        live.begin(with: stream.join(now: .now()))
+        stream.attach(live)
+        lives.append(live)
+        touch()
+        lookForDemand()
+        source.follow()
+        source.refreshStarving()
+        return live
+    }
+
+    /// Returns a file of a run of HLS, when it is there; `nil` if it is gone, or does not come in time.
+    func liveFile(_ file: LiveHLS.File, of run: String, until deadline: NIODeadline) async -> [ByteBuffer]? {
+        await lives.first { $0.run == run }?.bytes(of: file, until: deadline)
+    }
+
+    /// Ends the runs of HLS for which no client has asked lately.
+    private func endUnasked() {
+        for live in lives where !live.isAsked {
+            stream.detach(live)
+            live.detach()
+        }
+        lives.removeAll { !$0.isAsked }
+    }
+
     /// Starts or stops encoding, depending on whether a sink wants pictures.
     private func lookForDemand() {
         let now = NIODeadline.now()
@@ -304,6 +334,7 @@ package final class Session {
     /// - Returns: Whether the session has been idle for its ttl.
     func tick() -> Bool {
         for (viewer, reason) in audience.late(now: .now()) { close(viewer, because: reason) }
+        endUnasked()
         lookForDemand()
         source.tick()
         recorder?.tick(self)

@@ -86,6 +86,24 @@ extension FuzzTarget {
             let end = piece.piece.offset.addingReportingOverflow(piece.piece.length)
             try require(!end.overflow && end.partialValue <= scan.size, "a piece beyond the file")
         }
+        try checkSegments(of: scan)
+    }
+
+    /// Segments of HLS are never beyond the file, and not long.
+    private static func checkSegments(of scan: RecordingScan) throws {
+        let segments = MovieSegments(of: scan.index, isComplete: scan.isComplete)
+        for number in [0, segments.count / 2, segments.count - 1] {
+            guard let range = segments.range(of: number), let video = scan.index.video else { continue }
+            let made = [
+                MovieSegment(video: video, range, number: 1, offset: scan.index.end),
+                MovieSegment(sound: scan.index.tracks.last, range, number: 1, offset: scan.index.end),
+            ]
+            for piece in made.compactMap(\.self).flatMap(\.pieces) {
+                guard case .file(let place) = piece else { continue }
+                let end = place.offset.addingReportingOverflow(place.length)
+                try require(!end.overflow && end.partialValue <= scan.size, "a piece of a segment beyond the file")
+            }
+        }
     }
 
     /// Packets of any picture may follow those that a viewer lost.

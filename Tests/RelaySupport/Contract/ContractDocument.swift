@@ -1,5 +1,6 @@
 import Foundation
 import HeliographAPI
+import Packaging
 import Program
 import TestSupport
 
@@ -142,6 +143,25 @@ package struct ContractDocument {
         ),
         (name: "ItemID", field: Field("item", .string(1...20), "The id of an item.", isRequired: true)),
         (name: "Sheet", field: Field("sheet", .integer(0...999), "The number of a sheet.", isRequired: true)),
+        (name: "Track", field: Field("track", .words(MediaPlaylist.Track.self), "The track.", isRequired: true)),
+        (
+            name: "Offset",
+            field: Field(
+                "offset",
+                .integer(0...1 << 52),
+                "When the item begins in the recording, in µs; a playlist has it.",
+                isRequired: true
+            )
+        ),
+        (name: "Run", field: Field("run", .string(1...20), "The name of a run of live HLS.", isRequired: true)),
+        (
+            name: "Part",
+            field: Field("part", .string(5...30), "`12.m4s`, `12.3.m4s` or `init0.mp4`.", isRequired: true)
+        ),
+        (
+            name: "Segment",
+            field: Field("segment", .string(5...14), "The segment's number from 0, and `.m4s`.", isRequired: true)
+        ),
     ]
 
     private mutating func parameters(of route: Route) -> [JSONValue] {

@@ -122,6 +122,9 @@ struct ContractAnswersTests {
             for companion in ["thumbnail.jpg", "storyboard.vtt", "storyboard/0"] {
                 try await self(.GET, "/v1/library/\(item)/\(companion)")
             }
+            for part in ["index.m3u8", "video/index.m3u8", "video/init.mp4", "video/0/0.m4s"] {
+                try await self(.GET, "/v1/library/\(item)/hls/\(part)")
+            }
             try await self(.DELETE, "/v1/library/\(item)")
             try await self(.POST, "/v1/library/\(item)/restore")
         }
@@ -273,6 +276,9 @@ struct ContractAnswersTests {
             for snapshot in ["snapshot.jpg", "snapshot.png"] {
                 try await call(.GET, "/screencapture/\(id)/\(snapshot)")
             }
+            try await call(.GET, "/v1/sessions/\(id)/live.m3u8")
+            let live = try await relay.call(.GET, "/v1/sessions/\(id)/live.m3u8", key: key)
+            try await call(.GET, "/v1/sessions/\(id)/\(try #require(CheckedPlaylist(live.text).segments.last).address)")
             let other = try await call(.POST, "/screencapture/start", ["codec": "hevc"])["id"]?.text ?? ""
             // Only their heads, because they last until their session ends.
             for stream in [

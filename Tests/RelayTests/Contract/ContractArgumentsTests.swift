@@ -123,6 +123,11 @@ struct ContractArgumentsTests {
             .replacing("{application}", with: "none")
             .replacing("{item}", with: "1")
             .replacing("{sheet}", with: "0")
+            .replacing("{track}", with: "video")
+            .replacing("{offset}", with: "0")
+            .replacing("{segment}", with: "0.m4s")
+            .replacing("{run}", with: "none")
+            .replacing("{part}", with: "0.m4s")
     }
 
     @Test("in bodies are those that the calls take, with their ranges")

@@ -249,6 +249,68 @@ struct RecordingTests {
         }
     }
 
+    @Test("plays as HLS across files of different sizes, while it goes on and complete")
+    func segments() async throws {
+        let scratch = try Scratch()
+        try await RecordedSession.run(folder: scratch) { session in
+            try await session.send(0..<60)
+            try await session.waitUntilWritten()
+            let larger = try SourceStream(
+                SourceSettings(name: "larger", size: PictureSize(width: 640, height: 360), keyframes: [0], pictures: 30)
+            )
+            let units = larger.accessUnits.enumerated().map { index, bytes in
+                var unit = SampleStream.accessUnit(60 + index, key: index == 0)
+                unit.bytes = bytes
+                return unit
+            }
+            try await session.link.send(units, session: session.id)
+            let items = try await eventually("the second file") {
+                let items = try await session.items()
+                return items.count == 2 && items[1]["bytes"] != 0 ? items : nil
+            }
+            let id = try #require(items[0]["id"]?.number)
+            let address = "http://127.0.0.1:\(session.relay.ports.http)/v1/library/\(id)/hls"
+            let growing = CheckedPlaylist(try await session.relay.get("/v1/library/\(id)/hls/video/index.m3u8").text)
+            #expect(growing.faults.isEmpty && growing.type == "EVENT" && growing.segments.count == 1)
+            _ = try await session.relay.post("/v1/sessions/\(session.id)/record/stop")
+            // Every file of the recording has the same playlist.
+            var playlists: Set<String> = []
+            for item in try await session.items() {
+                let path = "/v1/library/\(try #require(item["id"]?.number))/hls"
+                let variants = try await session.relay.get("\(path)/index.m3u8")
+                #expect(variants.headers.first(name: "Content-Type") == "application/vnd.apple.mpegurl")
+                #expect(CheckedPlaylist(variants.text).faults.isEmpty)
+                #expect(CheckedPlaylist(variants.text).variants.map { $0["RESOLUTION"] } == ["640x360"])
+                playlists.insert(try await session.relay.get("\(path)/video/index.m3u8").text)
+            }
+            #expect(playlists.count == 1)
+            let complete = CheckedPlaylist(try #require(playlists.first))
+            #expect(complete.faults.isEmpty && complete.isEnded && growing.faults(followedBy: complete).isEmpty)
+            #expect(complete.segments.map(\.isDiscontinuous) == [false, true])
+            let messages = try await inThread {
+                let command = "ffmpeg -v warning -nostdin -i \(address)/index.m3u8 -f null - 2>&1"
+                return try Tool.run("/bin/sh", ["-c", command])
+            }
+            // That of the other size, which it does not need.
+            let lines = messages.split(separator: "\n")
+            #expect(lines.allSatisfy { $0.contains("Found duplicated MOOV Atom") } && lines.count <= 1, "\(messages)")
+            let times = try await inThread {
+                try Tool.run(
+                    "/usr/bin/ffprobe",
+                    ["-v", "error", "-show_entries", "packet=pts_time", "-of", "csv=p=0", "\(address)/index.m3u8"]
+                )
+            }
+            #expect(times.split(separator: "\n").count == 90)
+            let path = "/v1/library/\(id)/hls"
+            for wrong in ["sound/index.m3u8", "audio/init.mp4", "video/0/1.m4s", "video/0/x.m4s", "video/-1/0.m4s"] {
+                let answer = try await session.relay.get("\(path)/\(wrong)")
+                #expect(answer.status == 404 && answer.json["code"] == "unknown_item", "\(wrong)")
+            }
+            let segment = try await session.relay.get("\(path)/video/0/0.m4s")
+            #expect(segment.headers.first(name: "Cache-Control") == "private, max-age=31536000, immutable")
+        }
+    }
+
     @Test("needs a library")
     func noLibrary() async throws {
         try await RunningRelay.run { relay in

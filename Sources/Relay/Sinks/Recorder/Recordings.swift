@@ -31,6 +31,8 @@ final class Recordings {
 
     /// The settings, of which the limits may change.
     var configuration: RelayConfiguration
+    /// The recordings that are played in segments.
+    let movies = MovieCache()
     private let logger: Logger
     /// What files there are and what is in them, opened; a pending one is shared by all callers.
     private var opening: Task<Result<Library, Failure>, Never>?

@@ -7,9 +7,6 @@ import NIOCore
 /// A picture shows how far the time is. Sound may still be on its way then, so the filling ends a little before the
 /// picture; earlier if no silence was told, because the sound may be late.
 package struct SilenceFill: Sendable {
-    /// A packet of 20 ms of silence in stereo: one CELT frame with the silence flag (RFC 6716, sections 3.1 and 4.3).
-    private static let opus: [UInt8] = [0xFC, 0xFF, 0xFE]
-
     // All times and durations here are in thirds of a µs, because 1,024 samples are 21,333⅓ µs.
     private static let scale: Int64 = 3
 
@@ -41,7 +38,7 @@ package struct SilenceFill: Sendable {
     /// A packet of silence in stereo.
     package var packet: [UInt8] {
         switch codec {
-        case .opus: Self.opus
+        case .opus: OpusPacket.silence
         case .aac: AACParameters.silence
         }
     }
@@ -49,7 +46,7 @@ package struct SilenceFill: Sendable {
     /// The samples of a packet of silence.
     private static func samples(of codec: SoundCodec) -> UInt32 {
         switch codec {
-        case .opus: 960
+        case .opus: UInt32(clamping: OpusPacket.silenceDuration)
         case .aac: AACParameters.packetSamples
         }
     }

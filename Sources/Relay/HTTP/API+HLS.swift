@@ -1,0 +1,120 @@
+import FoundationEssentials
+import HTTPTypes
+import HeliographAPI
+import Hummingbird
+import Library
+import Media
+import NIOCore
+import Packaging
+
+extension API {
+    /// HLS of recordings (RFC 8216).
+    func addHLSRoutes(to routes: inout RouteTable) {
+        routes.respond(to: Routes.getRecordingPlaylist) { _, _, context in
+            let item = try await item(context)
+            let text = try await recordedMovies(of: item, context.caller).multivariant(of: item)
+            return Self.playlist(text)
+        }
+        routes.respond(to: Routes.getRecordingTrack) { _, _, context in
+            let (item, track) = (try await item(context), try Self.track(context))
+            let text = try await recordedMovies(of: item, context.caller).playlist(of: track)
+            return Self.playlist(text)
+        }
+        routes.respond(to: Routes.getRecordingInitialization) { _, _, context in
+            let (item, track) = (try await item(context), try Self.track(context))
+            return try await initialization(of: track, in: item)
+        }
+        routes.respond(to: Routes.getRecordingSegment) { _, _, context in
+            let (item, track) = (try await item(context), try Self.track(context))
+            guard let offset = context.parameters.get("offset").flatMap({ UInt64($0) }), offset < 1 << 52,
+                let name = context.parameters.get("segment"), name.hasSuffix(RecordedMovies.segmentEnding),
+                let number = UInt32(name.dropLast(RecordedMovies.segmentEnding.count))
+            else { throw Problem(.unknownItem, "there is no such segment: take the addresses of a playlist") }
+            return try await segment(number, of: track, in: item, at: offset)
+        }
+    }
+
+    private static func track(_ context: RelayRequestContext) throws(Problem) -> MediaPlaylist.Track {
+        let name = context.parameters.get("track") ?? ""
+        guard let track = MediaPlaylist.Track(rawValue: name) else {
+            throw Problem(.unknownItem, "there is no track \"\(name)\": video and audio may exist")
+        }
+        return track
+    }
+
+    /// Returns where the files of an item's recording are cut.
+    private func recordedMovies(of item: Item, _ caller: Caller) async throws -> RecordedMovies {
+        let cache = switchboard.recordings.movies
+        return try await inLibrary { library in
+            let items = try library.recording(item.facts.recording, scope: caller.scope)
+            return try RecordedMovies(items.filter { $0.state != .missing }) { try cache.segments(of: $0, in: library) }
+        }
+    }
+
+    private static func playlist(_ text: String) -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: MediaPlaylist.type, .cacheControl: "private, no-cache"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+        )
+    }
+
+    private func initialization(of track: MediaPlaylist.Track, in item: Item) async throws -> Response {
+        let movie = try await movie(item, with: 0)
+        guard let found = movie.index.track(track) else {
+            throw Problem(.unknownItem, "item \(item.id) has no track \"\(track.rawValue)\"")
+        }
+        return Self.media([.bytes(MovieSegment.initialization(of: found.description))], of: track)
+    }
+
+    private func segment(
+        _ number: UInt32,
+        of track: MediaPlaylist.Track,
+        in item: Item,
+        at offset: UInt64
+    ) async throws -> Response {
+        let movie = try await movie(item, with: Int(clamping: number))
+        guard let range = movie.segments.range(of: Int(clamping: number)) else {
+            throw Problem(.unknownItem, "item \(item.id) has \(movie.segments.count) segments, from 0")
+        }
+        let found = movie.index.track(track)
+        let segment: MovieSegment? =
+            switch track {
+            case .video: found.flatMap { MovieSegment(video: $0, range, number: number, offset: offset) }
+            case .audio: MovieSegment(sound: found, range, number: number, offset: offset)
+            }
+        guard let segment else { throw Problem(.unknownItem, "segment \(number) of item \(item.id) cannot be read") }
+        let pieces = segment.pieces.map { piece in
+            switch piece {
+            case .bytes(let bytes): FileBody.Segment.bytes(bytes)
+            case .file(let place): FileBody.Segment.file(movie.file, place)
+            }
+        }
+        return Self.media(pieces, of: track)
+    }
+
+    private func movie(_ item: Item, with segment: Int) async throws -> MovieCache.Movie {
+        let cache = switchboard.recordings.movies
+        return try await inLibrary { try cache.movie(of: item, with: segment, in: $0) }
+    }
+
+    /// Answers with bytes that stay the same for ever.
+    private static func media(_ pieces: [FileBody.Segment], of track: MediaPlaylist.Track) -> Response {
+        Response(
+            status: .ok,
+            headers: [
+                .contentType: "\(track.rawValue)/mp4", .cacheControl: "private, max-age=31536000, immutable",
+            ],
+            body: FileBody(pieces).response
+        )
+    }
+}
+
+extension MovieIndex {
+    fileprivate func track(_ name: MediaPlaylist.Track) -> Track? {
+        switch name {
+        case .video: video
+        case .audio: tracks.first { $0.description.kind == .audio }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import HTTPTypes
+import HeliographAPI
+import Hummingbird
+import NIOCore
+import Packaging
+
+extension API {
+    /// How long a client may wait for a segment or part: three target durations (RFC 8216, second edition, 6.2.5.2).
+    private static let liveTime = TimeAmount.seconds(3 * Int64(LivePlaylist.target))
+
+    func addLiveHLSRoutes(to routes: inout RouteTable) {
+        routes.respond(to: Routes.watchLive) { query, request, context in
+            let session = try await watchedSession(request, context)
+            if query.audio == .aac { try await requireAAC(of: session) }
+            return try await livePlaylist(of: session, query)
+        }
+        routes.respond(to: Routes.getLiveFile) { _, request, context in
+            let session = try await session(context)
+            let run = context.parameters.get("run") ?? ""
+            guard let file = context.parameters.get("part").flatMap({ LiveHLS.File($0) }),
+                let bytes = await session.liveFile(file, of: run, until: .now() + Self.liveTime)
+            else {
+                throw Problem(.unknownSegment, "this part of the stream is gone, or does not come: read the playlist")
+            }
+            // A part of a run is the same for ever.
+            let headers: HTTPFields = [.contentType: "video/mp4", .cacheControl: "private, max-age=3600, immutable"]
+            return Response(status: .ok, headers: headers, body: ResponseBody(contentsOf: bytes))
+        }
+    }
+
+    @MediaLoop
+    private func livePlaylist(of session: Session, _ query: LiveQuery) async throws -> Response {
+        if let refusal = session.refusal { throw Problem(refusal) }
+        let live = session.liveHLS(sound: query.audio.codec)
+        let place = query.segment.map { LivePlaylist.Place(segment: UInt64(clamping: $0), part: query.part) }
+        if let place, live.isFar(place) {
+            throw Problem(.outOfRange, "segment \(place.segment) is far in the future", field: "_HLS_msn")
+        }
+        let deadline = NIODeadline.now() + Self.liveTime
+        guard let text = await live.playlist(with: place, skips: query.skip != nil, until: deadline) else {
+            throw Problem(.waitTimeout, "no picture of the session has come in time: is its device broadcast?")
+        }
+        return Response(
+            status: .ok,
+            headers: [.contentType: MediaPlaylist.type, .cacheControl: "private, no-cache"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+        )
+    }
+}
+
+extension LiveHLS.File {
+    /// Reads a file's name: `init0.mp4`, `12.m4s` for a segment, or `12.3.m4s` for a part.
+    fileprivate init?(_ name: String) {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        if parts.count == 2, parts[1] == "mp4", parts[0].hasPrefix("init"), let number = Int(parts[0].dropFirst(4)) {
+            self = .initialization(number)
+            return
+        }
+        guard parts.count == 2 || parts.count == 3, parts.last == "m4s", let segment = UInt64(parts[0]) else {
+            return nil
+        }
+        guard parts.count == 3 else {
+            self = .media(.init(segment: segment, part: nil))
+            return
+        }
+        guard let part = Int(parts[1]), part >= 0 else { return nil }
+        self = .media(.init(segment: segment, part: part))
+    }
+}

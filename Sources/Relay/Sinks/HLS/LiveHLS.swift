@@ -1,0 +1,221 @@
+import FoundationEssentials
+import HeliographAPI
+import Media
+import NIOCore
+import Packaging
+
+/// A session as low-latency HLS, for all clients that ask for it.
+///
+/// It packages a part once, and keeps the last minute in memory. It is made when a client first asks, and ends when
+/// none has asked for ``patience``.
+@MediaLoop
+final class LiveHLS: Sink {
+    /// What a client asks for.
+    enum File: Equatable {
+        case initialization(Int)
+        case media(LivePlaylist.Place)
+    }
+
+    /// How long it goes on without a client.
+    private static let patience = TimeAmount.seconds(30)
+    /// The longest time between keyframes, so that segments are shorter than the playlist says.
+    private static let keyframeInterval = TimeAmount.seconds(4)
+    /// The shortest segment, in µs: a keyframe that comes sooner begins only a part.
+    private static let shortest: Int64 = 1_500_000
+    /// About how long a part lasts, in µs.
+    private static let partSpan: Int64 = 200_000
+    /// The most bytes of all segments.
+    private static let mostBytes = 48 << 20
+
+    /// Its name in addresses, which no other run of it has.
+    let run: String
+    /// The codec in which it has the device's sound; `nil` for none.
+    let sound: SoundCodec?
+    private let tracks: [MediaTrack]
+    /// The monotonic instant of PTS 0, in ns.
+    private let epoch: UInt64
+    /// How long a picture and a part last, in µs.
+    private let (picture, part): (Int64, Int64)
+    private var muxer: FragmentedMP4
+    private var silence: SilenceFill?
+    private var playlist: LivePlaylist
+    /// The initialization segments by their numbers, and the parts of each segment in the playlist.
+    private var (initializations, parts): ([ByteBuffer], [[ByteBuffer]]) = ([], [])
+    private var bytes = 0
+    /// The part that is being made: its units, its first PTS, and whether it begins with a keyframe.
+    private var group = FragmentedMP4.Group<ByteBuffer>()
+    private var (partStart, isIndependent): (Int64?, Bool) = (nil, false)
+    /// The PTS at which the current segment begins, and of the last picture.
+    private var (segmentStart, lastPicture): (Int64?, Int64) = (nil, 0)
+    private var lastAsked = NIODeadline.now()
+    private let waiters = Waiters<Void>()
+    private var needsKeyframe = true
+    private var isDetached = false
+
+    /// - Parameters:
+    ///   - tracks: The session's video, and the device's sound if `sound` is not `nil`.
+    ///   - fps: Pictures per second.
+    ///   - epoch: The monotonic instant of PTS 0, in ns.
+    init(tracks: [MediaTrack], sound: SoundCodec?, fps: Int, epoch: UInt64) {
+        (self.tracks, self.sound, self.epoch) = (tracks, sound, epoch)
+        run = String(NIODeadline.now().uptimeNanoseconds, radix: 36)
+        picture = 1_000_000 / Int64(clamping: max(1, fps))
+        part = max(1, (Self.partSpan + picture / 2) / picture) * picture
+        muxer = FragmentedMP4(tracks: tracks, fps: max(1, fps), place: .everywhere)
+        silence = tracks.count > 1 ? sound.map { SilenceFill($0) } : nil
+        playlist = LivePlaylist(partTarget: part + part / 10)
+    }
+
+    // MARK: Sink
+
+    var demand: Demand {
+        guard !isDetached else { return .none }
+        return Demand(
+            video: .all,
+            audio: Set([tracks.count > 1 ? sound : nil].compactMap(\.self)),
+            keyframeWithin: Self.keyframeInterval
+        )
+    }
+
+    var starves: Bool { needsKeyframe }
+
+    /// Takes what a viewer who joins now would get first: the cached group.
+    func begin(with units: [MediaUnit]) { for unit in units { deliver(unit) } }
+
+    func take(_ item: StreamItem) {
+        switch item {
+        case .unit(let unit): deliver(unit)
+        case .end: end()
+        case .feed, .sourceLost, .tracks: break
+        }
+    }
+
+    private func deliver(_ unit: MediaUnit) {
+        guard let track = tracks.first(where: { $0.id == unit.header.track }) else { return }
+        guard let sound = tracks.first(where: { $0.kind == .audio }) else { return add(unit, of: track) }
+        guard let filled = silence?.packets(before: unit, of: sound) else { return }
+        for packet in filled { add(packet, of: sound) }
+        add(unit, of: track)
+    }
+
+    private func add(_ unit: MediaUnit, of track: MediaTrack) {
+        guard track.kind == .video else {
+            // Sound before the first picture is left out.
+            guard segmentStart != nil else { return }
+            _ = try? muxer.add(EncodedUnit(unit.header, unit.bytes), to: &group)
+            return
+        }
+        guard unit.isKey || !needsKeyframe else { return }
+        if unit.isKey || partStart.map({ unit.pts - $0 > part }) ?? false { endPart(at: unit.pts) }
+        let changes: Bool
+        do {
+            changes = try muxer.add(EncodedUnit(unit.header, unit.bytes), to: &group)
+        } catch {
+            // What refers to this picture cannot be decoded.
+            needsKeyframe = true
+            return
+        }
+        if unit.isKey { beginSegment(with: unit, changes: changes) }
+        (needsKeyframe, lastPicture) = (false, unit.pts)
+        if partStart == nil { (partStart, isIndependent) = (unit.pts, unit.isKey) }
+        if let partStart, unit.pts - partStart + picture + picture / 2 >= part { endPart(at: unit.pts + picture) }
+    }
+
+    /// Begins a segment with a keyframe, unless the current one has only just begun.
+    private func beginSegment(with unit: MediaUnit, changes: Bool) {
+        if let segmentStart {
+            guard changes || unit.pts - segmentStart >= Self.shortest else { return }
+            forget(playlist.endSegment(lasting: unit.pts - segmentStart))
+        }
+        if changes, let initialization = muxer.initialization {
+            initializations.append(ByteBuffer(bytes: initialization.bytes))
+        }
+        segmentStart = unit.pts
+        playlist.beginSegment(map: initializations.count - 1, date: date(of: unit.pts))
+        parts.append([])
+        waiters.resume(with: ())
+    }
+
+    /// Ends the part that is being made.
+    ///
+    /// - Parameter pts: When its last picture ends.
+    private func endPart(at pts: Int64) {
+        guard let start = partStart, !group.isEmpty, !parts.isEmpty else { return }
+        let made: ByteBuffer = muxer.muxed(group)
+        group = .init()
+        playlist.add(.init(duration: pts - start, isIndependent: isIndependent))
+        parts.update(at: parts.count - 1) { $0.append(made) }
+        bytes += made.readableBytes
+        if bytes > Self.mostBytes { forget(playlist.forget(1)) }
+        partStart = nil
+        waiters.resume(with: ())
+    }
+
+    private func forget(_ count: Int) {
+        for part in parts[in: Range(from: 0, to: count)].joined() { bytes -= part.readableBytes }
+        parts.removeLeading(count)
+    }
+
+    private func date(of pts: Int64) -> String {
+        let age = (Int64(clamping: NIODeadline.now().uptimeNanoseconds) - Int64(clamping: epoch)) / 1000 - pts
+        return Date(timeIntervalSinceNow: -Double(age) / 1e6).apiText
+    }
+
+    private func end() {
+        endPart(at: lastPicture + picture)
+        if let segmentStart { forget(playlist.endSegment(lasting: lastPicture + picture - segmentStart)) }
+        playlist.end()
+        waiters.resume(with: ())
+    }
+
+    // MARK: Clients
+
+    /// Whether a client has asked lately.
+    var isAsked: Bool { NIODeadline.now() - lastAsked < Self.patience }
+
+    /// Wants nothing any more.
+    func detach() {
+        isDetached = true
+        end()
+    }
+
+    /// Returns the playlist, when it has a place.
+    ///
+    /// - Parameters:
+    ///   - place: What the client waits for; `nil` for the first segment, without which many players give up.
+    /// - Returns: `nil` if the place does not come in time.
+    func playlist(with place: LivePlaylist.Place?, skips: Bool, until deadline: NIODeadline) async -> String? {
+        let wanted = place ?? LivePlaylist.Place(segment: 0, part: nil)
+        guard await wait(for: wanted, until: deadline) else { return nil }
+        return playlist.text(run: run, skips: skips)
+    }
+
+    /// Whether nobody should wait for a place, because it is too far in the future.
+    func isFar(_ place: LivePlaylist.Place) -> Bool { playlist.isFar(place) }
+
+    /// Returns a file's bytes, when they are there.
+    ///
+    /// - Returns: `nil` if they are gone, or do not come in time.
+    func bytes(of file: File, until deadline: NIODeadline) async -> [ByteBuffer]? {
+        lastAsked = .now()
+        switch file {
+        case .initialization(let number):
+            return initializations[at: number].map { [$0] }
+        case .media(let place):
+            guard await wait(for: place, until: deadline), let first = playlist.segments.first?.number,
+                place.segment >= first, let found = parts[at: Int(clamping: place.segment - first)]
+            else { return nil }
+            guard let part = place.part else { return found }
+            return found[at: part].map { [$0] }
+        }
+    }
+
+    private func wait(for place: LivePlaylist.Place, until deadline: NIODeadline) async -> Bool {
+        lastAsked = .now()
+        while !playlist.has(place), !playlist.isEnded {
+            let ticket = waiters.ticket()
+            guard await waiters.wait(ticket, until: deadline) != nil else { return false }
+        }
+        return playlist.has(place)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import HeliographAPI
+import Media
+import Packaging
+import Relay
+import RelayTestSupport
+import TestSupport
+import Testing
+import Wire
+
+@Suite("A session as HLS")
+struct LiveHLSTests {
+    /// A relay with a session, and an agent that sends a real stream when it is told to.
+    private struct Stage {
+        let relay: RunningRelay
+        let link: LinkClient
+        let id: SessionID
+        let units: [AccessUnit]
+
+        func send(_ range: Range<Int>) async throws { try await link.send(Array(units[range]), session: id) }
+
+        /// Sends half of the first group, with which the stream then begins.
+        func begin() async throws {
+            try await send(0..<30)
+            _ = try await eventually("pictures in the relay") {
+                try await relay.session(id)["counters"]?["relay"]?["pictures"] == 30 ? true : nil
+            }
+            let begun = try await playlist("?_HLS_msn=0&_HLS_part=0")
+            #expect(begun.segments.isEmpty && begun.lastParts.count == 5)
+        }
+
+        func playlist(_ query: String = "") async throws -> CheckedPlaylist {
+            let answer = try await relay.get("/v1/sessions/\(id)/live.m3u8\(query)")
+            #expect(answer.status == 200, "\(answer.text)")
+            let playlist = CheckedPlaylist(answer.text)
+            #expect(playlist.faults.isEmpty, "\(playlist.faults)")
+            return playlist
+        }
+
+        func file(_ address: String?) async throws -> [UInt8] {
+            let answer = try await relay.get("/v1/sessions/\(id)/\(try #require(address))")
+            #expect(answer.status == 200, "\(answer.text)")
+            return Array(answer.body)
+        }
+
+        static func run(body: @Sendable @escaping (Stage) async throws -> Void) async throws {
+            let source = try SourceStream(
+                SourceSettings(name: "x264", keyframes: [0, 60, 120, 180], pictures: 200)
+            )
+            let units = source.accessUnits.enumerated().map { index, bytes in
+                var unit = SampleStream.accessUnit(index, key: source.keyframes.contains(index))
+                unit.bytes = bytes
+                return unit
+            }
+            try await RunningRelay.run { relay in
+                let session = try await relay.startSession()
+                let link = try await LinkClient(greeting: relay)
+                try await body(Stage(relay: relay, link: link, id: session.id, units: units))
+            }
+        }
+    }
+
+    @Test("has segments of whole groups and parts of 200 ms, which hold every picture once")
+    func whole() async throws {
+        try await Stage.run { stage in
+            try await stage.begin()
+            async let first = stage.playlist()
+            try await stage.send(30..<70)
+            let begun = try await first
+            #expect(begun.segments.count == 1 && begun.control["CAN-BLOCK-RELOAD"] == "YES")
+            #expect(abs(begun.segments[0].duration - 2) < 0.001 && begun.segments[0].parts.count == 10)
+            try await stage.send(70..<200)
+            let later = try await stage.playlist("?_HLS_msn=3&_HLS_part=2")
+            #expect(later.segments.count == 3 && later.lastParts.count == 3)
+            #expect(later.segments.first == begun.segments.first)
+            // The segments are their parts, and hold the stream.
+            var stream = try await stage.file(later.segments[0].map)
+            for segment in later.segments {
+                var parts: [UInt8] = []
+                for part in segment.parts { parts += try await stage.file(part.address) }
+                #expect(try await stage.file(segment.address) == parts)
+                stream += parts
+            }
+            let bytes = stream
+            let found = try await inThread {
+                let scratch = try Scratch()
+                let file = try scratch.write(bytes, to: "live.mp4")
+                let messages = try Tool.run("/usr/bin/ffmpeg", ["-v", "warning", "-i", file.path, "-f", "null", "-"])
+                let packets = try Tool.run(
+                    "/usr/bin/ffprobe",
+                    ["-v", "warning", "-show_entries", "packet=pts", "-of", "csv=p=0", file.path]
+                )
+                return (messages, packets.split(separator: "\n").count)
+            }
+            #expect(found.0.isEmpty && found.1 == 180)
+        }
+    }
+
+    @Test("answers when the part that is asked for has come, and leaves out what the client has")
+    func waits() async throws {
+        try await Stage.run { stage in
+            try await stage.begin()
+            async let first = stage.playlist()
+            try await stage.send(30..<61)
+            let begun = try await first
+            let hint = try #require(begun.hint)
+            #expect(hint.hasSuffix("/1.0.m4s"))
+            async let part = stage.file(hint)
+            async let reload = stage.playlist("?_HLS_msn=1&_HLS_part=1&_HLS_skip=YES")
+            try await stage.send(61..<73)
+            #expect(try await part.isEmpty == false)
+            let reloaded = try await reload
+            #expect(reloaded.lastParts.map(\.address).first == hint && reloaded.lastParts.count == 2)
+            let far = try await stage.relay.get("/v1/sessions/\(stage.id)/live.m3u8?_HLS_msn=9")
+            #expect(far.status == 400 && far.json["code"] == "out_of_range")
+            for wrong in ["live/none/0.m4s", "live/none/x", "live/none/init0.mp4", "live/none/-1.0.m4s"] {
+                let answer = try await stage.relay.get("/v1/sessions/\(stage.id)/\(wrong)")
+                #expect(answer.status == 404 && answer.json["code"] == "unknown_segment", "\(wrong)")
+            }
+        }
+    }
+}
