@@ -110,12 +110,14 @@ extension SystemTests {
             )
             defer { relay.terminate() }
             let url = "http://127.0.0.1:\(relay.httpPort)"
-            let started = try Programs.run(
-                Programs.product("heliograph"),
-                ["start"],
-                environment: ["HELIOGRAPH_RELAY": url, "HELIOGRAPH_KEY": owner]
-            )
-            #expect(started.status == 0, "\(started.errors)")
+            for words in [["start"], ["session", "start", "door"]] {
+                let started = try Programs.run(
+                    Programs.product("heliograph"),
+                    words,
+                    environment: ["HELIOGRAPH_RELAY": url, "HELIOGRAPH_KEY": owner]
+                )
+                #expect(started.status == 0, "\(started.errors)")
+            }
             let browser = try Chromium()
             defer { browser.end() }
             try browser.open("\(url)/#/session/1")
