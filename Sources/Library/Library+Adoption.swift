@@ -65,14 +65,15 @@ extension Library {
         var found: [Found] = []
         for entry in entries {
             let file = path + "/" + entry.name
-            guard entry.isText, case .file = entry.kind else {
+            guard entry.isText, case .file(let bytes) = entry.kind else {
                 report.add(file, Self.reason(entry))
                 continue
             }
             if let stem = LibraryLayout.stem(ofFile: entry.name) {
                 guard !known.contains(file) else { continue }
                 let companions = (names.contains(stem + ".jpg"), names.contains(stem + ".vtt"))
-                if let new = inspectNew(file, in: folder, companions, inspect, &report) { found.append(new) }
+                let size = { folder.size(of: entry.name) ?? bytes }
+                if let new = inspectNew(file, size, companions, inspect, &report) { found.append(new) }
                 if found.count == 500 {
                     try adopt(found, &report)
                     found = []
@@ -100,17 +101,18 @@ extension Library {
     }
 
     /// Inspects an unknown file; `nil` if it cannot be read, which is then listed.
+    ///
+    /// - Parameter size: Returns the file's size. The inspection completes files, so it changes the size.
     private func inspectNew(
         _ path: String,
-        in place: DiskFolder,
+        _ size: () -> Int64,
         _ companions: (thumbnail: Bool, storyboard: Bool),
         _ inspect: (String) throws -> ItemFacts,
         _ report: inout Reconciliation
     ) -> Found? {
         do {
             var facts = try inspect(folder + "/" + path)
-            // The inspection completes files.
-            if let bytes = place.size(of: String(path.split(separator: "/").last ?? "")) { facts.bytes = bytes }
+            facts.bytes = size()
             try facts.check()
             return Found(facts: facts, path: path, companions: companions)
         } catch {

@@ -1,4 +1,5 @@
 package import Media
+package import TestSupport
 
 /// Access units that a relay accepts as well formed, and that their content tells apart.
 package enum SampleStream {
@@ -24,6 +25,17 @@ package enum SampleStream {
     package static func h265Slice(_ number: Int, key: Bool) -> [UInt8] {
         let information: [UInt8] = key ? [0, 0, 1, 0x4E, 0x01, 0x05] : []
         return information + [0, 0, 0, 1, key ? 0x26 : 0x02, 0x01, UInt8(number & 0x7F | 0x80), 0xAA]
+    }
+
+    /// The pictures of a real stream.
+    ///
+    /// - Parameter first: The number of the first one, which makes its PTS.
+    package static func accessUnits(of source: SourceStream, from first: Int = 0) -> [AccessUnit] {
+        source.accessUnits.enumerated().map { index, bytes in
+            var unit = accessUnit(first + index, key: source.keyframes.contains(index))
+            unit.bytes = bytes
+            return unit
+        }
     }
 
     /// A picture of H.264.

@@ -66,7 +66,8 @@ extension Routes {
         .viewers,
         "Watches a session as low-latency HLS: the playlist, for players.",
         """
-        It has the last minute, in segments of whole groups of pictures and in parts of about 200 ms. The first call starts         it, and waits for the first segment. It ends 30 s after the last call.
+        It has the last minute, in segments of whole groups of pictures and in parts of about 200 ms. The first call starts \
+        it, and waits for the first segment. It ends 30 s after the last call.
         """,
         arguments: .query,
         answer: .stream("application/vnd.apple.mpegurl", "The playlist.")

@@ -38,11 +38,10 @@ enum HEVCConfiguration {
         var (rest, sets) = (record, [[UInt8]]())
         guard rest.skip(22), let arrays = rest.u8() else { return [] }
         for _ in Range(from: 0, to: Int(clamping: arrays)) {
-            guard rest.skip(1), let count = rest.u16() else { return [] }
-            for _ in Range(from: 0, to: Int(clamping: count)) {
-                guard let size = rest.u16(), let set = rest.take(Int(clamping: size)) else { return [] }
-                sets.append(set.bytes)
+            guard rest.skip(1), let count = rest.u16(), let found = rest.parameterSets(Int(clamping: count)) else {
+                return []
             }
+            sets += found
         }
         return sets
     }
@@ -52,17 +51,25 @@ extension TrackDescription {
     /// The parameter sets of the sample entry, in the order in which a keyframe has them; empty for sound, and if they
     /// cannot be read.
     var parameterSets: [[UInt8]] {
-        sampleEntry.read { entry in
-            var entry = entry
-            guard var boxes = entry.nextBox()?.payload, boxes.skip(VideoSampleEntry.fieldsSize),
-                let record = boxes.nextBox()?.payload
-            else { return [] }
-            switch String(decoding: sampleEntry[in: 4..<8], as: UTF8.self) {
-            case "avc1", "avc3": return AVCConfiguration.parameterSets(record)
-            case "hvc1", "hev1": return HEVCConfiguration.parameterSets(record)
-            default: return []
+        readConfiguration { type, record in
+            switch (type, record) {
+            case ("avc1", let record?), ("avc3", let record?): AVCConfiguration.parameterSets(record)
+            case ("hvc1", let record?), ("hev1", let record?): HEVCConfiguration.parameterSets(record)
+            default: []
             }
         }
+    }
+}
+
+extension ByteReader {
+    /// Reads parameter sets, each after its size in 16 bits; `nil` if one is not whole.
+    fileprivate mutating func parameterSets(_ count: Int) -> [[UInt8]]? {
+        var sets: [[UInt8]] = []
+        for _ in Range(from: 0, to: count) {
+            guard let size = u16(), let set = take(Int(clamping: size)) else { return nil }
+            sets.append(set.bytes)
+        }
+        return sets
     }
 }
 
@@ -91,11 +98,8 @@ enum AVCConfiguration {
         var (rest, sets) = (record, [[UInt8]]())
         guard rest.skip(5) else { return [] }
         for mask in [0x1F, 0xFF] as [UInt8] {
-            guard let count = rest.u8() else { return [] }
-            for _ in Range(from: 0, to: Int(clamping: count & mask)) {
-                guard let size = rest.u16(), let set = rest.take(Int(clamping: size)) else { return [] }
-                sets.append(set.bytes)
-            }
+            guard let count = rest.u8(), let found = rest.parameterSets(Int(clamping: count & mask)) else { return [] }
+            sets += found
         }
         return sets
     }

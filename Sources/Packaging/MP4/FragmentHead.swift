@@ -33,7 +33,6 @@ enum FragmentHead {
         let movieSize = runs.reduce(emptyMovieFragmentSize) {
             $0 &+ emptyTrackFragmentSize &+ sampleEntrySize &* $1.count
         }
-        let size = runs.reduce(0) { $0 &+ byteCount(of: $1) }
         var writer = BoxWriter(capacity: movieSize &+ dataHeaderSize)
         var offset = movieSize &+ dataHeaderSize
         writer.box("moof") { fragment in
@@ -55,16 +54,12 @@ enum FragmentHead {
                         }
                     }
                 }
-                offset = offset &+ byteCount(of: run)
+                offset = run.reduce(offset) { $0 &+ Int(clamping: $1.size) }
             }
         }
-        writer.put(UInt32(clamping: size &+ dataHeaderSize))
+        writer.put(UInt32(clamping: offset &- movieSize))
         writer.put("mdat")
         return writer.bytes
-    }
-
-    private static func byteCount(of run: [some FragmentSample]) -> Int {
-        run.reduce(0) { $0 &+ Int(clamping: $1.size) }
     }
 
     /// Returns `sample_depends_on` (2: on no others, 1: on others) and `sample_is_non_sync_sample` (8.8.3.1).

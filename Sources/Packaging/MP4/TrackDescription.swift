@@ -52,12 +52,8 @@ package struct TrackDescription: Sendable, Equatable {
     /// The `codecs` parameter of the media type (RFC 6381): `avc1.42C01F`, `opus`. Without what is unknown here, it is
     /// the type of the sample entry.
     package var codec: String {
-        let type = String(decoding: sampleEntry[in: 4..<8], as: UTF8.self)
-        return sampleEntry.read { entry in
-            var entry = entry
-            guard var boxes = entry.nextBox()?.payload, boxes.skip(VideoSampleEntry.fieldsSize),
-                let box = boxes.nextBox()?.payload
-            else { return type == "Opus" ? "opus" : type }
+        readConfiguration { type, record in
+            guard let box = record else { return type == "Opus" ? "opus" : type }
             switch type {
             case "avc1", "avc3":
                 guard let profile = box[at: 1], let constraints = box[at: 2], let level = box[at: 3] else {
@@ -72,6 +68,18 @@ package struct TrackDescription: Sendable, Equatable {
             case "mp4a": return "mp4a.40.2"
             default: return type == "Opus" ? "opus" : type
             }
+        }
+    }
+
+    /// Passes `body` the type of the sample entry, and the payload of the first box that a video entry has, its
+    /// decoder's configuration; `nil` if it has none.
+    func readConfiguration<Result>(_ body: (_ type: String, _ record: ByteReader?) -> Result) -> Result {
+        sampleEntry.read { entry in
+            var (entry, record) = (entry, ByteReader?.none)
+            if var boxes = entry.nextBox()?.payload, boxes.skip(VideoSampleEntry.fieldsSize) {
+                record = boxes.nextBox()?.payload
+            }
+            return body(String(decoding: sampleEntry[in: 4..<8], as: UTF8.self), record)
         }
     }
 

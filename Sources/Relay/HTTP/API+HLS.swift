@@ -51,7 +51,8 @@ extension API {
         }
     }
 
-    private static func playlist(_ text: String) -> Response {
+    /// Answers with a playlist, which changes.
+    static func playlist(_ text: String) -> Response {
         Response(
             status: .ok,
             headers: [.contentType: MediaPlaylist.type, .cacheControl: "private, no-cache"],

@@ -40,11 +40,7 @@ extension API {
         guard let text = await live.playlist(with: place, skips: query.skip != nil, until: deadline) else {
             throw Problem(.waitTimeout, "no picture of the session has come in time: is its device broadcast?")
         }
-        return Response(
-            status: .ok,
-            headers: [.contentType: MediaPlaylist.type, .cacheControl: "private, no-cache"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text))
-        )
+        return Self.playlist(text)
     }
 }
 

@@ -242,6 +242,11 @@ package final class Session {
     private func arrived() {
         touch()
         events.publish(.viewerJoined)
+        followSinks()
+    }
+
+    /// Follows what the sinks want, after another one has come.
+    private func followSinks() {
         lookForDemand()
         source.follow()
         source.refreshStarving()
@@ -269,9 +274,7 @@ package final class Session {
         recorder.begin(with: stream)
         stream.attach(recorder)
         self.recorder = recorder
-        lookForDemand()
-        source.follow()
-        source.refreshStarving()
+        followSinks()
     }
 
     /// Records no more.
@@ -288,9 +291,7 @@ package final class Session {
         stream.attach(live)
         lives.append(live)
         touch()
-        lookForDemand()
-        source.follow()
-        source.refreshStarving()
+        followSinks()
         return live
     }
 
@@ -303,9 +304,9 @@ package final class Session {
     private func endUnasked() {
         for live in lives where !live.isAsked {
             stream.detach(live)
-            live.detach()
+            live.end()
         }
-        lives.removeAll { !$0.isAsked }
+        lives.removeAll(where: \.hasEnded)
     }
 
     /// Starts or stops encoding, depending on whether a sink wants pictures.

@@ -37,12 +37,8 @@ struct ContainerTests {
     private static func download(_ response: [UInt8]) throws -> ChunkedBody { try #require(ChunkedBody(response)) }
 
     private static func accessUnits() throws -> [AccessUnit] {
-        let source = try SourceStream(SourceSettings(name: "x264", keyframes: [0, 20], pictures: 30))
-        return source.accessUnits.enumerated().map { index, bytes in
-            var unit = SampleStream.accessUnit(index, key: source.keyframes.contains(index))
-            unit.bytes = bytes
-            return unit
-        }
+        let settings = SourceSettings(name: "x264", keyframes: [0, 20], pictures: 30)
+        return SampleStream.accessUnits(of: try SourceStream(settings))
     }
 
     @Test("gets each picture's chunk, the same for all, beginning at a keyframe", arguments: ["ts", "mp4"])

@@ -47,11 +47,7 @@ struct LiveHLSTests {
             let source = try SourceStream(
                 SourceSettings(name: "x264", keyframes: [0, 60, 120, 180], pictures: 200)
             )
-            let units = source.accessUnits.enumerated().map { index, bytes in
-                var unit = SampleStream.accessUnit(index, key: source.keyframes.contains(index))
-                unit.bytes = bytes
-                return unit
-            }
+            let units = SampleStream.accessUnits(of: source)
             try await RunningRelay.run { relay in
                 let session = try await relay.startSession()
                 let link = try await LinkClient(greeting: relay)

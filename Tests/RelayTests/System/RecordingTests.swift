@@ -48,11 +48,7 @@ private struct RecordedSession {
         body: @Sendable @escaping (RecordedSession) async throws -> Void
     ) async throws {
         let source = try SourceStream(settings)
-        let units = source.accessUnits.enumerated().map { index, bytes in
-            var unit = SampleStream.accessUnit(index, key: source.keyframes.contains(index))
-            unit.bytes = bytes
-            return unit
-        }
+        let units = SampleStream.accessUnits(of: source)
         let path = folder.file("library").path
         try await RunningRelay.run({ ($0.library, $0.libraryFree) = (path, free) }) { relay in
             let session = try await relay.startSession(["record": true])
@@ -258,12 +254,7 @@ struct RecordingTests {
             let larger = try SourceStream(
                 SourceSettings(name: "larger", size: PictureSize(width: 640, height: 360), keyframes: [0], pictures: 30)
             )
-            let units = larger.accessUnits.enumerated().map { index, bytes in
-                var unit = SampleStream.accessUnit(60 + index, key: index == 0)
-                unit.bytes = bytes
-                return unit
-            }
-            try await session.link.send(units, session: session.id)
+            try await session.link.send(SampleStream.accessUnits(of: larger, from: 60), session: session.id)
             let items = try await eventually("the second file") {
                 let items = try await session.items()
                 return items.count == 2 && items[1]["bytes"] != 0 ? items : nil

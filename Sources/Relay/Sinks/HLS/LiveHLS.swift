@@ -50,7 +50,6 @@ final class LiveHLS: Sink {
     private var lastAsked = NIODeadline.now()
     private let waiters = Waiters<Void>()
     private var needsKeyframe = true
-    private var isDetached = false
 
     /// - Parameters:
     ///   - tracks: The session's video, and the device's sound if `sound` is not `nil`.
@@ -69,7 +68,7 @@ final class LiveHLS: Sink {
     // MARK: Sink
 
     var demand: Demand {
-        guard !isDetached else { return .none }
+        guard !hasEnded else { return .none }
         return Demand(
             video: .all,
             audio: Set([tracks.count > 1 ? sound : nil].compactMap(\.self)),
@@ -161,7 +160,11 @@ final class LiveHLS: Sink {
         return Date(timeIntervalSinceNow: -Double(age) / 1e6).apiText
     }
 
-    private func end() {
+    /// Whether it wants nothing any more.
+    var hasEnded: Bool { playlist.isEnded }
+
+    /// Ends the stream for all clients.
+    func end() {
         endPart(at: lastPicture + picture)
         if let segmentStart { forget(playlist.endSegment(lasting: lastPicture + picture - segmentStart)) }
         playlist.end()
@@ -172,12 +175,6 @@ final class LiveHLS: Sink {
 
     /// Whether a client has asked lately.
     var isAsked: Bool { NIODeadline.now() - lastAsked < Self.patience }
-
-    /// Wants nothing any more.
-    func detach() {
-        isDetached = true
-        end()
-    }
 
     /// Returns the playlist, when it has a place.
     ///

@@ -122,7 +122,7 @@ final class Recorder: Sink {
 /// It wakes a little more than twice a second, whatever the stream does: a crash costs that much of the recording, or
 /// two such times of a static screen.
 private final class Worker: Sendable {
-    private static let interval = TimeAmount.milliseconds(450)
+    private static let interval = TimeAmount.microseconds(RecordingWriter.tickInterval)
 
     let handOver: HandOver
     private let group: MultiThreadedEventLoopGroup

@@ -78,8 +78,8 @@ package final class RecordingWriter {
 
     /// How often the file waits for the disk while the screen is static, in µs: a little less than two ticks.
     private static let syncInterval: Int64 = 850_000
-    /// How long an item of the stream waits for a tick, in µs.
-    private static let sinceTick: Int64 = 450_000
+    /// How often the owner must call ``tick(now:)``, in µs.
+    package static let tickInterval: Int64 = 450_000
     /// How often the library is told, in µs.
     private static let tellingInterval: Int64 = 10_000_000
     /// How long a static screen is written, in µs, and the most pictures that are kept for the next change, if only
@@ -171,7 +171,7 @@ package final class RecordingWriter {
 
     /// Begins a gap. The loss was after the last picture, and since the last tick.
     private func sourceLost(now: Int64) {
-        beginGap(at: max(lastPicture ?? now, now - Self.sinceTick), "source_lost")
+        beginGap(at: max(lastPicture ?? now, now - Self.tickInterval), "source_lost")
     }
 
     private func beginGap(at pts: Int64, _ reason: String) {
@@ -363,7 +363,7 @@ package final class RecordingWriter {
     package func end(now: Int64) {
         endGap(at: now)
         end(at: max(now, (lastPicture ?? 0) + 1))
-        if !unfinished.isEmpty { finishFiles(isLast: true) }
+        finishFiles(isLast: true)
     }
 
     /// Completes the file.
