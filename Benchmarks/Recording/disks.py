@@ -119,7 +119,8 @@ class Rounds:
 
     def _begin(self, fault):
         if fault == FULL:
-            self._disk.fill(leaving=self._choice.randrange(100, 600) << 10)
+            # The library opens with 1 MiB: some relays start with it, and some without it.
+            self._disk.fill(leaving=self._choice.randrange(100, 2500) << 10)
         else:
             self._disk.break_down()
 

@@ -93,7 +93,10 @@ extension Library {
     }
 
     /// Returns the bytes that are free for ordinary users on the library's disk.
-    package func freeBytes() throws(LibraryError) -> UInt64 {
+    package func freeBytes() throws(LibraryError) -> UInt64 { try Self.freeBytes(of: folder) }
+
+    /// Returns the bytes that are free for ordinary users on a folder's disk.
+    static func freeBytes(of folder: String) throws(LibraryError) -> UInt64 {
         var figures = statvfs()
         guard statvfs(folder, &figures) == 0 else { throw .folder(folder, reason: "\(Errno(rawValue: errno))") }
         return figures.freeBytes

@@ -16,6 +16,11 @@ import SystemPackage
 package final class Library: Sendable {
     /// How long a deleted item can be restored, in s.
     package static let grace = 60
+    /// The bytes that must be free on the disk when the catalogue is opened.
+    ///
+    /// SQLite maps its `-shm` file into memory, 32 KiB for 16 MB of the log. A write into it ends the process by SIGBUS
+    /// if the disk has no block left for it.
+    package static let leastFree: UInt64 = 1 << 20
 
     /// The folder's path.
     package let folder: String
@@ -35,15 +40,19 @@ package final class Library: Sendable {
     ///
     /// Call ``reconcile(_:)`` before the first recording.
     ///
-    /// - Parameter clock: Reads the clocks; tests pass their own.
+    /// - Parameters:
+    ///   - leastFree: The bytes that must be free; tests pass their own.
+    ///   - clock: Reads the clocks; tests pass their own.
     /// - Throws: ``LibraryError/inUse(folder:)``, ``LibraryError/folder(_:reason:)``,
     ///   ``LibraryError/newer(found:known:)``, ``LibraryError/damaged(_:reason:)``, ``LibraryError/storage(reason:)``.
     package convenience init(
         folder: String,
+        leastFree: UInt64 = Library.leastFree,
         clock: @escaping @Sendable () -> ClockReading = ClockReading.system
     ) throws(LibraryError) {
         let lock = try Self.prepare(folder)
-        try self.init(folder: folder, lock: lock, database: folder + "/" + Catalogue.fileName, clock: clock)
+        let database = folder + "/" + Catalogue.fileName
+        try self.init(folder: folder, lock: lock, database: database, leastFree: leastFree, clock: clock)
     }
 
     /// - Parameter database: The database's path: another one while the catalogue is rebuilt.
@@ -51,12 +60,13 @@ package final class Library: Sendable {
         folder: String,
         lock: FolderLock,
         database: String,
+        leastFree: UInt64 = Library.leastFree,
         clock: @escaping @Sendable () -> ClockReading
     ) throws(LibraryError) {
         self.folder = folder
         self.clock = clock
         self.lock = lock
-        catalogue = try Catalogue(path: database)
+        catalogue = try Catalogue(path: database, leastFree: leastFree)
         let reading = clock()
         var own = try catalogue.read { try LibraryClock.stored($0, now: reading) }
         own.advance(to: reading)

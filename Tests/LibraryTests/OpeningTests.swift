@@ -38,6 +38,15 @@ struct OpeningTests {
         _ = try test.open()
     }
 
+    @Test("a library whose disk is full is refused, says how much it needs, and opens once there is room")
+    func full() throws {
+        let error = #expect(throws: LibraryError.self) { try Library(folder: test.folder, leastFree: .max) }
+        let text = try #require(error).description
+        #expect(text.contains("KiB free, and it needs"))
+        #expect(text.contains("Check the disk's free space"))
+        _ = try test.open()
+    }
+
     @Test("a newer schema is refused, naming both versions and what to do")
     func newer() throws {
         try test.with { _ in }

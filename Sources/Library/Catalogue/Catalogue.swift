@@ -9,8 +9,14 @@ struct Catalogue: Sendable {
     private let pool: DatabasePool
 
     /// Opens the database, creates it if it is missing, and brings its schema up to date.
-    init(path: String) throws(LibraryError) {
+    ///
+    /// - Parameter leastFree: The bytes that must be free on its disk.
+    init(path: String, leastFree: UInt64) throws(LibraryError) {
         self.path = path
+        let free = try Library.freeBytes(of: FilePath(path).removingLastComponent().string)
+        guard free >= leastFree else {
+            throw .storage(reason: "its disk has \(free >> 10) KiB free, and it needs \(leastFree >> 10) KiB")
+        }
         do {
             // SQLite would create it readable for others, and gives its other files the permissions of this one.
             try FileDescriptor.open(
@@ -43,7 +49,6 @@ struct Catalogue: Sendable {
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA cache_size = -16384")
             try db.execute(sql: "PRAGMA journal_size_limit = 16777216")
-            try db.execute(sql: "PRAGMA mmap_size = 1073741824")
         }
         return configuration
     }

@@ -8,7 +8,7 @@ package enum LibraryError: Error, Equatable, Sendable, CustomStringConvertible {
     case newer(found: Int, known: Int)
     /// The file is not a catalogue, or SQLite finds it damaged.
     case damaged(String, reason: String)
-    /// SQLite cannot write, for example because the disk is full.
+    /// The catalogue cannot be written, for example because the disk is full.
     case storage(reason: String)
     case unknownItem(Int64)
     /// The item's file cannot be read.
