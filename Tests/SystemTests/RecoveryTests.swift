@@ -152,9 +152,15 @@ extension SystemTests {
         }
 
         private func expectFootprint(_ before: Footprint, of agent: Int32) async throws {
-            _ = try await eventually("the descriptors and threads of the beginning") {
-                let now = try Footprint(of: agent)
-                return now.descriptors == before.descriptors && now.threads == before.threads ? true : nil
+            var now = before
+            do {
+                _ = try await eventually("the descriptors and threads of the beginning") {
+                    now = try Footprint(of: agent)
+                    // A process opens a file for a moment now and then, perhaps also at the beginning.
+                    return now.descriptors <= before.descriptors && now.threads <= before.threads ? true : nil
+                }
+            } catch {
+                Issue.record("\(error): \(now.difference(from: before))")
             }
             // Allocators keep what they had at the worst moment. Growth by two pictures is not a leak; growth by one
             // for each loss is.
