@@ -70,7 +70,13 @@ struct SoundTrackTests {
             var response: [UInt8] = []
             while try Self.pages(of: response).count < 3, let more = try await client.next() { response += more }
             try await Self.play(sound, on: link)
-            try await Task.sleep(for: .seconds(2))
+            func hasSilenceAfterSound() throws -> Bool {
+                let pages = try Self.pages(of: response)
+                let packets = pages.dropFirst(2).flatMap(\.packets)
+                return packets.contains { $0 == sound.packets.last } && packets.last == SilenceFill(.opus).packet
+                    && (pages.last?.position ?? 0) > 48_000 * 2
+            }
+            while try !hasSilenceAfterSound(), let more = try await client.next() { response += more }
             _ = try await relay.post("/screencapture/\(session.id)/stop")
             response += try await client.readToEnd()
             let pages = try Self.pages(of: response)
