@@ -238,13 +238,26 @@ class Scene:
     # Relay
 
     def _make_keys(self):
-        file = self.directory / "keys.json"
         for role in self.ROLES:
-            words = [self._programs / "heliograph", "keys", "make", "--keys-file", file, f"the-{role}", "--role", role]
-            made = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-            self.keys[role] = made.split()[-1]
+            self.keys[role] = self.make_key(f"the-{role}", role)
+
+    @property
+    def _keys_file(self):
+        return self.directory / "keys.json"
+
+    def make_key(self, name, role):
+        """Makes a key and returns it."""
+        return self._change_keys("make", name, "--role", role).split()[-1]
+
+    def revoke_key(self, name):
+        self._change_keys("revoke", name)
+
+    def _change_keys(self, command, *words):
+        words = [self._programs / "heliograph", "keys", command, "--keys-file", self._keys_file, *words]
+        text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
         if os.geteuid() == 0:
-            shutil.chown(file, "nobody")
+            shutil.chown(self._keys_file, "nobody")
+        return text
 
     def start_relay(self, ports=None):
         """Starts a relay and its broadcast.
@@ -255,7 +268,7 @@ class Scene:
         http_port, link = (ports or {}).get("http", 0), (ports or {}).get("agentLink", 0)
         words = [DESKTOP, "exec", self.directory, "heliograph-relay", "--http", f"127.0.0.1:{http_port}"]
         words += ["--agent-link", f"127.0.0.1:{link}", "--ports-file", file, "--session-port-base", "0"]
-        words += ["--keys-file", self.directory / "keys.json", "--fallback", "none", "--source", SOURCES[self.kind]]
+        words += ["--keys-file", self._keys_file, "--fallback", "none", "--source", SOURCES[self.kind]]
         with open(self.directory / "relay.log", "ab") as log:
             self.relay = subprocess.Popen(
                 [str(word) for word in words + self._arguments], stdin=subprocess.DEVNULL, stderr=log

@@ -10,9 +10,10 @@ from hour import prove_hour
 from kills import prove_kills
 from load import prove_load
 from players import prove_players
+from proxy import prove_proxy
 from proving import choose, run_all
 
-PROOFS = ["kills", "disks", "players", "hls", "load", "hour"]
+PROOFS = ["kills", "disks", "players", "hls", "proxy", "load", "hour"]
 
 
 def main():
@@ -28,6 +29,7 @@ def main():
         "disks": lambda: prove_disks(options.programs, options.faults),
         "players": lambda: prove_players(options.programs, options.minutes or 10),
         "hls": lambda: prove_hls(options.programs, options.minutes or 30),
+        "proxy": lambda: prove_proxy(options.programs),
         "load": lambda: prove_load(options.programs),
         "hour": lambda: prove_hour(options.programs, options.minutes or 60),
     }

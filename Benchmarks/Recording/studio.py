@@ -15,13 +15,14 @@ STATIC, MOVING = "static", "moving"
 class Studio(Scene):
     """A desktop of sway whose screen is static, beside a test pattern that moves. Use it as a context."""
 
-    def __init__(self, programs, size=(1280, 720), rate=30, sound=False, library=None, arguments=()):
+    def __init__(self, programs, size=(1280, 720), rate=30, sound=False, library=None, arguments=(), has_keys=False):
         """
         :param library: The folder of recordings; by default one of the desktop's user.
         :param arguments: More flags of the relay.
+        :param has_keys: Whether calls need keys. The studio then calls as an operator.
         """
         super().__init__("sway", programs, size, arguments)
-        self._rate, self._sound, self._library = rate, sound, library
+        self._rate, self._sound, self._library, self._has_keys = rate, sound, library, has_keys
 
     @property
     def library(self):
@@ -37,6 +38,8 @@ class Studio(Scene):
             raise Failure("the desktop did not come up; see its messages above")
         self.desktop("stage", self._programs / "capture-agent", self._programs / "heliograph-relay")
         (self.directory / "relay.yaml").write_text(f"maxSessions: 32\ndevices:\n{self._devices()}")
+        if self._has_keys:
+            self._make_keys()
         self.start_relay()
 
     def _devices(self):
@@ -55,10 +58,11 @@ class Studio(Scene):
         words += ["--http", f"127.0.0.1:{http}", "--agent-link", f"127.0.0.1:{link}", "--ports-file", file]
         words += ["--session-port-base", "0", "--fallback", "none", "--library", self.library]
         words += ["--state-file", self.directory / "home/state.json", *self._arguments]
+        words += ["--keys-file", self._keys_file] if self._has_keys else []
         with open(self.directory / "relay.log", "ab") as log:
             self.relay = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=log)
         self.ports = eventually("the relay's ports", lambda: self._read_ports(file))
-        self.caller = Caller(self.ports["http"])
+        self.caller = Caller(self.ports["http"], self.keys.get("operator"))
 
     def kill_relay(self):
         """Ends the relay by SIGKILL. Returns when, in s since 1970."""
@@ -78,8 +82,10 @@ class Studio(Scene):
         self.answer("POST", f"/v1/devices/{device}/broadcast/start", {"timeout": 30})
         return self.answer("POST", "/v1/sessions", {"device": device, "record": True, **settings})["id"]
 
-    def answer(self, method, path, body=None):
-        answer = self.caller.call(method, path, body)
+    def answer(self, method, path, body=None, key=None):
+        """:param key: The caller's key, if it is not the usual one."""
+        caller = Caller(self.ports["http"], key) if key else self.caller
+        answer = caller.call(method, path, body)
         if answer.status >= 400:
             raise Failure(f"{method} {path}: {answer}")
         return answer.body

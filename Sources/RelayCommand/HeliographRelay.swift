@@ -137,8 +137,8 @@ extension RelayStartError {
     fileprivate var exitCode: Int32 {
         switch self {
         case .portInUse, .cannotBind: EX_UNAVAILABLE
-        case .notLoopback, .keys, .open, .certificate, .certificateUnreadable, .noStateDirectory, .tokenUnreadable,
-            .tokenTooShort, .webhookSecret, .webhookDevice:
+        case .notLoopback, .keys, .open, .tunnelWithoutKeys, .certificate, .certificateUnreadable, .noStateDirectory,
+            .tokenUnreadable, .tokenTooShort, .webhookSecret, .webhookDevice:
             EX_USAGE
         case .portsFileUnwritable: 1
         }

@@ -71,7 +71,9 @@ struct LintedCode: Sendable, CustomStringConvertible {
             // Calls: bodies, queries, keys, addresses.
             "HeliographAPI/Input/GamepadMessage.swift", "HeliographAPI/JSON", "HeliographAPI/Requests",
             "HeliographAPI/Schema",
-            "Relay/Access/Caller.swift", "Relay/Access/LoginCookie.swift", "Relay/HTTP/API+Arguments.swift",
+            "Relay/Access/Caller.swift", "Relay/Access/KeySigner.swift", "Relay/Access/LoginCookie.swift",
+            "Relay/Access/SignedLink.swift", "Relay/HTTP/Door.swift", "Relay/HTTP/SignedPaths.swift",
+            "Relay/Tunnel/TunnelOutput.swift", "Relay/HTTP/API+Arguments.swift",
             "Relay/Launch/Endpoint.swift",
             "Access/APIKey.swift", "Access/Fingerprint.swift", "Access/Hexadecimal.swift",
             // Viewers' messages, and their keys on sessions' ports.

@@ -34,7 +34,9 @@ package struct RunningRelay: Sendable {
     /// How long a graceful shutdown may take.
     package static let shutdownLimit = Duration.seconds(8)
 
-    package let ports: RelayPorts
+    package private(set) var ports: RelayPorts
+    /// Whether calls go to the port of the tunnel.
+    private var isTunnel = false
     private let host: String
     private let isSecure: Bool
     private let token: LinkToken
@@ -150,12 +152,19 @@ package struct RunningRelay: Sendable {
             headers: response.headers,
             body: Array(bytes.readableBytesView)
         )
-        let faults = Contract.current.faults(of: answer, to: method.rawValue, path)
+        let faults = Contract.current.faults(of: answer, to: method.rawValue, path, throughTunnel: isTunnel)
         guard faults.isEmpty else {
             let statement = faults.joined(separator: "; ")
             throw ContractFault(description: "the answer to \(method) \(path) \(statement): \(answer.text)")
         }
         return answer
+    }
+
+    /// Returns the relay as it is reached through its tunnel.
+    package func tunnelled(port: Int) -> RunningRelay {
+        var relay = self
+        (relay.ports.http, relay.isTunnel) = (port, true)
+        return relay
     }
 
     package func url(_ path: String) -> String { "\(isSecure ? "https" : "http")://\(host):\(ports.http)\(path)" }

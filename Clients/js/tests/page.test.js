@@ -12,7 +12,7 @@ async function page(name) {
 
 const words = await page("words.js");
 const { duration, exactTime, gapsText, gapText, itemName, itemState, itemText, localTime, partText, size } = words;
-const { ownerText, recordingText, usageProblem, usageShare, usageText } = words;
+const { ownerText, recordingText, tunnelText, usageProblem, usageShare, usageText } = words;
 const { labelChanges, labelLines } = await page("labels.js");
 
 const item = {
@@ -109,4 +109,13 @@ test("edited labels become what has to be set", () => {
   assert.deepEqual(labelChanges(labels, labelLines(labels).join("\n")), []);
   assert.deepEqual(labelChanges(labels, " build=43 \n\nnew=x\n"), ["a b=", "build=43", "new=x"]);
   assert.deepEqual(labelChanges(labels, ""), ["build=", "a b="]);
+});
+
+test("the relay's tunnel, with its address or what is wrong", () => {
+  const address = "https://a.example";
+  assert.equal(tunnelText(null), "");
+  assert.equal(tunnelText({ state: "connecting", address: null, problem: null }), ". The tunnel is connecting");
+  assert.equal(tunnelText({ state: "up", address, problem: null }), `, and by its tunnel at ${address}`);
+  assert.equal(tunnelText({ state: "up", address: null, problem: null }), ", and by its tunnel");
+  assert.equal(tunnelText({ state: "down", address: null, problem: "it ended" }), ". The tunnel is down: it ended");
 });

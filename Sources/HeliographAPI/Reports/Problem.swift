@@ -9,11 +9,13 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case unknownValue = "unknown_value"
     case missingKey = "missing_key"
     case wrongKey = "wrong_key"
+    case badLink = "bad_link"
     case forbiddenOrigin = "forbidden_origin"
     case forbiddenRole = "forbidden_role"
     case forbiddenDevice = "forbidden_device"
     case forbiddenLibrary = "forbidden_library"
     case forbiddenCaller = "forbidden_caller"
+    case forbiddenLink = "forbidden_link"
     case tooManyFailures = "too_many_failures"
     case unknownRoute = "unknown_route"
     case unknownDevice = "unknown_device"
@@ -45,6 +47,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case unknownItem = "unknown_item"
     case unknownSegment = "unknown_segment"
     case itemInUse = "item_in_use"
+    case noKeys = "no_keys"
     case badRange = "bad_range"
     case libraryUnavailable = "library_unavailable"
     case requestTimeout = "request_timeout"
@@ -84,8 +87,9 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
             .httpError, .badTemplate, .badContent:
             400
-        case .missingKey, .wrongKey: 401
-        case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller: 403
+        case .missingKey, .wrongKey, .badLink: 401
+        case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller, .forbiddenLink:
+            403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
             .emptyClipboard, .unknownItem, .unknownSegment:
             404
@@ -93,7 +97,8 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .requestTimeout: 408
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
             .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
-            .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC, .itemInUse, .libraryUnavailable:
+            .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC, .itemInUse, .noKeys,
+            .libraryUnavailable:
             409
         case .bodyTooLarge: 413
         case .badRange: 416

@@ -8,6 +8,7 @@ package struct CallerReport: APIModel {
     package var host = ""
     package var release = ""
     package var tls: CertificateReport?
+    package var tunnel: TunnelReport?
 
     package init() {}
 
@@ -20,6 +21,45 @@ package struct CallerReport: APIModel {
             Field("library", .array(of: .words("look", "record", "delete")), "What the caller may do in the library."),
             Field("host", .text, "The machine's name."), Field("release", .text, "The relay's."),
             Field("tls", CertificateReport.schema.orNull, "Null if nothing is encrypted."),
+            Field("tunnel", TunnelReport.schema.orNull, "Null if the relay runs none."),
+        ]
+    )
+}
+
+/// The relay's tunnel.
+package struct TunnelReport: APIModel {
+    package var state = ""
+    package var address: String?
+    package var problem: String?
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Tunnel",
+        [
+            Field("state", .words("connecting", "up", "down")),
+            Field("address", .text.orNull, "Null while it is not known."),
+            Field("problem", .text.orNull, "Why it is down, and what to do. The relay tries again."),
+        ]
+    )
+}
+
+/// A signed link.
+package struct SignedLinkReport: APIModel {
+    package var base = ""
+    package var expires = ""
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "SignedLink",
+        [
+            Field(
+                "base",
+                .text,
+                "The path to put before what you want to see, such as `live.m3u8` or `stream.mjpeg`. It ends with a slash."
+            ),
+            Field("expires", .date, "When the link ends."),
         ]
     )
 }

@@ -44,3 +44,16 @@ package struct DeviceArgument: APIModel {
 
     package static let schema = Schema.request("DeviceArgument", [Field("device", .device)])
 }
+
+/// The body of a call that makes a signed link.
+package struct SignedLinkRequest: APIModel {
+    package var ttl = 3600
+
+    package init() {}
+    package init(ttl: Int) { self.ttl = ttl }
+
+    package static let schema = Schema.request(
+        "SignedLinkRequest",
+        [Field("ttl", .integer(1...2_592_000), "After how many seconds the link ends. Default: 3600.")]
+    )
+}

@@ -97,6 +97,17 @@ extension ProblemAnswer {
         "The session has its most viewers, or the relay drains.",
         named: "NoRoom"
     )
+    /// The problems of calls at a signed link.
+    package static let badLink = Self(
+        [.badLink],
+        "The signed link has ended, or its key has been revoked.",
+        named: "BadLink"
+    )
+    package static let forbiddenLink = Self(
+        [.forbiddenLink],
+        "The signed link is for something else.",
+        named: "ForbiddenLink"
+    )
     package static let unknownRoute = Self([.unknownRoute], "The answer of any other path.", named: "UnknownRoute")
 
     /// Problems that do not belong to a route.

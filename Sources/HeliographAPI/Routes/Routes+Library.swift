@@ -10,11 +10,11 @@ extension Routes {
 
     private static let item = "/v1/library/{item}"
 
-    private static let noLibrary = ProblemAnswer(
+    static let noLibrary = ProblemAnswer(
         [.libraryUnavailable],
         "The relay has no library, or cannot use it: `detail` says why."
     )
-    private static let noItem = ProblemAnswer([.unknownItem], "There is no such item, or its file is gone.")
+    static let noItem = ProblemAnswer([.unknownItem], "There is no such item, or its file is gone.")
 
     package static let startRecording = Call<NoArguments, SessionReport>(
         "startRecording",

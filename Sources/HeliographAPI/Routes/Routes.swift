@@ -12,7 +12,7 @@
 package enum Routes {
     /// All calls, in the order of openapi.json.
     package static let all =
-        broadcasts + sessions + viewers + waits + actions + clipboard + applications + library + events + access
+        broadcasts + sessions + viewers + waits + actions + clipboard + applications + library + links + events + access
         + monitoring
         + page
 }

@@ -21,8 +21,8 @@ package final class AccessControl: Sendable {
         /// Limits the audit lines of callers without a key.
         var strangers = LogBudget()
         var refusals: [Problem.Code: UInt64] = [:]
-        /// Connections with an admitted call under way, and its key; `nil` for those admitted while there were no keys.
-        var holders: [ObjectIdentifier: (channel: any Channel, key: KeyRing.Entry?)] = [:]
+        /// Connections with an admitted call under way, and its caller.
+        var holders: [ObjectIdentifier: (channel: any Channel, caller: Caller)] = [:]
     }
 
     /// The key file; `nil` if access control can never be on.
@@ -30,6 +30,7 @@ package final class AccessControl: Sendable {
     private let logger: Logger
     private let events: EventHub
     private let logins = LoginCookie()
+    private let links: KeySigner
     private let state: Mutex<State>
     /// Held while the key file is checked and read, which may take a while. ``state`` is locked while this is held,
     /// never the other way round.
@@ -45,10 +46,18 @@ package final class AccessControl: Sendable {
 
     /// Creates the access control.
     ///
-    /// - Parameter path: The key file, which may be missing; `nil` for no access control.
+    /// - Parameters:
+    ///   - path: The key file, which may be missing; `nil` for no access control.
+    ///   - secret: The secret that links are signed with.
     /// - Throws: ``KeyFileError`` if the file exists and cannot be read.
-    package init(keysFile path: String?, events: EventHub, logger: Logger) throws(KeyFileError) {
+    package init(
+        keysFile path: String?,
+        linkSecret secret: SigningSecret = SigningSecret(),
+        events: EventHub,
+        logger: Logger
+    ) throws(KeyFileError) {
         file = path.map(KeyFile.init(path:))
+        links = KeySigner(secret: secret)
         self.events = events
         self.logger = logger
         watch = Mutex(Watch(files: WatchedFiles(path.map { [$0] } ?? [])))
@@ -121,9 +130,21 @@ package final class AccessControl: Sendable {
             log.log(.error, to: logger, "\(error); \(consequence)")
         }
         let good = Set(state.ring?.keys ?? [])
-        let revoked = state.holders.filter { holder in holder.value.key.map { !good.contains($0) } ?? true }
-        for id in revoked.keys { state.holders[id] = nil }
-        return revoked.values.map(\.channel)
+        return Self.release(&state) { caller in caller.key.map { !good.contains($0) } ?? true }
+    }
+
+    /// Ends the effect of ``hold(_:by:)`` for some callers, and returns their connections.
+    private static func release(_ state: inout State, where isDue: (Caller) -> Bool) -> [any Channel] {
+        let due = state.holders.filter { isDue($0.value.caller) }
+        for id in due.keys { state.holders[id] = nil }
+        return due.values.map(\.channel)
+    }
+
+    /// Closes the connections of signed links that have ended.
+    func closeEndedLinks() {
+        let now = Self.now
+        let ended = state.withLock { Self.release(&$0) { caller in caller.link.map { $0.end <= now } ?? false } }
+        for channel in ended { channel.close(promise: nil) }
     }
 
     /// Returns the caller that shows `credential`, or `nil` if it is not valid. It does not count failures;
@@ -133,17 +154,31 @@ package final class AccessControl: Sendable {
     func caller(showing credential: Credential, isRefreshed: Bool = false) -> Caller? {
         if !isRefreshed { refresh() }
         return state.withLock { state in
-            guard let ring = state.ring else { return .local }
-            return key(of: credential, in: ring).map(Caller.init(key:))
+            guard let ring = state.ring else {
+                // Without keys the rules for browsers protect the relay, which do not hold for links.
+                if case .link = credential { return nil }
+                return .local
+            }
+            return caller(showing: credential, in: ring)
         }
     }
 
-    private func key(of credential: Credential, in ring: KeyRing) -> KeyRing.Entry? {
+    private func caller(showing credential: Credential, in ring: KeyRing) -> Caller? {
         switch credential {
-        case .nothing, .malformed: nil
-        case .key(let key): ring.entry(of: key)
-        case .login(let value): logins.key(of: value, in: ring, now: Self.now)
+        case .nothing, .malformed: return nil
+        case .key(let key): return ring.entry(of: key).map { Caller(key: $0) }
+        case .login(let value): return logins.key(of: value, in: ring, now: Self.now).map { Caller(key: $0) }
+        case .link(let text):
+            guard let (fields, key) = links.fields(of: text, in: ring), let link = SignedLink(fields),
+                link.end > Self.now
+            else { return nil }
+            return Caller(key: key, link: link)
         }
+    }
+
+    /// Returns the text of a link that a caller makes; `nil` if the caller has no key, because none is needed.
+    func sign(_ link: SignedLink, by caller: Caller) -> String? {
+        caller.key.map { links.signed(link.fields, by: $0) }
     }
 
     /// Returns the caller of a call, if it is allowed.
@@ -162,6 +197,8 @@ package final class AccessControl: Sendable {
             // A cookie from a previous run of the relay is not an attack.
             case .nothing, .login: throw counted(.missingKey)
             case .key, .malformed: throw wrongKey(from: address)
+            // Nobody can guess a signature.
+            case .link: throw counted(.badLink)
             }
         }
         switch need {
@@ -180,11 +217,11 @@ package final class AccessControl: Sendable {
         return (caller, caller.key.map { logins.value(for: $0, now: Self.now) })
     }
 
-    /// Closes `channel` when the caller's key is revoked, until ``release(_:)``. A caller without a key is closed when
-    /// the first key is made.
+    /// Closes `channel` when the caller's key is revoked or its link ends, until ``release(_:)``. One without a key is
+    /// closed when the first key is made.
     func hold(_ channel: any Channel, by caller: Caller) {
         let isGood = state.withLock { state in
-            state.holders[ObjectIdentifier(channel)] = (channel, caller.key)
+            state.holders[ObjectIdentifier(channel)] = (channel, caller)
             guard let ring = state.ring else { return true }
             return caller.key.map(ring.keys.contains) ?? false
         }

@@ -33,8 +33,9 @@ final class CallAudit: Sendable {
     ) {
         var metadata = notes.withLock { $0 }
         metadata["call"] = "\(request.method) \(request.uri.path.prefix(Self.longestPath))"
-        metadata["address"] = "\(PeerAddress.text(of: context.channel.remoteAddress))"
+        metadata["address"] = "\(PeerAddress.text(of: context.address))"
         if let key = caller.key { metadata["key"] = "\(key.name)" }
+        if caller.link != nil { metadata["link"] = "signed" }
         if let role = caller.role { metadata["role"] = "\(role.rawValue)" }
         switch answer {
         case .success(let response):

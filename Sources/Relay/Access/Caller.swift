@@ -3,9 +3,11 @@ import Media
 
 /// The caller of a call.
 struct Caller: Sendable {
-    /// The caller's key; `nil` for none.
+    /// The caller's key, or the one that its signed link was made with; `nil` for none.
     let key: KeyRing.Entry?
     let role: Role?
+    /// The caller's signed link; `nil` for none.
+    let link: SignedLink?
 
     /// The name of the caller's key.
     var keyName: String? { key?.name }
@@ -16,18 +18,22 @@ struct Caller: Sendable {
     /// A caller without a key, on a route for anyone.
     static let stranger = Caller(key: nil, role: nil)
 
-    init(key: KeyRing.Entry) {
-        self.key = key
-        role = key.role
+    /// - Parameter link: The signed link that the caller shows instead of the key.
+    init(key: KeyRing.Entry, link: SignedLink? = nil) {
+        self.init(key: key, role: link == nil ? key.role : .viewer, link: link)
     }
 
-    private init(key: KeyRing.Entry?, role: Role?) {
+    private init(key: KeyRing.Entry?, role: Role?, link: SignedLink? = nil) {
         self.key = key
         self.role = role
+        self.link = link
     }
 
     /// What the caller may do in the library.
-    var libraryRights: Set<LibraryRight> { key?.libraryRights ?? role?.libraryRights ?? [] }
+    var libraryRights: Set<LibraryRight> {
+        let rights = key?.libraryRights ?? role?.libraryRights ?? []
+        return link == nil ? rights : rights.intersection([.look])
+    }
 
     /// The devices that the caller's key is for; `nil` for all devices.
     var devices: [String]? { key?.devices }
@@ -45,6 +51,8 @@ enum Credential: Sendable {
     case malformed
     /// The web page's cookie.
     case login(String)
+    /// A signed link, with its signature.
+    case link(String)
 
     /// Reads the credential from a request's headers.
     ///

@@ -5,15 +5,13 @@ import Media
 /// The cookie that proves a web page's user had a key. The page's elements cannot send headers, and its scripts should
 /// not hold the key.
 ///
-/// It does not contain the key. Its value is the key's name, the expiry time, and an HMAC-SHA-256 (RFC 2104) over both
-/// and the key's hash. Only this run of the relay can make it, so it ends with the relay or the key.
+/// It does not contain the key. Its value is the expiry time and the key's name, signed by ``KeySigner``. Only this run
+/// of the relay can make it, so it ends with the relay or the key.
 package struct LoginCookie: Sendable {
     /// How long the cookie is valid, s.
     package static let lifetime = 12 * 3600
-    /// Longest value that is checked, bytes.
-    private static let maximumLength = 256
 
-    private let secret = randomBytes(SHA256.byteCount)
+    private let signer = KeySigner()
 
     package init() {}
 
@@ -21,30 +19,17 @@ package struct LoginCookie: Sendable {
     ///
     /// - Parameter now: s since 1970.
     package func value(for key: KeyRing.Entry, now: Int) -> String {
-        let end = now &+ Self.lifetime
-        let code = SHA256.authenticationCode(of: Self.message(key, end: end), key: secret)
-        return "\(key.name).\(end).\(Hexadecimal.text(of: code))"
+        signer.signed(["\(now &+ Self.lifetime)"], by: key)
     }
 
     /// Returns the key that `value` was made for; `nil` if it is forged or expired.
     ///
     /// - Parameter now: s since 1970.
     package func key(of value: String, in ring: KeyRing, now: Int) -> KeyRing.Entry? {
-        guard value.utf8.count <= Self.maximumLength else { return nil }
-        let parts = value.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let name = parts.first, let end = parts[at: 1].flatMap({ Int($0, radix: 10) }),
-            end > now,
-            let code = parts.last.flatMap({ Hexadecimal.bytes(in: $0) }),
-            let key = ring.keys.first(where: { $0.name == name })
+        guard let (fields, key) = signer.fields(of: value, in: ring), fields.count == 1,
+            let end = fields.first.flatMap({ Int($0, radix: 10) }), end > now
         else { return nil }
-        let expected = SHA256.authenticationCode(of: Self.message(key, end: end), key: secret)
-        return SHA256.isEqual(code, expected) ? key : nil
-    }
-
-    private static func message(_ key: KeyRing.Entry, end: Int) -> [UInt8] {
-        var message = Array("\(key.name).\(end).".utf8)
-        message.append(contentsOf: key.sha256.bytes)
-        return message
+        return key
     }
 
     /// Returns the cookie's name. It contains the port, because browsers share a host's cookies between its ports, and

@@ -22,6 +22,19 @@ extension Problem {
         return problem
     }
 
+    static var badLink: Problem {
+        var problem = Problem(
+            .badLink,
+            "this signed link has ended, or the key that it was made with is gone: ask for another one"
+        )
+        problem.headers[.wwwAuthenticate] = "\(challenge), error=\"invalid_token\""
+        return problem
+    }
+
+    static var forbiddenLink: Problem {
+        Problem(.forbiddenLink, "this signed link is for looking at something else: use it as the relay gave it")
+    }
+
     static func forbiddenRole(_ role: Role?, needs needed: Role) -> Problem {
         Problem(
             .forbiddenRole,

@@ -22,6 +22,13 @@ extension RelayConfiguration: Configurable {
             "How connections of callers and viewers are [encrypted](#encryption-and-other-machines): `none`, "
                 + "`self-signed` for a certificate that the relay makes once, or a certificate and its key."
         },
+        Setting("tunnel", \.tunnel, .tunnel, .atRestart) {
+            "A way in from the internet by [cloudflared](../guide/tunnel.md), which needs keys: `quick` for an address that "
+                + "Cloudflare chooses at each start, or `named:` and the name of a tunnel of your account."
+        },
+        Setting("tunnelExecutable", \.tunnelExecutable, .path, .atRestart, default: "`cloudflared` on PATH") {
+            "The path of cloudflared."
+        },
         Setting("keysFile", \.keysFile, .pathOrNone, .atRestart, default: "`$XDG_STATE_HOME/heliograph/keys.json`") {
             "The file of the [keys](#keys) that `heliograph keys` makes. Calls need one of them. "
                 + "With `none`, and without a home directory, calls need no key."

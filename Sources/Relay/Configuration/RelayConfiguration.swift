@@ -25,6 +25,12 @@ package struct RelayConfiguration: Sendable {
     package var webhookPolicy = WebhookLane.Policy()
     /// The TLS settings for all connections except agents'.
     package var tls = TLSSettings.none
+    /// The tunnel that the relay runs.
+    package var tunnel = TunnelChoice.none
+    /// The path of the tunnel's program; `nil` for cloudflared on PATH.
+    package var tunnelExecutable: String?
+    /// The delays before it is started again.
+    package var tunnelBackoff = RestartBackoff.Policy(first: .seconds(1), longest: .seconds(60))
     /// The folder for a certificate that the relay makes; `nil` for none.
     package var stateDirectory: String?
     /// The file with the API keys; `nil` for no access control.
@@ -33,6 +39,8 @@ package struct RelayConfiguration: Sendable {
     package var linkTokenFile: String?
     /// The secret that agents send.
     package var linkToken = LinkToken.random()
+    /// The secret that signed links are signed with: that of the previous run, if its state was kept.
+    package var linkSecret = SigningSecret()
     /// Whether the operator chose ``linkToken``. If not, the token of the previous run applies.
     package var isTokenConfigured = false
     /// The users, besides the relay's own and root, whose processes may be agents.
@@ -101,6 +109,7 @@ package struct RelayConfiguration: Sendable {
     /// - Parameter keyCount: The number of keys; `nil` if access control is off.
     /// - Throws: ``RelayStartError``
     package func validate(keyCount: Int?) throws(RelayStartError) {
+        guard tunnel == .none || keyCount ?? 0 > 0 else { throw .tunnelWithoutKeys(keysFile: keysFile) }
         guard agentLink.isLoopback else { throw .notLoopback(option: "--agent-link", endpoint: agentLink) }
         guard !http.isLoopback, tls == .none || keyCount ?? 0 == 0 else { return }
         throw .open(endpoint: http, hasTLS: tls != .none, hasKeys: keyCount ?? 0 > 0, keysFile: keysFile)

@@ -144,6 +144,25 @@ extension SettingType<SoundChoice> {
     }
 }
 
+extension SettingType<TunnelChoice> {
+    static var tunnel: Self {
+        Self(
+            range: TunnelChoice.words,
+            argument: .text,
+            valueName: "choice",
+            spellsRange: true,
+            text: { $0 == .none ? "`none`" : nil }
+        ) { reader, name in
+            reader.word(
+                name,
+                oneOf: TunnelChoice.words,
+                near: ["none", "quick", "named:"],
+                parse: TunnelChoice.init(_:)
+            )
+        }
+    }
+}
+
 extension SettingType<SoundCoding.PacketDuration> {
     static var packetDuration: Self {
         let words = SoundCoding.PacketDuration.allCases.map(\.rawValue).joined(separator: ", ")

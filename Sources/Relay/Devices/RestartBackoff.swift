@@ -10,6 +10,11 @@ package struct RestartBackoff: Sendable {
         package var healthyAfter = TimeAmount.seconds(10)
 
         package init() {}
+
+        package init(first: TimeAmount, longest: TimeAmount) {
+            self.init()
+            (self.first, self.longest) = (first, longest)
+        }
     }
 
     private let policy: Policy

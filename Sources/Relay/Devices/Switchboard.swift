@@ -419,6 +419,7 @@ final class Switchboard: AgentLinkOwner {
         keptBroadcasts = allBroadcasts.compactMap(\.state)
         let state = RelayState(
             linkToken: configuration.linkToken.value,
+            linkSecret: configuration.linkSecret,
             lastSession: sessions.lastID,
             sessions: sessions.all.map(\.kept),
             broadcasts: keptBroadcasts,

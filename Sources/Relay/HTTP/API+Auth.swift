@@ -9,21 +9,21 @@ extension API {
     func addAuthRoutes(to routes: inout RouteTable) {
         routes.add(Routes.getCaller) { _, _, context in report(on: context.caller) }
         routes.respond(to: Routes.logIn) { login, request, context in
-            let (caller, cookie) = try access.logIn(login.key, from: context.channel.remoteAddress)
+            let (caller, cookie) = try access.logIn(login.key, from: context.address)
             if let key = caller.key { context.audit.note("key", key.name) }
             var answer = try Answer.json(report(on: caller))
             if let cookie {
                 answer.headers[.setCookie] = LoginCookie.field(
                     cookie,
                     authority: request.head.authority,
-                    isSecure: tls != nil
+                    isSecure: isSecure
                 )
             }
             return answer
         }
         routes.respond(to: Routes.logOut) { _, request, _ in
             var answer = try Answer.json(LoggedOut())
-            answer.headers[.setCookie] = LoginCookie.field("", authority: request.head.authority, isSecure: tls != nil)
+            answer.headers[.setCookie] = LoginCookie.field("", authority: request.head.authority, isSecure: isSecure)
             return answer
         }
     }
@@ -38,7 +38,15 @@ extension API {
         report.host = MachineName.current
         report.release = Release.current
         report.tls = CertificateReport(tls)
+        report.tunnel = tunnel.map { TunnelReport($0.status) }
         return report
+    }
+}
+
+extension TunnelReport {
+    fileprivate init(_ status: Tunnel.Status) {
+        self.init()
+        (state, address, problem) = (status.state.rawValue, status.address, status.problem)
     }
 }
 

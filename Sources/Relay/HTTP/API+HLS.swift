@@ -26,9 +26,11 @@ extension API {
         }
         routes.respond(to: Routes.getRecordingSegment) { _, _, context in
             let (item, track) = (try await item(context), try Self.track(context))
-            guard let offset = context.parameters.get("offset").flatMap({ UInt64($0) }), offset < 1 << 52,
-                let name = context.parameters.get("segment"), name.hasSuffix(RecordedMovies.segmentEnding),
-                let number = UInt32(name.dropLast(RecordedMovies.segmentEnding.count))
+            // Each segment has one name, so that caches keep it once.
+            guard let text = context.parameters.get("offset"), let offset = UInt64(text), offset < 1 << 52,
+                text == "\(offset)", let name = context.parameters.get("segment"),
+                let number = UInt32(name.dropLast(RecordedMovies.segmentEnding.count)),
+                name == "\(number)\(RecordedMovies.segmentEnding)"
             else { throw Problem(.unknownItem, "there is no such segment: take the addresses of a playlist") }
             return try await segment(number, of: track, in: item, at: offset)
         }

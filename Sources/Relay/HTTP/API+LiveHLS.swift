@@ -45,8 +45,21 @@ extension API {
 }
 
 extension LiveHLS.File {
-    /// Reads a file's name: `init0.mp4`, `12.m4s` for a segment, or `12.3.m4s` for a part.
+    /// Reads a file's name: `init0.mp4`, `12.m4s` for a segment, or `12.3.m4s` for a part. Each file has one name, so
+    /// that caches keep it once.
     fileprivate init?(_ name: String) {
+        self.init(anyOf: name)
+        guard self.name == name else { return nil }
+    }
+
+    private var name: String {
+        switch self {
+        case .initialization(let number): "init\(number).mp4"
+        case .media(let place): "\(place.segment)\(place.part.map { ".\($0)" } ?? "").m4s"
+        }
+    }
+
+    private init?(anyOf name: String) {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         if parts.count == 2, parts[1] == "mp4", parts[0].hasPrefix("init"), let number = Int(parts[0].dropFirst(4)) {
             self = .initialization(number)

@@ -6,13 +6,21 @@ struct API: Sendable {
     let switchboard: Switchboard
     let access: AccessControl
     /// The TLS server; `nil` without encryption.
-    let tls: TLSServer?
+    var tls: TLSServer?
+    /// Where the calls come in.
+    var door = Door.own
+    /// The tunnel that the relay runs; `nil` for none.
+    var tunnel: Tunnel?
 
-    func router() -> Router<RelayRequestContext> { table.router(isSecure: tls != nil) }
+    /// Whether callers use HTTPS, which may end at the other end of the tunnel.
+    var isSecure: Bool { tls != nil || door == .tunnel }
+
+    func responder() -> SignedPaths { SignedPaths(table.router(isSecure: isSecure)) }
 
     var table: RouteTable {
         var routes = RouteTable(api: self)
         addAuthRoutes(to: &routes)
+        addLinkRoutes(to: &routes)
         addBroadcastRoutes(to: &routes)
         addSessionRoutes(to: &routes)
         addStreamRoutes(to: &routes)

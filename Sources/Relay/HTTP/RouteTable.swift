@@ -53,6 +53,7 @@ struct RouteTable {
     ) {
         for route in path.map({ [call.route.at($0)] }) ?? call.route.addresses {
             let entry = Entry(route: route) { [api] request, context in
+                try await api.requireLink(context)
                 try await api.requireReach(of: route, context)
                 let arguments = try await api.arguments(Arguments.self, of: request, to: route, context)
                 return try await handler(arguments, request, context)
@@ -72,7 +73,9 @@ struct RouteTable {
         for (path, served) in entries {
             let allowed = Self.methods.filter { served[$0] != nil }
             for method in Self.methods {
-                let handler = served[method].map { Self.admitting($0, by: access) } ?? refusal(allowing: allowed)
+                let handler =
+                    served[method].map { Self.admitting($0, by: access, at: api.door) }
+                    ?? refusal(allowing: allowed)
                 router.on(RouterPath(path), method: method, use: handler)
             }
         }
@@ -80,15 +83,19 @@ struct RouteTable {
     }
 
     /// Returns a handler that admits callers by the route's access before it calls the route's own.
-    private static func admitting(_ entry: Entry, by access: AccessControl) -> Handler {
-        { request, context in
-            let credential = Credential(request)
-            if entry.route.access != .anyone {
+    private static func admitting(_ entry: Entry, by access: AccessControl, at door: Door) -> Handler {
+        let need = door.access(to: entry.route)
+        return { request, context in
+            var context = context
+            if door == .tunnel { context.address = Door.forwardedAddress(request) ?? context.address }
+            let credential = context.link.map(Credential.link) ?? Credential(request)
+            if context.link != nil, !entry.route.opensByLink { throw access.counted(.forbiddenLink) }
+            if need != .anyone {
                 try OriginGuard.requireOwnSite(request, isEmbeddable: entry.route.isEmbeddable, showing: credential)
             }
             let caller: Caller
             do {
-                caller = try access.admit(credential, to: entry.route.access, from: context.channel.remoteAddress)
+                caller = try access.admit(credential, to: need, from: context.address)
             } catch let error as Problem
                 where entry.route.isAudited && [.forbiddenRole, .forbiddenLibrary].contains(error.code)
             {
@@ -105,8 +112,7 @@ struct RouteTable {
                 }
             }
             // A caller without a role is on a route for anyone, which no change of the keys affects.
-            if entry.route.access != .anyone { access.hold(context.channel, by: caller) }
-            var context = context
+            if need != .anyone { access.hold(context.channel, by: caller) }
             context.caller = caller
             let answer: Response
             do {
@@ -178,6 +184,11 @@ private struct WholePaths: RouterMiddleware {
 extension Route {
     /// Whether its calls are logged: those that may change something, and those that read what only few callers should.
     fileprivate var isAudited: Bool { method != .get || access == .controller || auditsReads }
+
+    /// Whether a signed link may be for it: whether it only looks at something. An upgrade has no contents.
+    fileprivate var opensByLink: Bool {
+        method == .get && [.viewer, .look].contains(access) && !answer.contents.isEmpty
+    }
 }
 
 extension HTTPRequest.Method {
@@ -208,6 +219,10 @@ struct RelayRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection of the request.
     let channel: any Channel
+    /// The caller's address; `nil` if it is unknown.
+    var address: SocketAddress?
+    /// The signed link in the request's path; `nil` for none.
+    var link: String?
     /// The caller; known after ``RouteTable`` has admitted it.
     var caller = Caller.stranger
     /// What the log will say about the call.
@@ -216,5 +231,6 @@ struct RelayRequestContext: RequestContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
+        address = channel.remoteAddress
     }
 }

@@ -38,7 +38,13 @@ package struct RelayApplication: Service {
     /// - Throws: ``RelayStartError``
     package func run() async throws {
         let events = EventHub()
-        let access = try accessControl(events)
+        let state = keptState()
+        var configuration = configuration
+        if let state {
+            if !configuration.isTokenConfigured { configuration.linkToken = LinkToken(value: state.linkToken) }
+            configuration.linkSecret = state.linkSecret ?? configuration.linkSecret
+        }
+        let access = try accessControl(configuration.linkSecret, events)
         try configuration.validate(keyCount: access.keyCount)
         let tls = try TLSServer(
             configuration.tls,
@@ -48,9 +54,6 @@ package struct RelayApplication: Service {
         )
         access.announce()
         tls?.announce()
-        let state = keptState()
-        var configuration = configuration
-        if let state, !configuration.isTokenConfigured { configuration.linkToken = LinkToken(value: state.linkToken) }
         let connections = Connections(limits: configuration.connections, logger: logger)
         let switchboard = await Switchboard(
             configuration: configuration,
@@ -85,9 +88,14 @@ package struct RelayApplication: Service {
         await end(switchboard, listener)
     }
 
-    private func accessControl(_ events: EventHub) throws(RelayStartError) -> AccessControl {
+    private func accessControl(_ secret: SigningSecret, _ events: EventHub) throws(RelayStartError) -> AccessControl {
         do {
-            return try AccessControl(keysFile: configuration.keysFile, events: events, logger: logger)
+            return try AccessControl(
+                keysFile: configuration.keysFile,
+                linkSecret: secret,
+                events: events,
+                logger: logger
+            )
         } catch {
             throw .keys(error)
         }
@@ -124,37 +132,12 @@ package struct RelayApplication: Service {
         async throws
     {
         let (running, announcement) = AsyncStream<Int>.makeStream()
-        let server = Application(
-            router: API(switchboard: switchboard, access: access, tls: tls).router(),
-            server: HTTPServerBuilder { responder in
-                HTTPConnection(
-                    responder: responder,
-                    entrance: WebSocketEntrance(
-                        switchboard: switchboard,
-                        access: access,
-                        isSecure: tls != nil,
-                        policy: configuration.webSocket,
-                        logger: logger
-                    ),
-                    tls: tls,
-                    connections: switchboard.connections
-                )
-            },
-            configuration: ApplicationConfiguration(
-                address: .hostname(configuration.http.host, port: configuration.http.port),
-                serverName: "heliograph"
-            ),
-            onServerRunning: { channel in
-                // Hummingbird offers no other place for this.
-                try? await channel.eventLoop.submit {
-                    let handler = AcceptPauseHandler(.http, pauses: switchboard.acceptPauses)
-                    try channel.pipeline.syncOperations.addHandler(handler, position: .first)
-                }.get()
-                announcement.yield(channel.localAddress?.port ?? 0)
-                announcement.finish()
-            },
-            logger: logger
-        )
+        let tunnel = tunnel()
+        let api = API(switchboard: switchboard, access: access, tls: tls, tunnel: tunnel)
+        let server = server(of: api, at: configuration.http, switchboard.connections) { port in
+            announcement.yield(port)
+            announcement.finish()
+        }
         let watch = Self.watchFiles(access, tls)
         defer { watch.cancel() }
         do {
@@ -162,6 +145,12 @@ package struct RelayApplication: Service {
                 group.addTask {
                     try await server.run()
                     return Milestone.served
+                }
+                if let tunnel {
+                    group.addTask {
+                        try await serve(tunnel, api)
+                        return Milestone.served
+                    }
                 }
                 group.addTask {
                     for await port in running {
@@ -194,6 +183,79 @@ package struct RelayApplication: Service {
         }
     }
 
+    /// Returns the tunnel that the configuration names.
+    private func tunnel() -> Tunnel? {
+        guard configuration.tunnel != .none else { return nil }
+        return Tunnel(
+            configuration.tunnel,
+            executable: configuration.tunnelExecutable ?? "cloudflared",
+            backoff: configuration.tunnelBackoff,
+            logger: logger
+        )
+    }
+
+    /// Runs the tunnel and the server for its calls, which has a port and connections of its own.
+    private func serve(_ tunnel: Tunnel, _ api: API) async throws {
+        var api = api
+        (api.door, api.tls) = (.tunnel, nil)
+        let connections = Connections(limits: configuration.connections, logger: logger)
+        let (ports, running) = AsyncStream<Int>.makeStream()
+        let server = server(of: api, at: Endpoint(host: "127.0.0.1", port: 0), connections) { port in
+            running.yield(port)
+            running.finish()
+        }
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server.run() }
+            group.addTask {
+                for await port in ports { await tunnel.run(port: port) }
+            }
+            // The server ends with the relay.
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Creates a server of HTTP.
+    ///
+    /// - Parameter onRunning: Called with the port once it is open.
+    private func server(
+        of api: API,
+        at endpoint: Endpoint,
+        _ connections: Connections,
+        onRunning: @escaping @Sendable (Int) -> Void
+    ) -> some ApplicationProtocol {
+        Application(
+            responder: api.responder(),
+            server: HTTPServerBuilder { responder in
+                HTTPConnection(
+                    responder: responder,
+                    entrance: WebSocketEntrance(
+                        switchboard: api.switchboard,
+                        access: api.access,
+                        isSecure: api.isSecure,
+                        policy: configuration.webSocket,
+                        logger: logger
+                    ),
+                    tls: api.tls,
+                    connections: connections
+                )
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname(endpoint.host, port: endpoint.port),
+                serverName: "heliograph"
+            ),
+            onServerRunning: { channel in
+                // Hummingbird offers no other place for this.
+                try? await channel.eventLoop.submit {
+                    let handler = AcceptPauseHandler(.http, pauses: api.switchboard.acceptPauses)
+                    try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+                }.get()
+                onRunning(channel.localAddress?.port ?? 0)
+            },
+            logger: logger
+        )
+    }
+
     /// Checks keys and certificates periodically, for connections that make no new calls.
     ///
     /// It runs on an event loop, because a sleeping task wakes several threads each time.
@@ -203,6 +265,7 @@ package struct RelayApplication: Service {
             delay: refreshInterval
         ) { _ in
             access.refresh()
+            access.closeEndedLinks()
             guard let tls else { return }
             // Reading a certificate may take a while.
             NIOThreadPool.singleton.submit { _ in tls.refresh() }

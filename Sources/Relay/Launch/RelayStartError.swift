@@ -9,6 +9,8 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
     case keys(KeyFileError)
     /// Other machines could reach the relay, and TLS or keys are missing.
     case open(endpoint: Endpoint, hasTLS: Bool, hasKeys: Bool, keysFile: String?)
+    /// A tunnel opens the relay to the internet.
+    case tunnelWithoutKeys(keysFile: String?)
     case certificate(path: String, reason: String)
     case certificateUnreadable(path: String, reason: String)
     case noStateDirectory
@@ -31,12 +33,15 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
 
     private static func missing(_ endpoint: Endpoint, hasTLS: Bool, hasKeys: Bool, keysFile: String?) -> String {
         let tls = "encryption (--tls self-signed, or --tls-certificate FILE --tls-key FILE)"
-        let keys =
-            keysFile.map { "keys (heliograph keys make NAME --role operator --keys-file \($0))" }
-            ?? "keys (--keys-file FILE, made by heliograph keys make NAME --role operator --keys-file FILE)"
-        let missing = [hasTLS ? nil : tls, hasKeys ? nil : keys].compactMap(\.self).joined(separator: " and ")
+        let missing = [hasTLS ? nil : tls, hasKeys ? nil : keys(keysFile)].compactMap(\.self).joined(separator: " and ")
         return
             "\(endpoint) is for other machines as well, which needs \(missing); or listen on 127.0.0.1 and use an SSH tunnel"
+    }
+
+    /// How to get keys.
+    private static func keys(_ file: String?) -> String {
+        file.map { "keys (heliograph keys make NAME --role operator --keys-file \($0))" }
+            ?? "keys (--keys-file FILE, made by heliograph keys make NAME --role operator --keys-file FILE)"
     }
 
     /// The setting that causes the error, if any.
@@ -45,6 +50,7 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
         case .open: "http"
         case .certificate, .certificateUnreadable, .noStateDirectory: "tls"
         case .keys: "keysFile"
+        case .tunnelWithoutKeys: "tunnel"
         case .notLoopback: "agentLink"
         case .webhookSecret, .webhookDevice: "webhooks"
         case .portInUse, .cannotBind, .tokenUnreadable, .tokenTooShort, .portsFileUnwritable: nil
@@ -62,6 +68,8 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
                 + "::1 or localhost only"
         case .open(let endpoint, let hasTLS, let hasKeys, let keysFile):
             Self.missing(endpoint, hasTLS: hasTLS, hasKeys: hasKeys, keysFile: keysFile)
+        case .tunnelWithoutKeys(let keysFile):
+            "a tunnel opens the relay to the internet, which needs \(Self.keys(keysFile))"
         case .certificate(let path, let reason): "cannot use the certificate and key in \(path): \(reason)"
         case .certificateUnreadable(let path, let reason): "cannot read \(path): \(reason)"
         case .noStateDirectory:

@@ -7,6 +7,7 @@ import { LibraryView } from "./library-view.js";
 import { Overview } from "./overview.js";
 import { SessionView } from "./session-view.js";
 import { relay } from "./site.js";
+import { tunnelText } from "./words.js";
 
 const interval = 2000;
 const place = document.getElementById("view");
@@ -50,7 +51,8 @@ async function refresh() {
     delete login.dataset.asked;
     notice.hidden = true;
     place.classList.remove("outdated");
-    setText(caption, `Relay ${who.release} at ${location.host}${who.name ? `, as ${who.name} (${who.role})` : ""}`);
+    const caller = who.name ? `, as ${who.name} (${who.role})` : "";
+    setText(caption, `Relay ${who.release} at ${location.host}${caller}${tunnelText(who.tunnel)}`);
     allow(known);
     setText(login, "Log out");
     login.hidden = !who.access;

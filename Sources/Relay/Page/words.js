@@ -15,7 +15,7 @@ export const sourceNames = {
 export function broadcastState({ state, source }) {
   switch (state) {
     case "idle": return ["Off", ""];
-    case "starting": return ["Starting", "busy"];
+    case "connecting": return ["Starting", "busy"];
     case "stopping": return ["Stopping", "busy"];
     case "away": return ["Away: its agent ended and is being restarted", "bad"];
     default: break;
@@ -132,6 +132,14 @@ export function itemText({ device, start, seconds, bytes, width, height, fps, tr
     tracks.some((track) => track.kind === "audio") ? "with sound" : null,
   ];
   return facts.filter(Boolean).join(" · ");
+}
+
+/** How the relay's tunnel is, after a sentence about the relay. @param {?object} tunnel As in GET /v1/auth. */
+export function tunnelText(tunnel) {
+  if (!tunnel) return "";
+  if (tunnel.state === "down") return `. The tunnel is down: ${tunnel.problem}`;
+  if (tunnel.state === "connecting") return ". The tunnel is connecting";
+  return tunnel.address ? `, and by its tunnel at ${tunnel.address}` : ", and by its tunnel";
 }
 
 /** What the page says to callers that may not look at recordings. */

@@ -124,6 +124,8 @@ package struct RelayState: Sendable, Equatable, Codable {
     package var boot: String
     /// The token of agents that already run.
     package var linkToken: String
+    /// The secret of signed links, in hexadecimal; absent in the state of older releases.
+    private var hexLinkSecret: String?
     /// The last session id. Ids are never reused.
     package var lastSession: SessionID
     package var sessions: [Session]
@@ -135,6 +137,7 @@ package struct RelayState: Sendable, Equatable, Codable {
     package init(
         boot: String = Self.currentBoot,
         linkToken: String,
+        linkSecret: SigningSecret? = nil,
         lastSession: SessionID,
         sessions: [Session],
         broadcasts: [Broadcast],
@@ -142,11 +145,15 @@ package struct RelayState: Sendable, Equatable, Codable {
     ) {
         self.boot = boot
         self.linkToken = linkToken
+        hexLinkSecret = linkSecret?.hexadecimal
         self.lastSession = lastSession
         self.sessions = sessions
         self.broadcasts = broadcasts
         self.applications = applications.isEmpty ? nil : applications
     }
+
+    /// The secret of signed links; `nil` if there is none. The file may hold anything.
+    package var linkSecret: SigningSecret? { hexLinkSecret.flatMap(SigningSecret.init) }
 
     /// The kernel's id of this boot; empty if unknown.
     package static let currentBoot =

@@ -1,6 +1,7 @@
 import Foundation
 package import HeliographAPI
 import NIOHTTP1
+import Relay
 import TestSupport
 
 /// openapi.json, with which answers are compared.
@@ -61,9 +62,27 @@ package struct Contract: Sendable {
     }
 
     /// Returns how an answer differs from the contract.
-    package func faults(of answer: RunningRelay.Answer, to method: String, _ target: String) -> [String] {
-        guard let response = response(answer.status, method, target) else { return ["has status \(answer.status)"] }
+    ///
+    /// - Parameter throughTunnel: Whether the call came through the tunnel, where every call may need a key.
+    package func faults(
+        of answer: RunningRelay.Answer,
+        to method: String,
+        _ target: String,
+        throughTunnel: Bool = false
+    ) -> [String] {
+        let (target, linkProblem) = Self.callAtLink(target, answer)
+        let named = throughTunnel && answer.status == 401 ? response("NoKey") : linkProblem.map { self.response($0) }
+        guard let response = named ?? response(answer.status, method, target) else {
+            return ["has status \(answer.status)"]
+        }
         return headerFaults(answer.headers, by: response) + bodyFaults(answer, by: response, isHead: method == "HEAD")
+    }
+
+    /// Returns the path of a call without its signed link, and the name of the answer's response if the link has a
+    /// problem.
+    private static func callAtLink(_ target: String, _ answer: RunningRelay.Answer) -> (String, String?) {
+        guard let (_, path) = SignedPath.split(target) else { return (target, nil) }
+        return (path, ["bad_link": "BadLink", "forbidden_link": "ForbiddenLink"][answer.code ?? ""])
     }
 
     private func response(_ status: Int, _ method: String, _ target: String) -> JSONValue? {

@@ -24,7 +24,7 @@ package struct ContractDocument {
         // Answers to no operation.
         for problem in [
             ProblemAnswer.otherSite, .unknownRoute, .methodNotAllowed, .requestTimeout, .headerTooLarge,
-            .tooManyConnections,
+            .tooManyConnections, .badLink, .forbiddenLink,
         ] { _ = response(problem, example: nil) }
         return [
             "openapi": "3.1.0",

@@ -118,6 +118,7 @@ struct ContractAnswersTests {
             try await self(.GET, "/v1/library/\(item)")
             try await self(.PATCH, "/v1/library/\(item)", ["pinned": true, "labels": ["build=42"]])
             try await self(.GET, "/v1/library/\(item)/file")
+            try await self(.POST, "/v1/library/\(item)/links")
             try await self(.GET, "/v1/library/\(item)/clip")
             for companion in ["thumbnail.jpg", "storyboard.vtt", "storyboard/0"] {
                 try await self(.GET, "/v1/library/\(item)/\(companion)")
@@ -289,6 +290,8 @@ struct ContractAnswersTests {
             }
             try await call(.POST, "/auth/login", ["key": .string(key.text)])
             try await call(.POST, "/auth/logout")
+            try await call(.POST, "/v1/sessions/\(id)/links")
+            try await call(.POST, "/v1/devices/left/links", ["ttl": 60])
             try await call(.POST, "/screencapture/\(other)/stop")
             try await call(.POST, "/screencapture/broadcast/stop")
             try await call(.PUT, "/v1/devices/left/sessions/door", ["fps": 10])

@@ -92,7 +92,7 @@ struct ContractTests {
         let others: KeyValuePairs = [
             "UnknownRoute": "unknown_route", "MethodNotAllowed": "method_not_allowed",
             "RequestTimeout": "request_timeout", "HeaderTooLarge": "header_too_large",
-            "TooManyConnections": "too_many_connections",
+            "TooManyConnections": "too_many_connections", "BadLink": "bad_link", "ForbiddenLink": "forbidden_link",
         ]
         for (name, code) in others { #expect(contract.codes(of: contract.response(name)) == [code]) }
         var described = Set(others.map(\.value))
