@@ -96,7 +96,7 @@ def check_strangers(nginx, studio, session, base):
         "/link",
         "/metrics",
         "/v1/sessions",
-        # These are no HLS, so they would be kept for a viewer who has gone, and would not be of now.
+        # Not HLS: nginx would keep a stream for a viewer who has gone, and an old picture for all.
         f"/signed/{link}/{thing}/snapshot.png",
         f"/signed/{link}/{thing}/stream.ts",
     ):
