@@ -64,35 +64,44 @@ struct ManySessionsTests {
         return .heartbeat(heartbeat)
     }
 
-    private static func expectShortTurns(_ relay: RelayProcess, _ what: Comment) async throws {
+    /// The processor time of the relay's longest turn of the media loop so far, in seconds.
+    private static func longestTurn(of relay: RelayProcess) async throws -> Double {
         let name = "heliograph_media_loop_longest_turn_cpu_seconds "
         let line = try await relay.text("/metrics").split(separator: "\n").first { $0.hasPrefix(name) }
-        let longest = try #require(line.flatMap { Double($0.dropFirst(name.count)) })
-        #expect(longest > 0 && longest < longestTurn, what)
+        return try #require(line.flatMap { Double($0.dropFirst(name.count)) })
     }
 
     @Test("has no long turn of the media loop: agents link, tell figures, sessions are listed and end")
     func turns() async throws {
-        try await Self.run { relay, sessions in
-            let agent = try await Self.agent(.primary, of: relay)
-            for id in sessions { _ = try await agent.firstRequest(of: id) }
-            try await Self.expectShortTurns(relay, "an agent is linked")
-            for number in 1...20 { try await agent.send(Self.heartbeat(UInt64(number), of: sessions)) }
-            _ = try await eventually("the last heartbeat") { () -> Bool? in
-                let heartbeat = try await relay.get("/screencapture/broadcast").object("heartbeat")
-                return heartbeat.integer("framesReceived") == 20 ? true : nil
+        // The processor time of a virtual machine counts what its host took from it. A turn that is long because of
+        // its work is long each time.
+        var tries: [[(after: String, longest: Double)]] = []
+        repeat {
+            var turns: [(after: String, longest: Double)] = []
+            try await Self.run { relay, sessions in
+                let agent = try await Self.agent(.primary, of: relay)
+                for id in sessions { _ = try await agent.firstRequest(of: id) }
+                turns.append(("an agent linked", try await Self.longestTurn(of: relay)))
+                for number in 1...20 { try await agent.send(Self.heartbeat(UInt64(number), of: sessions)) }
+                _ = try await eventually("the last heartbeat") { () -> Bool? in
+                    let heartbeat = try await relay.get("/screencapture/broadcast").object("heartbeat")
+                    return heartbeat.integer("framesReceived") == 20 ? true : nil
+                }
+                turns.append(("figures of all sessions came", try await Self.longestTurn(of: relay)))
+                // In the kernel's list of sockets, which shows to which process an agent belongs.
+                let others = try (0..<1000).map { _ in try Connection(port: relay.httpPort) }
+                defer { for other in others { other.close() } }
+                _ = try await Self.agent(.standby, of: relay)
+                turns.append(("an agent linked beside 1,000 connections", try await Self.longestTurn(of: relay)))
+                _ = try await relay.get("/screencapture")
+                turns.append(("the sessions were listed", try await Self.longestTurn(of: relay)))
+                #expect(try await relay.post("/screencapture/stop").integer("stopped") == Self.count)
+                turns.append(("all sessions ended", try await Self.longestTurn(of: relay)))
             }
-            try await Self.expectShortTurns(relay, "figures of all sessions came")
-            // In the kernel's list of sockets, which shows to which process an agent belongs.
-            let others = try (0..<1000).map { _ in try Connection(port: relay.httpPort) }
-            defer { for other in others { other.close() } }
-            _ = try await Self.agent(.standby, of: relay)
-            try await Self.expectShortTurns(relay, "an agent is linked beside 1,000 connections")
-            _ = try await relay.get("/screencapture")
-            try await Self.expectShortTurns(relay, "the sessions are listed")
-            #expect(try await relay.post("/screencapture/stop").integer("stopped") == Self.count)
-            try await Self.expectShortTurns(relay, "all sessions have ended")
-        }
+            #expect(turns.allSatisfy { $0.longest > 0 })
+            tries.append(turns)
+        } while tries.count < 3 && !tries.contains { $0.allSatisfy { $0.longest < Self.longestTurn } }
+        #expect(tries.contains { $0.allSatisfy { $0.longest < Self.longestTurn } }, "\(tries)")
     }
 
     @Test("keeps its agent's link though all sessions rest and wake every few seconds")
