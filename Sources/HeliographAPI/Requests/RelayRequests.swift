@@ -50,10 +50,9 @@ package struct SignedLinkRequest: APIModel {
     package var ttl = 3600
 
     package init() {}
-    package init(ttl: Int) { self.ttl = ttl }
 
     package static let schema = Schema.request(
         "SignedLinkRequest",
-        [Field("ttl", .integer(1...2_592_000), "After how many seconds the link ends. Default: 3600.")]
+        [Field("ttl", .integer(1...2_592_000).default(3600), "After how many seconds the link ends.")]
     )
 }

@@ -97,7 +97,9 @@ extension ProblemAnswer {
         "The session has its most viewers, or the relay drains.",
         named: "NoRoom"
     )
-    /// The problems of calls at a signed link.
+    package static let unknownRoute = Self([.unknownRoute], "The answer of any other path.", named: "UnknownRoute")
+
+    /// Problems that do not belong to a route.
     package static let badLink = Self(
         [.badLink],
         "The signed link has ended, or its key has been revoked.",
@@ -108,9 +110,6 @@ extension ProblemAnswer {
         "The signed link is for something else.",
         named: "ForbiddenLink"
     )
-    package static let unknownRoute = Self([.unknownRoute], "The answer of any other path.", named: "UnknownRoute")
-
-    /// Problems that do not belong to a route.
     package static let methodNotAllowed = Self(
         [.methodNotAllowed],
         "The answer to any other method of a path here.",

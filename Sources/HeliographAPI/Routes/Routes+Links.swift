@@ -1,44 +1,42 @@
 extension Routes {
     static let links = [linkSession.route, linkDevice.route, linkItem.route]
 
-    private static let limits = """
-        The link is for GET and HEAD: what the caller's key may look at, and no more. It ends with the key.
-        """
-    private static let noKeys = ProblemAnswer([.noKeys], "The relay has no keys: calls need no link.")
-
-    package static let linkSession = Call<SignedLinkRequest, SignedLinkReport>(
-        "linkSession",
-        .post,
-        "/v1/sessions/{id}/links",
-        for: .viewer,
-        .access,
-        "Makes an address under which anyone may look at a session for a while, without a key.",
-        limits,
-        status: 201,
-        answer: "The link."
-    ) { $0.ownProblems = [noKeys] }
-
-    package static let linkDevice = Call<SignedLinkRequest, SignedLinkReport>(
+    package static let linkSession = link("linkSession", "/v1/sessions/{id}", for: .viewer, "a session")
+    package static let linkDevice = link(
         "linkDevice",
-        .post,
-        "/v1/devices/{device}/links",
+        "/v1/devices/{device}",
         for: .viewer,
-        .access,
-        "Makes an address under which anyone may look at a device and its sessions for a while, without a key.",
-        limits,
-        status: 201,
-        answer: "The link."
-    ) { $0.ownProblems = [noKeys] }
-
-    package static let linkItem = Call<SignedLinkRequest, SignedLinkReport>(
+        "a device and its sessions"
+    )
+    package static let linkItem = link(
         "linkItem",
-        .post,
-        "/v1/library/{item}/links",
+        "/v1/library/{item}",
         for: .look,
-        .access,
-        "Makes an address under which anyone may look at an item, and the others of its recording, without a key.",
-        limits,
-        status: 201,
-        answer: "The link."
-    ) { $0.ownProblems = [noKeys, noLibrary, noItem] }
+        "an item and the others of its recording",
+        [noLibrary, noItem]
+    )
+
+    /// Returns the call that makes a link for what has this address.
+    private static func link(
+        _ name: String,
+        _ address: String,
+        for access: RouteAccess,
+        _ thing: String,
+        _ problems: [ProblemAnswer] = []
+    ) -> Call<SignedLinkRequest, SignedLinkReport> {
+        Call(
+            name,
+            .post,
+            address + "/links",
+            for: access,
+            .access,
+            "Makes an address under which anyone may look at \(thing) for a while, without a key.",
+            "The link is for GET and HEAD: what the caller's key may look at, and no more. It ends with the key.",
+            status: 201,
+            answer: "The link."
+        ) {
+            $0.ownProblems =
+                [ProblemAnswer([.noKeys], "The relay has no keys: calls need no link.")] + problems
+        }
+    }
 }

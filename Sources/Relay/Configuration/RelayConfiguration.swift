@@ -39,10 +39,10 @@ package struct RelayConfiguration: Sendable {
     package var linkTokenFile: String?
     /// The secret that agents send.
     package var linkToken = LinkToken.random()
-    /// The secret that signed links are signed with: that of the previous run, if its state was kept.
-    package var linkSecret = SigningSecret()
     /// Whether the operator chose ``linkToken``. If not, the token of the previous run applies.
     package var isTokenConfigured = false
+    /// The secret that signed links are signed with: that of the previous run, if its state was kept.
+    package var linkSecret = SigningSecret()
     /// The users, besides the relay's own and root, whose processes may be agents.
     package var agentUsers: [UInt32] = []
     /// The folder of recordings and their catalogue; `nil` for none.

@@ -22,17 +22,6 @@ enum AgentProcess {
         logger: Logger,
         started: @escaping @MediaLoop @Sendable (Int, ProcessIdentity?) -> Void
     ) async -> AgentExit {
-        var options = PlatformOptions()
-        // A separate group keeps a terminal's Ctrl-C from the agent, so that the relay can stop it cleanly. It also
-        // lets the relay end the agent's children.
-        options.processGroupID = 0
-        options.teardownSequence = [
-            .send(
-                signal: .terminate,
-                toProcessGroup: true,
-                allowedDurationToNextStep: .nanoseconds(terminationGrace.nanoseconds)
-            )
-        ]
         // Subprocess 1.0 traps if it runs out of descriptors halfway.
         guard Descriptors.areFree(Descriptors.ofAStart) else {
             return AgentExit(cause: .notStarted("not enough file descriptors are left"))
@@ -43,7 +32,7 @@ enum AgentProcess {
                 command.executable,
                 arguments: Arguments(command.arguments),
                 environment: environment(command.environment),
-                platformOptions: options,
+                platformOptions: .ownGroup(grace: terminationGrace),
                 input: .none,
                 output: .discarded,
                 error: .sequence
@@ -66,20 +55,8 @@ enum AgentProcess {
 
     /// Logs the lines of `output` until it ends, and returns the last one.
     private static func forward(_ output: SubprocessOutputSequence, to logger: Logger) async -> String? {
-        var assembler = LineAssembler(limit: longestLine)
         var budget = LogBudget()
-        var last: String?
-        func log(_ line: String) {
-            last = line
-            budget.log(.info, to: logger, "agent: \(line)")
-        }
-        // Reading fails while the agent is being ended; only its exit status matters then.
-        var buffers = output.makeAsyncIterator()
-        while let buffer = try? await buffers.next() {
-            for line in buffer.withUnsafeBytes({ assembler.append($0) }) { log(line) }
-        }
-        if let line = assembler.finish() { log(line) }
-        return last
+        return await output.forEachLine(limit: longestLine) { budget.log(.info, to: logger, "agent: \($0)") }
     }
 
     private static func cause(of status: TerminationStatus) -> AgentExit.Cause {

@@ -44,19 +44,18 @@ extension API {
     /// Refuses a call that the caller's link is not for. Only what the path names counts.
     func requireLink(_ context: RelayRequestContext) async throws {
         guard let link = context.caller.link else { return }
-        let isAllowed: Bool
-        switch link.scope {
-        case .session(let id): isAllowed = context.parameters.get("id") == "\(id)"
+        guard try await isPart(context, of: link.scope) else { throw access.counted(.forbiddenLink) }
+    }
+
+    private func isPart(_ context: RelayRequestContext, of scope: SignedLink.Scope) async throws -> Bool {
+        switch scope {
+        case .session(let id): return context.parameters.get("id") == "\(id)"
         case .device(let name):
-            if let id = context.parameters.get("id") {
-                isAllowed = try await session(id: id).device.name == name
-            } else {
-                isAllowed = context.parameters.get("device") == name
-            }
+            guard let id = context.parameters.get("id") else { return context.parameters.get("device") == name }
+            return try await session(id: id).device.name == name
         case .recording(let recording):
-            isAllowed =
-                context.parameters.get("item") == nil ? false : try await item(context).facts.recording == recording
+            guard context.parameters.get("item") != nil else { return false }
+            return try await item(context).facts.recording == recording
         }
-        guard isAllowed else { throw access.counted(.forbiddenLink) }
     }
 }

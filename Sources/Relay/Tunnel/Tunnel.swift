@@ -31,7 +31,7 @@ final class Tunnel: Sendable {
     /// Most bytes kept of a line of cloudflared's log.
     private static let longestLine = 4000
     /// How long cloudflared has between SIGTERM and SIGKILL.
-    private static let grace = Duration.seconds(3)
+    private static let grace = TimeAmount.seconds(3)
 
     /// A shell that runs a program, and ends it when standard input ends: the relay has the other end, which the kernel
     /// closes if the relay is killed. What does not end in 3 s is killed.
@@ -93,11 +93,6 @@ final class Tunnel: Sendable {
         guard let pipe = try? FileDescriptor.pipe(options: .closeOnExec) else { return "no pipe can be made" }
         // cloudflared ends when this is closed.
         defer { try? pipe.writeEnd.close() }
-        var options = PlatformOptions()
-        options.processGroupID = 0
-        options.teardownSequence = [
-            .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: Self.grace)
-        ]
         // It speaks with the internet, and needs no secret of the relay.
         let secrets = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("HELIOGRAPH_") }
         let environment = Environment.inherit.updating(
@@ -109,7 +104,7 @@ final class Tunnel: Sendable {
                 .path("/bin/sh"),
                 arguments: Arguments(["-c", Self.keeper, "tunnel"] + words),
                 environment: environment,
-                platformOptions: options,
+                platformOptions: .ownGroup(grace: Self.grace),
                 input: .fileDescriptor(pipe.readEnd, closeAfterSpawningProcess: true),
                 output: .discarded,
                 error: .sequence
@@ -122,18 +117,10 @@ final class Tunnel: Sendable {
 
     /// Reads cloudflared's log until its end, and returns the last line.
     private func follow(_ output: SubprocessOutputSequence) async -> String? {
-        var assembler = LineAssembler(limit: Self.longestLine)
-        var buffers = output.makeAsyncIterator()
-        var last: String?
-        // Reading fails while cloudflared is being ended.
-        while let buffer = try? await buffers.next() {
-            for line in buffer.withUnsafeBytes({ assembler.append($0) }) {
-                last = line
-                logger.debug("cloudflared: \(line)")
-                if let word = TunnelOutput(line) { take(word) }
-            }
+        await output.forEachLine(limit: Self.longestLine) { line in
+            logger.debug("cloudflared: \(line)")
+            if let word = TunnelOutput(line) { take(word) }
         }
-        return assembler.finish() ?? last
     }
 
     private func take(_ word: TunnelOutput) {

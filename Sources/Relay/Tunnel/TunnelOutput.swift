@@ -17,9 +17,10 @@ package enum TunnelOutput: Sendable, Equatable {
 
     /// Reads a line; `nil` if it says neither.
     package init?(_ line: String) {
-        if let index = Self.number(after: "connIndex=", in: line), line.contains("Registered tunnel connection") {
+        let index = Self.number(after: "connIndex=", in: line)
+        if let index, line.contains("Registered tunnel connection") {
             self = .connection(index, stands: true)
-        } else if let index = Self.number(after: "connIndex=", in: line), Self.losses.contains(where: line.contains) {
+        } else if let index, Self.losses.contains(where: line.contains) {
             self = .connection(index, stands: false)
         } else if let host = Self.host(after: "https://", in: line), host.hasSuffix(".trycloudflare.com"),
             host != Self.service

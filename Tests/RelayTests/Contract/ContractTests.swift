@@ -41,7 +41,7 @@ struct ContractTests {
         let declared = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .flatMap { file in
                 try String(contentsOf: file, encoding: .utf8)
-                    .matches(of: /package static let (\w+) = (?:Call|stream|snapshot|sound)\b/)
+                    .matches(of: /package static let (\w+) = (?:Call|stream|snapshot|sound|link)\b/)
                     .map { String($0.output.1) }
             }
         #expect(declared.sorted() == Routes.all.map(\.name).sorted())
