@@ -146,6 +146,11 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "LibraryAPI",
+            dependencies: ["HeliographAPI", "Library"],
+            swiftSettings: swiftSettings
+        ),
         .target(name: "Pacing", dependencies: ["Media"], swiftSettings: swiftSettings),
         .target(name: "Program", dependencies: ["CLinux"], swiftSettings: swiftSettings),
         .target(
@@ -180,7 +185,8 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Library", "Media", "Pacing", "Packaging",
+                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Library", "LibraryAPI", "Media", "Pacing",
+                "Packaging",
                 "Program", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -227,9 +233,13 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "CInput", "Gamepads", "HeliographAPI", "Library", "Media", "Packaging", "Program", "Wire",
+                "Access", "CInput", "Files", "Gamepads", "HeliographAPI", "Library", "LibraryAPI", "Media", "Packaging",
+                "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -377,7 +387,8 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "Access", "HeliographAPI", "Media", "Packaging", "Program", "Relay", "RelayTestSupport",
+                "Access", "HeliographAPI", "Library", "LibraryAPI", "Media", "Packaging", "Program", "Relay",
+                "RelayTestSupport",
                 "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

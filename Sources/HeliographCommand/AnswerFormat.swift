@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeliographAPI
 import NIOCore
 
 /// The format in which a command shows the relay's answer.
@@ -22,5 +23,13 @@ extension RelayClient.Answer {
         let text = String(buffer: bytes)
         let end = text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.startIndex
         return String(text[..<end].drop(while: \.isWhitespace))
+    }
+}
+
+extension AnswerFormat {
+    /// Prints a report, likewise.
+    func show<Report: APIModel>(_ report: Report, _ text: (Report) throws -> String) throws {
+        let line = json ? try JSONValue(encoding: report).text : try text(report)
+        if !line.isEmpty { print(line) }
     }
 }

@@ -31,6 +31,12 @@ struct CallerKey: ParsableArguments {
         return try Self.key(try Self.text(at: path), from: path)
     }
 
+    /// Returns the key of ``keyFile``; `nil` if the option is not given.
+    func keyOfCommandLine() throws(CommandError) -> APIKey? {
+        guard let keyFile else { return nil }
+        return try Self.key(try Self.text(at: keyFile), from: keyFile)
+    }
+
     private static func key(_ text: String, from source: String) throws(CommandError) -> APIKey {
         let lines = text.split { $0.isWhitespace }
         guard lines.count == 1, let key = APIKey(lines[0]) else { throw .failed("there is no key in \(source)") }

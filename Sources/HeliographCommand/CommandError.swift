@@ -10,6 +10,8 @@ struct CommandError: Error, CustomStringConvertible {
     var isWantOfKey = false
     /// Whether the connection to the relay was lost, which may be temporary.
     var isLossOfRelay = false
+    /// Why the relay refused; `nil` if it did not.
+    var code: ProblemCode?
 
     /// Creates the error for a relay that cannot be reached.
     static func unreachable(_ url: String) -> CommandError {
@@ -44,7 +46,8 @@ struct CommandError: Error, CustomStringConvertible {
         return CommandError(
             description: "\(detail) (\(problem.code))",
             exitCode: 1,
-            isWantOfKey: code == .missingKey || code == .wrongKey || code == .tooManyFailures
+            isWantOfKey: code == .missingKey || code == .wrongKey || code == .tooManyFailures,
+            code: code
         )
     }
 

@@ -1,7 +1,6 @@
 import Access
 import ArgumentParser
 import FoundationEssentials
-import NIOCore
 
 /// The options that select the relay.
 struct RelayAddress: ParsableArguments {
@@ -28,45 +27,25 @@ struct RelayAddress: ParsableArguments {
     @OptionGroup var caller: CallerKey
 
     /// The relay's address without a trailing slash.
-    var url: String {
-        let url = relay ?? ProcessInfo.processInfo.environment[Self.environmentKey] ?? Self.defaultURL
-        return url.hasSuffix("/") ? String(url.dropLast()) : url
-    }
+    var url: String { RelayTarget.trimmed(relay ?? Self.ofEnvironment ?? Self.defaultURL) }
 
-    var isSecure: Bool { url.hasPrefix("https://") }
+    /// Whether the user has chosen a relay.
+    var isNamed: Bool { relay != nil || Self.ofEnvironment != nil }
 
-    /// The expected certificate's fingerprint; `nil` if the system's authorities decide.
-    var pinned: Fingerprint? { fingerprintText.flatMap(Fingerprint.init(_:)) }
+    private static var ofEnvironment: String? { ProcessInfo.processInfo.environment[environmentKey] }
 
+    /// The environment's is for whichever relays have TLS.
     private var fingerprintText: String? {
-        fingerprint ?? ProcessInfo.processInfo.environment[Fingerprint.environmentKey]
+        let ofEnvironment = ProcessInfo.processInfo.environment[Fingerprint.environmentKey]
+        return fingerprint ?? (url.hasPrefix("https://") ? ofEnvironment : nil)
     }
 
-    var isOfThisMachine: Bool {
-        let host = URL(string: url)?.host() ?? ""
-        // A host name may begin with 127. too.
-        let isIPv4 = (try? SocketAddress(ipAddress: host, port: 0))?.protocol == .inet
-        return host.lowercased() == "localhost" || host == "::1" || isIPv4 && host.hasPrefix("127.")
-    }
-
-    /// Returns the key; `nil` if none is given, because the relay may not need one.
-    func key() throws(CommandError) -> APIKey? {
-        let key = try caller.key()
-        guard key == nil || isSecure || isOfThisMachine else {
-            throw .failed("\(url) would send the key where others can read it: use https://, or an SSH tunnel")
-        }
-        return key
+    /// Returns the relay with the user's key.
+    func target() throws(CommandError) -> RelayTarget {
+        try RelayTarget(url: url, fingerprint: fingerprintText, key: caller.key())
     }
 
     func validate() throws {
-        guard isSecure || url.hasPrefix("http://") else {
-            throw ValidationError("\(url) is not a relay's address, such as \(Self.defaultURL)")
-        }
-        if let text = fingerprintText, Fingerprint(text) == nil {
-            throw ValidationError("\(text) is not the SHA-256 of a certificate: it has 64 hexadecimal digits")
-        }
-        guard fingerprint == nil || isSecure else {
-            throw ValidationError("--fingerprint is for addresses with https://")
-        }
+        if let fault = RelayTarget.fault(url: url, fingerprint: fingerprintText) { throw ValidationError(fault) }
     }
 }

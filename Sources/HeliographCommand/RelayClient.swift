@@ -28,23 +28,29 @@ struct RelayClient: Sendable {
 
     /// Runs `body` with a client for the relay at `address`.
     ///
-    /// - Parameter silence: How long an answer may pause once it has begun; `nil` for no limit.
+    /// - Parameter silence: How long an answer may pause, also before it begins; `nil` for no limit.
     /// - Throws: ``CommandError``
     static func with(
         _ address: RelayAddress,
         silence: TimeAmount? = nil,
         _ body: (RelayClient) async throws -> Void
+    ) async throws { try await with(try address.target(), silence: silence, body) }
+
+    /// Runs `body` with a client for a relay, likewise.
+    static func with(
+        _ target: RelayTarget,
+        silence: TimeAmount? = nil,
+        _ body: (RelayClient) async throws -> Void
     ) async throws {
-        let key = try address.key()
         var configuration = HTTPClient.Configuration()
         configuration.timeout.read = silence
         // A missing relay is reported at once.
         configuration.connectionPool.retryConnectionEstablishment = false
-        if let fingerprint = address.pinned { configuration.pin(fingerprint) }
+        if let fingerprint = target.pinned { configuration.pin(fingerprint) }
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(RelayClient(url: address.url, key: key, client: client)))
+            result = .success(try await body(RelayClient(url: target.url, key: target.key, client: client)))
         } catch {
             result = .failure(error)
         }
@@ -222,19 +228,70 @@ struct RelayClient: Sendable {
         }
     }
 
-    /// Passes the bytes of an item of the library to `consume`.
+    /// A range of the bytes of something in the library.
+    struct Part: Sendable {
+        /// The range's first byte.
+        let first: UInt64
+        /// The range's last byte.
+        let last: UInt64
+        /// How many bytes all of it has.
+        let total: UInt64
+        /// Stays while the bytes do.
+        let tag: String?
+        fileprivate let body: HTTPClientResponse.Body
+    }
+
+    /// Asks for a range of an item's bytes.
     ///
-    /// - Throws: ``CommandError``, also if they break off.
-    func download<Arguments>(
-        _ call: Call<Arguments, Bytes>,
-        _ query: Arguments,
+    /// - Parameter range: As in a `Range` field (RFC 9110, 14.2): `bytes=100-`.
+    /// - Throws: ``CommandError``
+    func part<Arguments>(
+        _ range: String,
         of item: String,
-        to consume: (ByteBuffer) throws -> Void
-    ) async throws {
-        let response = try await stream(call, query, at: .item(item))
+        _ call: Call<Arguments, Bytes>,
+        _ query: Arguments
+    ) async throws -> Part {
+        let response = try await stream(call, query, at: .item(item), headers: ["range": range])
+        // `bytes 100-199/1234`
+        let words = (response.headers.first(name: "content-range") ?? "").split { " -/".contains($0) }
+        guard words.count == 4, let first = UInt64(words[1], radix: 10), let last = UInt64(words[2], radix: 10),
+            let total = UInt64(words[3], radix: 10), first <= last, last < total
+        else {
+            throw CommandError.failed("\(url) does not answer like a relay of this release: it sends no range")
+        }
+        return Part(
+            first: first,
+            last: last,
+            total: total,
+            tag: response.headers.first(name: "etag"),
+            body: response.body
+        )
+    }
+
+    /// Passes a part's bytes to `consume`.
+    ///
+    /// - Throws: ``CommandError``, also if they break off, and what `consume` throws.
+    func read(_ part: Part, to consume: (ByteBuffer) async throws -> Void) async throws {
+        try await unbroken("broke the download off") {
+            for try await bytes in part.body { try await consume(bytes) }
+        }
+    }
+
+    /// Passes the bytes of a copy of the library's catalogue to `consume`.
+    ///
+    /// - Parameter mark: The caller's own copy's; `nil` if it has none.
+    /// - Returns: Whether there are any. There are none if the caller has everything.
+    /// - Throws: ``CommandError``, and what `consume` throws.
+    func catalogue(since mark: String?, to consume: (ByteBuffer) throws -> Void) async throws -> Bool {
+        var query = CatalogueQuery()
+        query.since = mark
+        let headers = mark.map { [("if-none-match", "\"\($0)\"")] } ?? []
+        let response = try await stream(Routes.getLibraryCatalogue, query, headers: HTTPHeaders(headers))
+        guard response.status != .notModified else { return false }
         try await unbroken("broke the download off") {
             for try await bytes in response.body { try consume(bytes) }
         }
+        return true
     }
 
     private func stream<Arguments>(
@@ -260,6 +317,10 @@ struct RelayClient: Sendable {
         } catch let error as HTTPClientError where error == .deadlineExceeded {
             throw CommandError.failed("the relay at \(url) did not answer in time")
         } catch is HTTPClientError {
+            throw CommandError.brokenOff("the relay at \(url) \(deed)")
+        } catch is HTTPParserError {
+            throw CommandError.brokenOff("the relay at \(url) \(deed)")
+        } catch is ChannelError {
             throw CommandError.brokenOff("the relay at \(url) \(deed)")
         } catch let error as IOError {
             throw CommandError.brokenOff("the relay at \(url) \(deed): \(error)")
@@ -289,9 +350,15 @@ struct RelayClient: Sendable {
         } catch {
             throw CommandError.unreachable(url)
         }
-        guard (200..<300).contains(response.status.code) else {
+        guard (200..<300).contains(response.status.code) || response.status == .notModified else {
             let body = try await unbroken("broke its answer off") {
                 try await response.body.collect(upTo: Self.maximumAnswer)
+            }
+            // What a proxy says while it cannot reach the relay.
+            if [502, 503, 504, 530].contains(response.status.code),
+                (try? JSONDecoder().decode(ProblemReport.self, from: Data(body.readableBytesView))) == nil
+            {
+                throw CommandError.unreachable(url)
             }
             throw CommandError.refused(
                 try Answer<Never>(status: Int(response.status.code), bytes: body, url: url).decoded(ProblemReport.self),

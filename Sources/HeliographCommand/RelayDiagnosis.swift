@@ -18,7 +18,7 @@ struct RelayDiagnosis {
     /// Returns the findings, in the order in which they are printed.
     func findings() async -> [Finding] {
         do {
-            _ = try address.key()
+            _ = try address.target()
         } catch {
             return [Self.finding(ofKey: error)]
         }
@@ -103,9 +103,9 @@ struct RelayDiagnosis {
             advice:
                 "Start one: heliograph-relay, or systemctl --user start heliograph-relay. --relay names another address, such as https://HOST:8420 of one with TLS."
         )
-        guard let port = URLComponents(string: url)?.port.flatMap(UInt16.init(exactly:)), address.isOfThisMachine else {
-            return [relay]
-        }
+        guard let port = URLComponents(string: url)?.port.flatMap(UInt16.init(exactly:)),
+            (try? address.target().isOfThisMachine) == true
+        else { return [relay] }
         return [relay, Self.finding(ofPort: port), Self.finding(ofPort: Self.agentPort)]
     }
 

@@ -85,15 +85,16 @@ struct SessionSocket: Sendable {
     // MARK: - Connecting
 
     private static func connect(to session: UInt32, at address: RelayAddress) async throws -> Upgrade {
-        let url = URL(string: address.url)
+        let target = try address.target()
+        let url = URL(string: target.url)
         let path = (url?.path() ?? "") + CallPlace.session(session).path(of: Routes.watchOverWebSocket.route)
-        guard let host = url?.host() else { throw CommandError.unreachable(address.url) }
-        let port = url?.port ?? (address.isSecure ? 443 : 80)
+        guard let host = url?.host() else { throw CommandError.unreachable(target.url) }
+        let port = url?.port ?? (target.isSecure ? 443 : 80)
         var headers = HTTPHeaders([("Host", authority(host, url?.port))])
-        if let key = try address.key() { headers.add(name: "Authorization", value: "Bearer \(key.text)") }
+        if let key = target.key { headers.add(name: "Authorization", value: "Bearer \(key.text)") }
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
-        let tls = try address.isSecure ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
-        let pinned = address.pinned
+        let tls = try target.isSecure ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+        let pinned = target.pinned
         do {
             return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connectTimeout(connectTime)
@@ -107,10 +108,10 @@ struct SessionSocket: Sendable {
             throw error
         } catch is NIOSSLError {
             throw CommandError.failed(
-                "the certificate of the relay at \(address.url) is not trusted, or the port has no TLS: compare its fingerprint with the relay's log, and pass it with --fingerprint"
+                "the certificate of the relay at \(target.url) is not trusted, or the port has no TLS: compare its fingerprint with the relay's log, and pass it with --fingerprint"
             )
         } catch {
-            throw CommandError.unreachable(address.url)
+            throw CommandError.unreachable(target.url)
         }
     }
 

@@ -16,12 +16,12 @@ extension Library {
             throw .folder(catalogue, reason: "\(Errno(rawValue: errno))")
         }
         let draft = file + ".new"
-        try createDatabaseFile(draft)
+        try DatabaseFile.create(draft)
         do throws(LibraryError) {
             try copy(catalogue, to: draft)
-            try move(draft, to: file)
+            try DatabaseFile.move(draft, to: file)
         } catch {
-            removeDatabase(draft)
+            DatabaseFile.remove(draft)
             throw error
         }
     }
@@ -39,11 +39,11 @@ extension Library {
     package static func restore(folder: String, from file: String) throws(LibraryError) {
         let lock = try prepare(folder)
         defer { withExtendedLifetime(lock) {} }
-        try check(file)
+        try DatabaseFile.check(file)
         try replace(folder) { (draft) throws(LibraryError) in
             try copy(file, to: draft) {
                 // Clients that follow changes must list the items again.
-                try $0.execute(sql: "UPDATE meta SET epoch = lower(hex(randomblob(8)))")
+                try ChangeLog.renew($0)
             }
         }
     }
@@ -88,26 +88,6 @@ extension Library {
         return report
     }
 
-    /// Checks that a file is a sound catalogue of a known version.
-    private static func check(_ file: String) throws(LibraryError) {
-        do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let database = try DatabaseQueue(path: file, configuration: configuration)
-            try database.read { db in
-                let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                guard found <= Schema.version else { throw LibraryError.newer(found: found, known: Schema.version) }
-                guard found > 0, try db.tableExists("item"), try db.tableExists("meta") else {
-                    throw LibraryError.damaged(file, reason: "it is not a catalogue")
-                }
-                let faults = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
-                guard faults == ["ok"] else { throw LibraryError.damaged(file, reason: faults.first ?? "no answer") }
-            }
-        } catch {
-            throw Catalogue.fault(error, file)
-        }
-    }
-
     /// Replaces the catalogue by a database that `make` writes.
     private static func replace(
         _ folder: String,
@@ -115,54 +95,18 @@ extension Library {
     ) throws(LibraryError) {
         let path = folder + "/" + Catalogue.fileName
         let draft = path + ".new"
-        removeDatabase(draft)
-        try createDatabaseFile(draft)
+        DatabaseFile.remove(draft)
+        try DatabaseFile.create(draft)
         do throws(LibraryError) {
             try make(draft)
         } catch {
-            removeDatabase(draft)
+            DatabaseFile.remove(draft)
             throw error
         }
-        removeDatabase(path + ".old")
+        DatabaseFile.remove(path + ".old")
         // SQLite would apply the former database's log to the new one. So the log goes first.
         for ending in ["-wal", "-shm"] { rename(path + ending, path + ".old" + ending) }
         link(path, path + ".old")
-        try move(draft, to: path)
-    }
-
-    /// Moves a closed database, once it is on the disk.
-    private static func move(_ draft: String, to path: String) throws(LibraryError) {
-        do {
-            let file = try FileDescriptor.open(FilePath(draft), .readWrite, options: .closeOnExec)
-            try file.closeAfter { guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) } }
-            guard rename(draft, path) == 0 else { throw Errno(rawValue: errno) }
-            for ending in ["-wal", "-shm", "-journal"] { unlink(draft + ending) }
-            let around = FilePath(path).removingLastComponent()
-            let folder = try FileDescriptor.open(around.isEmpty ? "." : around, .readOnly, options: .closeOnExec)
-            try folder.closeAfter {
-                guard fsync(folder.rawValue) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
-            }
-        } catch {
-            throw .folder(path, reason: "\(error)")
-        }
-    }
-
-    /// Creates an empty file, readable for its owner only.
-    private static func createDatabaseFile(_ path: String) throws(LibraryError) {
-        removeDatabase(path)
-        do {
-            try FileDescriptor.open(
-                FilePath(path),
-                .writeOnly,
-                options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: .ownerReadWrite
-            ).close()
-        } catch {
-            throw .folder(path, reason: "\(error)")
-        }
-    }
-
-    private static func removeDatabase(_ path: String) {
-        for ending in ["", "-wal", "-shm", "-journal"] { unlink(path + ending) }
+        try DatabaseFile.move(draft, to: path)
     }
 }

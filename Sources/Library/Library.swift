@@ -33,6 +33,8 @@ package final class Library: Sendable {
         var clock: LibraryClock
         /// The items that a recorder of this process is writing.
         var live: Set<Int64> = []
+        /// How many copies of the catalogue were begun.
+        var copies = 0
         var isClosed = false
     }
 
@@ -51,6 +53,7 @@ package final class Library: Sendable {
         clock: @escaping @Sendable () -> ClockReading = ClockReading.system
     ) throws(LibraryError) {
         let lock = try Self.prepare(folder)
+        try Self.removeCopies(folder)
         let database = folder + "/" + Catalogue.fileName
         try self.init(folder: folder, lock: lock, database: database, leastFree: leastFree, clock: clock)
     }
@@ -69,9 +72,14 @@ package final class Library: Sendable {
         catalogue = try Catalogue(path: database, leastFree: leastFree)
         let reading = clock()
         var own = try catalogue.read { try LibraryClock.stored($0, now: reading) }
+        let isOtherBoot = own.last.boot != reading.boot
         own.advance(to: reading)
         state = Mutex(State(clock: own))
-        try catalogue.write { [own] in try own.store($0) }
+        try catalogue.write { [own] db in
+            // A loss of power may have taken the last changes back, which callers have seen.
+            if isOtherBoot { try ChangeLog.renew(db) }
+            try own.store(db)
+        }
     }
 
     /// Creates the folder and locks it.
@@ -101,6 +109,14 @@ package final class Library: Sendable {
         return state.withLock { state in
             state.clock.advance(to: reading)
             return (reading, state.clock)
+        }
+    }
+
+    /// Returns a number for the name of a copy.
+    func nextCopy() -> Int {
+        state.withLock { state in
+            state.copies += 1
+            return state.copies
         }
     }
 

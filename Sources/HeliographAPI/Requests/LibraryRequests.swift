@@ -97,3 +97,22 @@ package struct LibraryChangesQuery: APIModel {
         [Field("since", .string(0...100), "The `mark` of the call before. Default: only the mark is returned.")]
     )
 }
+
+/// The query of GET /v1/library/db.
+package struct CatalogueQuery: APIModel {
+    package var since: String?
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        nil,
+        [
+            Field(
+                "since",
+                .string(0...100),
+                "The mark of a former copy: only what changed since then is in the database, or everything if that was too "
+                    + "long ago. Default: everything."
+            )
+        ]
+    )
+}

@@ -1,7 +1,8 @@
 extension Routes {
     static let library = [
         startRecording.route, stopRecording.route, startDeviceRecording.route, stopDeviceRecording.route,
-        listLibrary.route, listLibraryChanges.route, getLibraryUsage.route, getLibraryItem.route,
+        listLibrary.route, listLibraryChanges.route, getLibraryCatalogue.route, getLibraryUsage.route,
+        getLibraryItem.route,
         changeLibraryItem.route, deleteLibraryItem.route, restoreLibraryItem.route, getLibraryFile.route,
         getLibraryClip.route, getLibraryThumbnail.route, getLibraryStoryboard.route, getLibrarySheet.route,
         getRecordingPlaylist.route, getRecordingTrack.route, getRecordingInitialization.route,
@@ -83,6 +84,32 @@ extension Routes {
     ) {
         $0.isScoped = true
         $0.ownProblems = [noLibrary]
+    }
+
+    package static let getLibraryCatalogue = Call<CatalogueQuery, Bytes>(
+        "getLibraryCatalogue",
+        "/v1/library/db",
+        alias: "/db",
+        for: .look,
+        .library,
+        "Returns a copy of the library's catalogue as an SQLite database, with the items that the caller may see.",
+        "`ETag` is its mark in quotes. A copy of everything may be a minute old; `since` with its mark brings the rest.",
+        answer: Route.Answer(
+            description: "The database.",
+            contents: [("application/vnd.sqlite3", .bytes)],
+            headers: catalogueHeaders
+        )
+    ) {
+        $0.isScoped = true
+        $0.ownProblems = [noLibrary]
+        $0.otherAnswers = [
+            Route.Answer(
+                status: 304,
+                description: "`If-None-Match` has the current ETag.",
+                contents: [],
+                headers: catalogueHeaders
+            )
+        ]
     }
 
     package static let getLibraryUsage = Call<NoArguments, LibraryUsage>(
@@ -281,6 +308,11 @@ extension Routes {
         "There is no such range.",
         headers: [Field("Content-Range", .text, "`bytes */` and the number of bytes.", isRequired: true)]
     )
+
+    private static let catalogueHeaders = [
+        Field("ETag", .text, "The mark of the moment that it shows, in quotes.", isRequired: true),
+        Field("Cache-Control", .text, isRequired: true),
+    ]
 
     private static let movieHeaders = [
         Field("ETag", .text, "Stays while the bytes do.", isRequired: true),

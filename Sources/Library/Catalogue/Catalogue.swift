@@ -62,6 +62,24 @@ struct Catalogue: Sendable {
         do { return try pool.write(body) } catch { throw Self.fault(error, path) }
     }
 
+    /// The size of the database without its log.
+    func bytes() throws(LibraryError) -> UInt64 {
+        try read { db in
+            let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            let size = try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+            return UInt64(clamping: pages &* size)
+        }
+    }
+
+    /// Copies the database into an empty file.
+    func vacuum(into file: String) throws(LibraryError) {
+        do {
+            try pool.unsafeRead { try $0.execute(sql: "VACUUM INTO ?", arguments: [file]) }
+        } catch {
+            throw Self.fault(error, path)
+        }
+    }
+
     /// Closes the database, whose file is then complete.
     func close() throws(LibraryError) {
         do {

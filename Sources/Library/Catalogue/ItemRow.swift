@@ -92,7 +92,7 @@ enum ItemRow {
     }
 
     /// Returns the number of a device or an owner, which is new if need be.
-    private static func number(of name: String, in table: String, _ db: Database) throws -> Int64 {
+    static func number(of name: String, in table: String, _ db: Database) throws -> Int64 {
         let select = try db.cachedStatement(sql: "SELECT id FROM \(table) WHERE name = ?")
         if let known = try Int64.fetchOne(select, arguments: [name]) { return known }
         try db.cachedStatement(sql: "INSERT INTO \(table) (name) VALUES (?)").execute(arguments: [name])

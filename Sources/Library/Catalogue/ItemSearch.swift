@@ -80,7 +80,7 @@ struct ItemSearch {
         var (devices, items): ([Int64], Int64) = ([], 0)
         while let row = try rows.next() {
             devices.append(try row.integer(0))
-            items += try row.integer(1)
+            items &+= try row.integer(1)
         }
         isEmpty = devices.isEmpty
         guard devices.count != 1 else { return add("device", devices[0]) }

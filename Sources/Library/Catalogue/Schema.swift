@@ -14,6 +14,28 @@ enum Schema {
         return migrator
     }
 
+    /// Checks that a database has a catalogue's version.
+    static func requireKnown(_ db: Database, _ file: String) throws {
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard found <= version else { throw LibraryError.newer(found: found, known: version) }
+        guard found > 0 else { throw LibraryError.damaged(file, reason: "it is not a catalogue") }
+    }
+
+    /// Checks that a database has this schema and nothing else: no trigger or view of another hand.
+    static func requireExact(_ db: Database, _ file: String) throws {
+        try requireKnown(db, file)
+        // A log beside the file would come from another hand, too.
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete" else {
+            throw LibraryError.damaged(file, reason: "it needs a log")
+        }
+        let own = try DatabaseQueue()
+        try migrator().migrate(own)
+        let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+        guard try Row.fetchAll(db, sql: sql) == own.read({ try Row.fetchAll($0, sql: sql) }) else {
+            throw LibraryError.damaged(file, reason: "it is not a catalogue")
+        }
+    }
+
     /// The columns of `item` and `bin`. Small ones come first, so that filters do not read a row's overflow pages.
     private static let columns = """
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, device INTEGER NOT NULL, owner INTEGER,

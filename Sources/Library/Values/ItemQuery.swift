@@ -36,7 +36,7 @@ package struct ItemQuery: Sendable, Equatable {
 }
 
 /// The devices that a caller may see. A query cannot leave them.
-package enum DeviceScope: Sendable, Equatable {
+package enum DeviceScope: Sendable, Hashable {
     case all
     case only(Set<String>)
 

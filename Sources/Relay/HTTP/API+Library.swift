@@ -3,6 +3,7 @@ import HTTPTypes
 import HeliographAPI
 import Hummingbird
 import Library
+import LibraryAPI
 import NIOCore
 import NIOPosix
 import Packaging
@@ -133,67 +134,24 @@ extension API {
     }
 
     private func listLibrary(_ asked: LibraryQuery, _ caller: Caller) async throws -> LibraryPage {
-        var query = ItemQuery()
-        query.devices = asked.device.map { [$0] }
-        query.session = asked.session.map { UInt32(clamping: $0) }
-        query.recording = asked.recording
-        if let label = asked.label {
-            let (name, value) = try Self.label(label)
-            query.labels = [name: value]
-        }
-        query.states = try asked.state.map { word in
-            guard let state = ItemState(name: word) else {
-                throw Problem(
-                    .unknownValue,
-                    "state is \"\(word)\"; allowed: recording, complete, interrupted, missing",
-                    field: "state"
-                )
-            }
-            return [state]
-        }
-        query.since = try Self.time(asked.since, "since")
-        query.until = try Self.time(asked.until, "until")
-        query.isPinned = asked.pinned
-        query.text = asked.text
-        query.order = asked.order == .newest ? .newestFirst : .oldestFirst
-        query.cursor = asked.cursor
-        query.limit = asked.limit
-        let page = try await inLibrary { [query] in try $0.items(query, scope: caller.scope) }
-        var report = LibraryPage()
-        report.items = page.items.map { LibraryItem($0) }
-        report.next = page.next
-        return report
+        let query = try Self.understood { () throws(LibraryQueryFault) in try ItemQuery(asked) }
+        return LibraryPage(try await inLibrary { try $0.items(query, scope: caller.scope) })
     }
 
-    private static func label(_ text: String) throws(Problem) -> (name: String, value: String) {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty else {
-            throw Problem(.unknownValue, "label is \"\(text)\"; write it as NAME=VALUE", field: "label")
+    /// Runs `body`, which reads arguments.
+    private static func understood<Value>(_ body: () throws(LibraryQueryFault) -> Value) throws(Problem) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw Problem(.unknownValue, error.description, field: error.field)
         }
-        return (String(parts[0]), String(parts[1]))
-    }
-
-    /// Returns a time in µs since 1970.
-    private static func time(_ text: String?, _ field: String) throws(Problem) -> Int64? {
-        guard let text else { return nil }
-        let date =
-            (try? Date(text, strategy: .iso8601))
-            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-        guard let date, (0...253_402_300_799).contains(date.timeIntervalSince1970) else {
-            throw Problem(
-                .unknownValue,
-                "\(field) is \"\(text)\"; write it like 2026-01-31T12:00:00Z",
-                field: field
-            )
-        }
-        return Int64(date.timeIntervalSince1970 * 1e6)
     }
 
     private func changeItem(_ change: LibraryChange, _ context: RelayRequestContext) async throws -> LibraryItem {
         let id = try await item(context).id
         var labels: [String: String?] = [:]
         for text in change.labels ?? [] {
-            let (name, value) = try Self.label(text)
+            let (name, value) = try Self.understood { () throws(LibraryQueryFault) in try ItemQuery.label(text) }
             labels[name] = .some(value.isEmpty ? nil : value)
         }
         try await inLibrary { [labels] library in
@@ -322,40 +280,6 @@ extension Problem {
         case .invalid, .badPath, .pathTaken, .badCursor, .badLimit: self.init(.unknownValue, "\(error)")
         case .inUse, .folder, .newer, .damaged, .storage: self.init(.libraryUnavailable, "\(error)")
         }
-    }
-}
-
-extension LibraryItem {
-    fileprivate init(_ item: Item) {
-        self.init()
-        let facts = item.facts
-        func seconds(_ time: Int64) -> Double { (Double(time) / 1e6).rounded(places: 6) }
-        id = Int(item.id)
-        recording = facts.recording
-        number = Int(facts.number)
-        device = facts.device
-        session = facts.session
-        name = facts.sessionName
-        owner = facts.owner
-        labels = facts.labels
-        state = item.state.name
-        start = Date(timeIntervalSince1970: Double(facts.start) / 1e6).apiText
-        self.seconds = seconds(facts.duration)
-        bytes = UInt64(clamping: facts.bytes)
-        (width, height, fps) = (Int(facts.width), Int(facts.height), facts.fps)
-        tracks = facts.tracks.map { found in
-            var track = Track()
-            (track.kind, track.codec) = (found.kind, found.codec)
-            return track
-        }
-        gaps = facts.gaps.map { found in
-            var gap = Gap()
-            (gap.start, gap.seconds, gap.reason) = (seconds(found.start), seconds(found.length), found.reason)
-            return gap
-        }
-        keyframes = Int(facts.keyframes)
-        pinned = item.isPinned
-        thumbnail = item.hasThumbnail
     }
 }
 

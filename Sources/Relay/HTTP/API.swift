@@ -32,6 +32,7 @@ struct API: Sendable {
         addClipboardRoutes(to: &routes)
         addApplicationRoutes(to: &routes)
         addLibraryRoutes(to: &routes)
+        addCatalogueRoutes(to: &routes)
         addHLSRoutes(to: &routes)
         addLiveHLSRoutes(to: &routes)
         addWebSocketRoute(to: &routes)

@@ -206,11 +206,6 @@ extension NIODeadline {
     var wallClockText: String { Date(timeIntervalSinceNow: (self - .now()).seconds).apiText }
 }
 
-extension Date {
-    /// ISO 8601 with milliseconds, UTC.
-    var apiText: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
-}
-
 extension MicrophoneReport {
     /// Creates the report; `nil` if the device has no microphone.
     @MediaLoop

@@ -111,6 +111,7 @@ package struct Contract: Sendable {
     }
 
     private func bodyFaults(_ answer: RunningRelay.Answer, by response: JSONValue, isHead: Bool) -> [String] {
+        guard response["content"]?.members?.isEmpty == false else { return answer.body.isEmpty ? [] : ["has a body"] }
         let field = answer.headers.first(name: "Content-Type") ?? ""
         let type = String(field.prefix { $0 != ";" })
         guard let media = response["content"]?[type] else { return ["is of type \(type)"] }

@@ -1,6 +1,8 @@
 import Access
 import Foundation
 import HeliographAPI
+import Library
+import LibraryAPI
 import NIOHTTP1
 import Relay
 import RelayTestSupport
@@ -36,7 +38,8 @@ struct DeviceScopeTests {
                     "GET /v1/auth", "HEAD /v1/auth", "GET /auth", "HEAD /auth", "GET /v1/broadcasts",
                     "HEAD /v1/broadcasts", "GET /screencapture/broadcasts", "HEAD /screencapture/broadcasts",
                     "GET /screencapture", "HEAD /screencapture", "GET /v1/library/changes",
-                    "HEAD /v1/library/changes", "GET /v1/library/usage", "HEAD /v1/library/usage",
+                    "HEAD /v1/library/changes", "GET /v1/library/db", "HEAD /v1/library/db", "GET /db", "HEAD /db",
+                    "GET /v1/library/usage", "HEAD /v1/library/usage",
                 ]
             )
             #expect(refused.count > 130, "\(refused.count)")
@@ -83,6 +86,46 @@ struct DeviceScopeTests {
             let stopped = try await devices.post("/v1/sessions/stop", devices.left, ["all": true])
             #expect(stopped.json["stopped"] == 2)
             #expect(try await names("/v1/sessions", "sessions", devices.all) == ["right"])
+        }
+    }
+
+    @Test("copies the catalogue of its devices only, and then what changes in it")
+    func catalogue() async throws {
+        let scratch = try Scratch()
+        let (copy, file) = (scratch.file("catalogue.sqlite").path, scratch.file("new").path)
+        try await TwoDevices.run { devices in
+            let whole = try await devices.get("/db", devices.left)
+            #expect(whole.headers["content-type"] == ["application/vnd.sqlite3"])
+            #expect(!whole.text.contains("right"))
+            try Data(whole.body).write(to: URL(fileURLWithPath: file))
+            try CatalogueCopy.update(copy, with: file, since: nil)
+            let mark = try CatalogueCopy(copy).mark()
+            #expect(whole.headers["etag"] == ["\"\(mark)\""])
+            let listed = try CatalogueCopy(copy).items(ItemQuery()).items
+            #expect(listed.map { Int($0.id) } == [devices.items["left"]])
+            let report = try await devices.get("/v1/library/\(listed[0].id)", devices.left).body
+            #expect(try JSONDecoder().decode(LibraryItem.self, from: Data(report)) == LibraryItem(listed[0]))
+
+            let tag = [("If-None-Match", "\"\(mark)\"")]
+            let same = try await devices.relay.call(.GET, "/db?since=\(mark)", key: devices.left, headers: tag)
+            #expect(same.status == 304 && same.body.isEmpty)
+            let path = "/v1/library/\(listed[0].id)"
+            let pinned = try await devices.relay.call(
+                .PATCH,
+                path,
+                key: devices.left,
+                body: Array(#"{"pinned": true}"#.utf8)
+            )
+            #expect(pinned.status == 200)
+            let news = try await devices.relay.call(.GET, "/db?since=\(mark)", key: devices.left, headers: tag)
+            #expect(news.status == 200 && !news.text.contains("right"))
+            try Data(news.body).write(to: URL(fileURLWithPath: file))
+            try CatalogueCopy.update(copy, with: file, since: mark)
+            #expect(try CatalogueCopy(copy).items(ItemQuery()).items.map(\.isPinned) == [true])
+            let old = try await devices.get("/db?since=\(mark)0", devices.all)
+            try Data(old.body).write(to: URL(fileURLWithPath: file))
+            try CatalogueCopy.update(copy, with: file, since: "\(mark)0")
+            #expect(try CatalogueCopy(copy).items(ItemQuery()).items.count == 2)
         }
     }
 

@@ -114,6 +114,7 @@ struct ContractAnswersTests {
             try await self(.POST, "/v1/devices/left/record/start")
             try await self(.POST, "/v1/devices/left/record/stop")
             try await self(.GET, "/v1/library/changes")
+            try await self(.GET, "/db")
             try await self(.GET, "/v1/library/usage")
             try await self(.GET, "/v1/library/\(item)")
             try await self(.PATCH, "/v1/library/\(item)", ["pinned": true, "labels": ["build=42"]])

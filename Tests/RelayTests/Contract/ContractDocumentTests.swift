@@ -42,7 +42,7 @@ struct ContractDocumentTests {
         LaunchRequest(), FocusRequest(), TerminateQuery(), ApplicationReport(), ApplicationList(),
         RecordingReport(), LibraryItem(), LibraryItem.Track(), LibraryItem.Gap(), LibraryPage(), LibraryChanges(),
         LibraryUsage(), LibraryUsage.Device(),
-        LibraryQuery(), LibraryChange(), ClipQuery(), LibraryChangesQuery(),
+        LibraryQuery(), LibraryChange(), ClipQuery(), LibraryChangesQuery(), CatalogueQuery(),
     ]
 
     /// Returns the fields of an object, or of all its variants.

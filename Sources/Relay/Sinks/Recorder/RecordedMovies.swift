@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HeliographAPI
 import Library
 import Media
 import Packaging

@@ -33,6 +33,8 @@ final class Recordings {
     var configuration: RelayConfiguration
     /// The recordings that are played in segments.
     let movies = MovieCache()
+    /// Copies of the catalogue.
+    let copies = CatalogueCopies()
     private let logger: Logger
     /// What files there are and what is in them, opened; a pending one is shared by all callers.
     private var opening: Task<Result<Library, Failure>, Never>?

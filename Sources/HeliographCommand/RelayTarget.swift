@@ -1,0 +1,51 @@
+import Access
+import FoundationEssentials
+import NIOCore
+
+/// A relay, the certificate it must have, and the key to show it.
+struct RelayTarget: Sendable {
+    /// The address without a trailing slash.
+    let url: String
+    /// The fingerprint of the only certificate to trust; `nil` if the system's authorities decide.
+    let pinned: Fingerprint?
+    /// `nil` if there is none, because the relay may not need one.
+    let key: APIKey?
+
+    /// - Parameter fingerprint: A person's text.
+    /// - Throws: ``CommandError`` if an argument is wrong, or the key would be sent in clear text.
+    init(url: String, fingerprint: String?, key: APIKey?) throws(CommandError) {
+        if let fault = Self.fault(url: url, fingerprint: fingerprint) { throw .failed(fault) }
+        self.url = Self.trimmed(url)
+        pinned = fingerprint.flatMap(Fingerprint.init(_:))
+        self.key = key
+        guard key == nil || isSecure || isOfThisMachine else {
+            throw .failed("\(url) would send the key where others can read it: use https://, or an SSH tunnel")
+        }
+    }
+
+    var isSecure: Bool { url.hasPrefix("https://") }
+
+    var isOfThisMachine: Bool {
+        let host = URL(string: url)?.host() ?? ""
+        // A host name may begin with 127. too.
+        let isIPv4 = (try? SocketAddress(ipAddress: host, port: 0))?.protocol == .inet
+        return host.lowercased() == "localhost" || host == "::1" || isIPv4 && host.hasPrefix("127.")
+    }
+
+    /// Returns an address without its trailing slash.
+    static func trimmed(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
+
+    /// Returns what is wrong with an address or a fingerprint.
+    static func fault(url: String, fingerprint: String?) -> String? {
+        guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
+            return "\(url) is not a relay's address, such as http://127.0.0.1:8420"
+        }
+        if let fingerprint, Fingerprint(fingerprint) == nil {
+            return "\(fingerprint) is not the SHA-256 of a certificate: it has 64 hexadecimal digits"
+        }
+        guard fingerprint == nil || url.hasPrefix("https://") else {
+            return "--fingerprint is for addresses with https://"
+        }
+        return nil
+    }
+}
