@@ -126,6 +126,14 @@ struct LibraryBench {
         try mean("undelete", 100) { try library.undelete(ids[$0]) }
         try mean("changes since the newest mark", 100) { _ in _ = try library.changes(since: nil) }
         try mean("totals", 100) { _ in _ = try library.totals() }
+        let mark = try library.changes(since: nil).mark
+        var bytes: UInt64 = 0
+        try mean("copy of everything", 3) { _ in bytes = try library.copy().file.length }
+        print(padded("its size", 60), bytes >> 20, "MiB")
+        for id in ids { try library.pin(id, true) }
+        try mean("copy of 100 changes", 20) { _ in bytes = try library.copy(since: mark).file.length }
+        print(padded("its size", 60), bytes >> 10, "KiB")
+        for id in ids { try library.pin(id, false) }
         var limits = RetentionLimits()
         (limits.age, limits.bytes) = (.max, .max)
         try mean("retention, nothing must go", 20) { _ in _ = try library.retain(limits, free: 0) }

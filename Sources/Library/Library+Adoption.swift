@@ -79,7 +79,7 @@ extension Library {
                     found = []
                 }
             } else if let stem = LibraryLayout.owner(ofCompanion: entry.name, among: names) {
-                guard !names.contains(stem + LibraryLayout.ending) else { continue }
+                guard !LibraryLayout.hasItem(stem, among: names) else { continue }
                 do throws(LibraryError) {
                     try folder.remove(entry.name)
                     report.orphans += 1

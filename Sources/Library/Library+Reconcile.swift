@@ -49,12 +49,12 @@ extension Library {
             guard let end = items.last else { return }
             last = end.path
             for item in items where !isLive(item.id) {
-                guard let (around, stem) = try? LibraryLayout.parts(of: item.path) else {
+                guard let (around, name, stem) = try? LibraryLayout.parts(of: item.path) else {
                     report.add(item.path, "The catalogue has an impossible path.")
                     continue
                 }
                 if around != place { (place, folder) = (around, root.find(around)) }
-                try check(item, stem, in: folder, inspect, &report)
+                try check(item, name, stem, in: folder, inspect, &report)
             }
         }
     }
@@ -87,12 +87,13 @@ extension Library {
 
     private func check(
         _ item: Known,
+        _ name: String,
         _ stem: String,
         in folder: DiskFolder?,
         _ inspect: (String) throws -> ItemFacts,
         _ report: inout Reconciliation
     ) throws(LibraryError) {
-        guard let folder, case .file(let bytes)? = folder.kind(of: stem + LibraryLayout.ending) else {
+        guard let folder, case .file(let bytes)? = folder.kind(of: name) else {
             if item.state != .missing {
                 report.missing += 1
                 try set(item.id, .missing)
@@ -107,7 +108,7 @@ extension Library {
         }
         // The disk may have had no room to complete an interrupted one.
         guard item.state != .complete || item.bytes != bytes else { return }
-        let size = { folder.size(of: stem + LibraryLayout.ending) ?? bytes }
+        let size = { folder.size(of: name) ?? bytes }
         let state = try inspectAgain(item, size, inspect, &report)
         switch item.state {
         case .recording: report.interrupted += state == .interrupted ? 1 : 0

@@ -35,6 +35,8 @@ package final class Library: Sendable {
         var live: Set<Int64> = []
         /// How many copies of the catalogue were begun.
         var copies = 0
+        /// The files for import that cannot be moved.
+        var stuck: Set<String> = []
         var isClosed = false
     }
 
@@ -119,6 +121,11 @@ package final class Library: Sendable {
             return state.copies
         }
     }
+
+    /// Whether a file for import cannot be moved.
+    func isStuck(_ path: String) -> Bool { state.withLock { $0.stuck.contains(path) } }
+
+    func setStuck(_ path: String) { state.withLock { _ = $0.stuck.insert(path) } }
 
     /// Whether a recorder of this process is writing the item.
     func isLive(_ id: Int64) -> Bool { state.withLock { $0.live.contains(id) } }

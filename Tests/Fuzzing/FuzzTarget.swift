@@ -17,7 +17,7 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
 
     package static let all: [FuzzTarget] = [
         .wire, .heartbeats, .feed, .rest, .scrcpy, .webSocket, .input, .json, .query, .credentials, .annexB, .h264,
-        .h265, .packaging, .fragments, .recordings, .configuration, .environment, .keys, .state, .snapshots,
+        .h265, .packaging, .fragments, .recordings, .music, .configuration, .environment, .keys, .state, .snapshots,
     ]
 }
 

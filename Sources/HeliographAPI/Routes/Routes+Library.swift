@@ -179,11 +179,11 @@ extension Routes {
         .library,
         "Returns an item's file, or a range of it (RFC 9110, 14).",
         "The file of a recording that goes on has what was written so far.",
-        answer: movie("The file.")
+        answer: Route.Answer(description: "The file.", contents: fileTypes, headers: movieHeaders)
     ) {
         $0.auditsReads = true
         $0.ownProblems = [noLibrary, noItem, noRange]
-        $0.otherAnswers = partialMovies
+        $0.otherAnswers = partial(fileTypes)
     }
 
     package static let getLibraryClip = Call<ClipQuery, Bytes>(
@@ -193,7 +193,7 @@ extension Routes {
         .library,
         "Returns a part of a recording as MP4, which begins exactly at the given time.",
         "Nothing is encoded again. The clip may span several files of the recording and the gaps between them.",
-        answer: movie("The clip.")
+        answer: Route.Answer(description: "The clip.", contents: movieTypes, headers: movieHeaders)
     ) {
         $0.auditsReads = true
         $0.ownProblems = [
@@ -203,7 +203,7 @@ extension Routes {
                 "Nothing was recorded in that time, or the picture's size or encoding changes in it: clip each file."
             ),
         ]
-        $0.otherAnswers = partialMovies
+        $0.otherAnswers = partial(movieTypes)
     }
 
     package static let getLibraryThumbnail = Call<NoArguments, Bytes>(
@@ -275,17 +275,20 @@ extension Routes {
         .library,
         "Returns a segment of an item's track, whose address a playlist has.",
         "It is made of the item's file without another encoding, and stays the same for ever.",
-        answer: segment("The segment: one fragment of MP4.")
+        answer: segment("The segment: one fragment of MP4, or frames of MP3.", more: [("audio/mpeg", .bytes)])
     ) { $0.ownProblems = [noLibrary, noItem] }
 
     private static func playlist(_ description: String) -> Route.Answer {
         companion(description, "application/vnd.apple.mpegurl")
     }
 
-    private static func segment(_ description: String) -> Route.Answer {
+    private static func segment(
+        _ description: String,
+        more: [(type: String, schema: Schema)] = []
+    ) -> Route.Answer {
         Route.Answer(
             description: description,
-            contents: [("video/mp4", .bytes), ("audio/mp4", .bytes)],
+            contents: [("video/mp4", .bytes), ("audio/mp4", .bytes)] + more,
             headers: [Field("Cache-Control", .text, isRequired: true)]
         )
     }
@@ -320,22 +323,24 @@ extension Routes {
         Field("Content-Disposition", .text, "A name for the file.", isRequired: true),
     ]
 
-    private static func movie(_ description: String) -> Route.Answer {
-        Route.Answer(description: description, contents: [("video/mp4", .bytes)], headers: movieHeaders)
-    }
+    private static let movieTypes: [(type: String, schema: Schema)] = [("video/mp4", .bytes)]
+    private static let fileTypes = movieTypes + [("audio/mpeg", .bytes)]
 
-    private static let partialMovies = [
-        Route.Answer(
-            status: 206,
-            description: "The range that was asked for.",
-            contents: [("video/mp4", .bytes)],
-            headers: movieHeaders + [Field("Content-Range", .text, "Which bytes of how many.", isRequired: true)]
-        ),
-        Route.Answer(
-            status: 304,
-            description: "`If-None-Match` has the current ETag.",
-            contents: [],
-            headers: movieHeaders
-        ),
-    ]
+    /// Returns the other answers to a call for a range of bytes.
+    private static func partial(_ contents: [(type: String, schema: Schema)]) -> [Route.Answer] {
+        [
+            Route.Answer(
+                status: 206,
+                description: "The range that was asked for.",
+                contents: contents,
+                headers: movieHeaders + [Field("Content-Range", .text, "Which bytes of how many.", isRequired: true)]
+            ),
+            Route.Answer(
+                status: 304,
+                description: "`If-None-Match` has the current ETag.",
+                contents: [],
+                headers: movieHeaders
+            ),
+        ]
+    }
 }

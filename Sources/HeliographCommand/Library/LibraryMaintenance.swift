@@ -88,7 +88,7 @@ struct RebuildLibraryCommand: AsyncParsableCommand {
         try await CommandError.reporting {
             let folder = try folder.path()
             let report = try CommandError.reporting { () throws(LibraryError) in
-                try Library.rebuild(folder: folder) { try RecordingRepair.inspect($0) }
+                try Library.rebuild(folder: folder) { try LibraryFile.inspect($0) }
             }
             for problem in report.problems { print("not in the library: \(problem.path): \(problem.reason)") }
             print("recordings in the new catalogue: \(report.adopted)")

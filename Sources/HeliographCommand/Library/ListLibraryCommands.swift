@@ -91,13 +91,13 @@ extension Summary {
 
     /// Returns all that people want to know of an item, a line each.
     static func details(of item: LibraryItem) -> String {
-        let size = "\(item.width)x\(item.height)@\(shortest(item.fps))"
+        let picture = item.width > 0 ? ["\(item.width)x\(item.height)@\(shortest(item.fps))"] : []
         let tracks = item.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ")
         var lines = [
             "\(item.id): \(item.state)\(item.pinned ? ", pinned" : "")",
             "device \(item.device), \(session(of: item)), file \(item.number) of recording \(item.recording)",
             "from \(item.start), \(decimal(item.seconds)) s, \(decimal(Double(item.bytes) / 1e6)) MB",
-            "\(size), \(tracks), \(item.keyframes) keyframes",
+            (picture + [tracks] + (item.width > 0 ? ["\(item.keyframes) keyframes"] : [])).joined(separator: ", "),
         ]
         if let owner = item.owner { lines.append("begun with the key \(owner)") }
         if !item.labels.isEmpty { lines.append("labels \(labels(of: item).joined(separator: ", "))") }

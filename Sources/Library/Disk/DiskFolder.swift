@@ -87,6 +87,13 @@ final class DiskFolder {
         return bytes
     }
 
+    /// Returns when a file was last changed, in s since 1970; `nil` if there is none.
+    func changed(_ name: String) -> Int64? {
+        var status = Glibc.stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        return Int64(status.st_mtim.tv_sec)
+    }
+
     /// Removes a file or a link.
     ///
     /// - Throws: ``LibraryError/folder(_:reason:)``, but not if it is missing already.

@@ -10,7 +10,7 @@ final class ItemFiles {
     ///
     /// - Parameter path: The item's path, relative to the library's folder.
     func remove(_ path: String) throws(LibraryError) {
-        let (place, stem) = try LibraryLayout.parts(of: path)
+        let (place, own, stem) = try LibraryLayout.parts(of: path)
         if last?.path != place {
             guard let folder = root.find(place) else { return last = nil }
             last = (place, folder, try folder.entries().map(\.name))
@@ -20,7 +20,7 @@ final class ItemFiles {
         for name in names where name.hasPrefix(stem) && LibraryLayout.owner(ofCompanion: name, among: names) == stem {
             try folder.remove(name)
         }
-        for ending in [".jpg", ".vtt", LibraryLayout.ending] { try folder.remove(stem + ending) }
+        for name in [stem + ".jpg", stem + ".vtt", own] { try folder.remove(name) }
         folder.sync()
     }
 }

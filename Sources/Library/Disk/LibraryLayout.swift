@@ -1,16 +1,27 @@
 import Program
 
 /// Where files lie in the library's folder: `recordings/DEVICE/YYYY-MM-DD/NAME.mp4`, and beside each file what belongs
-/// to it: `NAME.jpg`, `NAME.vtt`, and `NAME.000.jpg` and so on.
+/// to it: `NAME.jpg`, `NAME.vtt`, and `NAME.000.jpg` and so on. The cover of `NAME.mp3` is `NAME.mp3.jpg`.
 package enum LibraryLayout {
     static let recordings = "recordings"
     static let ending = ".mp4"
+    /// The ending of music, which is part of the stem.
+    package static let musicEnding = ".mp3"
     /// The most bytes of a file's name without its ending, so that all names fit what file systems allow.
     private static let longestStem = 200
 
     /// Returns the path of an item's file, relative to the library's folder. The day is that of the start in UTC.
     package static func path(for facts: ItemFacts) -> String {
         "\(recordings)/\(facts.device)/\(day(of: facts.start))/\(facts.recording)-\(facts.number)\(ending)"
+    }
+
+    /// Returns a path for music, relative to the library's folder.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name without its ending.
+    ///   - number: From 1, to tell files of one name apart.
+    static func path(ofMusic name: String, _ number: Int, of device: String, start: Int64) -> String {
+        "\(recordings)/\(device)/\(day(of: start))/\(name)\(number == 1 ? "" : " \(number)")\(musicEnding)"
     }
 
     /// Returns the path of a file that belongs to an item.
@@ -25,25 +36,32 @@ package enum LibraryLayout {
     /// Returns the ending of a storyboard's sheet for ``companion(of:ending:)``: `.000.jpg` and so on.
     package static func sheetEnding(_ number: Int) -> String { ".\(String(number).zeroPadded(to: 3)).jpg" }
 
-    /// Splits a path into its folder and its file's stem.
+    /// Splits a path into its folder and its file's name, whose stem the names of companions begin with.
     ///
     /// - Throws: ``LibraryError/badPath(_:)`` if it is not a path of an item.
-    static func parts(of path: String) throws(LibraryError) -> (folder: String, stem: String) {
+    static func parts(of path: String) throws(LibraryError) -> (folder: String, name: String, stem: String) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4, parts[0] == recordings, parts[1].isName, parts[2].isName,
             let stem = stem(ofFile: parts[3])
         else { throw .badPath(path) }
-        return (parts[..<3].joined(separator: "/"), stem)
+        return (parts[..<3].joined(separator: "/"), parts[3], stem)
     }
 
     /// Returns the stem of an item's file; `nil` if a file of this name is not an item.
     static func stem(ofFile name: String) -> String? {
-        guard name.hasSuffix(ending) else { return nil }
-        let stem = String(name.dropLast(ending.count))
+        guard name.hasSuffix(ending) || name.hasSuffix(musicEnding) else { return nil }
+        let stem = name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : name
         let isSound =
             1...longestStem ~= stem.utf8.count && !stem.hasPrefix(".")
             && stem.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
         return isSound ? stem : nil
+    }
+
+    /// Whether there is an item of a stem.
+    ///
+    /// - Parameter names: The names in its folder.
+    static func hasItem(_ stem: String, among names: some Collection<String>) -> Bool {
+        names.contains(stem + ending) || stem.hasSuffix(musicEnding) && names.contains(stem)
     }
 
     /// Returns the stem of the item that a thumbnail or a storyboard's file belongs to, whether or not that item is

@@ -41,6 +41,12 @@ package final class RecordingFile: Sendable {
     /// The file's length in bytes; 0 if it cannot be read.
     package var length: UInt64 { (try? descriptor.seek(offset: 0, from: .end)).map { UInt64(clamping: $0) } ?? 0 }
 
+    /// How many names it has: hard links.
+    var names: UInt {
+        var status = Glibc.stat()
+        return fstat(descriptor.rawValue, &status) == 0 ? UInt(clamping: status.st_nlink) : 0
+    }
+
     /// Writes bytes, and waits until they are on the disk.
     ///
     /// - Parameter synchronizing: If not, a loss of power may lose the bytes.

@@ -20,10 +20,16 @@ package enum RecordingRepair {
     }
 
     /// Returns the facts of the file at an absolute path, after completing it if it broke off.
-    package static func inspect(_ path: String) throws(Failure) -> ItemFacts {
+    ///
+    /// - Parameter completes: If not, the file stays as it is. So does one that has another name as well: it is an
+    ///   original outside the library.
+    package static func inspect(_ path: String, completes: Bool = true) throws(Failure) -> ItemFacts {
         let file: RecordingFile
-        do {
-            file = try RecordingFile(opening: FilePath(path))
+        let isOurs: Bool
+        do throws(Errno) {
+            let found = try RecordingFile(reading: FilePath(path))
+            isOurs = completes && found.names == 1
+            file = isOurs ? try RecordingFile(opening: FilePath(path)) : found
         } catch {
             throw .unreadable(error)
         }
@@ -36,7 +42,7 @@ package enum RecordingRepair {
         guard var facts = RecordingNote.facts(scan.index, bytes: file.length, isComplete: scan.isComplete) else {
             throw .foreign
         }
-        guard !scan.isComplete else { return facts }
+        guard !scan.isComplete, isOurs else { return facts }
         // If the disk has no room for the index, the file stays as it is, and plays.
         if (try? file.complete(scan.index.ending(at: scan.size), after: scan.size)) != nil {
             facts.isComplete = true

@@ -150,6 +150,17 @@ extension ItemFacts {
         }
     }
 
+    /// Returns the beginning of a text that fits a name or a label, without control characters.
+    static func fitting(_ text: String) -> String {
+        var (fitting, count) = ("", 0)
+        for character in text where !character.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+            count += String(character).utf8.count
+            guard count <= mostBytes else { break }
+            fitting.append(character)
+        }
+        return fitting
+    }
+
     /// Checks the limits of labels.
     ///
     /// - Throws: ``LibraryError/invalid(_:)``.

@@ -120,7 +120,7 @@ extension MovieIndex {
         var last = tracks[at: place]?.samples.times.last
         while let duration = entries.u32(), let size = entries.u32(), let flags = entries.u32() {
             guard time <= Self.latest, last.map({ $0 < time }) ?? true, data.lowerBound <= end,
-                UInt64(clamping: size) <= data.upperBound &- min(end, data.upperBound)
+                end <= data.upperBound, UInt64(clamping: size) <= data.upperBound &- end
             else { return nil }
             run.samples.append((time, size, flags & 1 << 16 == 0))
             last = time

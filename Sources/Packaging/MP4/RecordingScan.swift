@@ -39,7 +39,10 @@ package struct RecordingScan: Sendable {
             return
         }
         var scanner = FragmentScanner(offset: start, size: size, read: read)
-        guard var index = try scanner.beginning(mostMovie: Self.mostMovie) else { throw .notARecording }
+        // The samples of a recording that goes on are in its fragments alone.
+        guard var index = try scanner.beginning(mostMovie: Self.mostMovie),
+            index.tracks.allSatisfy({ $0.samples.isEmpty })
+        else { throw .notARecording }
         // The last fragments wait until their checksums are known.
         var (waiting, end, isBroken) = ([FragmentScanner.Fragment](), scanner.offset, false)
         while !isBroken, let fragment = try scanner.next(mostFragment: Self.mostFragment) {

@@ -12,11 +12,13 @@ extension API {
     func addHLSRoutes(to routes: inout RouteTable) {
         routes.respond(to: Routes.getRecordingPlaylist) { _, _, context in
             let item = try await item(context)
+            if item.isMusic { return try await musicPlaylist(of: item, segmentsIn: "audio/") }
             let text = try await recordedMovies(of: item, context.caller).multivariant(of: item)
             return Self.playlist(text)
         }
         routes.respond(to: Routes.getRecordingTrack) { _, _, context in
             let (item, track) = (try await item(context), try Self.track(context))
+            if item.isMusic, track == .audio { return try await musicPlaylist(of: item, segmentsIn: "") }
             let text = try await recordedMovies(of: item, context.caller).playlist(of: track)
             return Self.playlist(text)
         }
@@ -28,13 +30,22 @@ extension API {
             let (item, track) = (try await item(context), try Self.track(context))
             // Each segment has one name, so that caches keep it once.
             guard let text = context.parameters.get("offset"), let offset = UInt64(text), offset < 1 << 52,
-                text == "\(offset)", let name = context.parameters.get("segment"),
-                let number = UInt32(name.dropLast(RecordedMovies.segmentEnding.count)),
+                text == "\(offset)", let name = context.parameters.get("segment")
+            else { throw Self.noSegment }
+            if item.isMusic, track == .audio { return try await musicSegment(name, at: offset, of: item) }
+            guard let number = UInt32(name.dropLast(RecordedMovies.segmentEnding.count)),
                 name == "\(number)\(RecordedMovies.segmentEnding)"
-            else { throw Problem(.unknownItem, "there is no such segment: take the addresses of a playlist") }
+            else { throw Self.noSegment }
             return try await segment(number, of: track, in: item, at: offset)
         }
     }
+
+    static var noSegment: Problem {
+        Problem(.unknownItem, "there is no such segment: take the addresses of a playlist")
+    }
+
+    /// The `Cache-Control` of bytes that stay the same.
+    static let forEver = "private, max-age=31536000, immutable"
 
     private static func track(_ context: RelayRequestContext) throws(Problem) -> MediaPlaylist.Track {
         let name = context.parameters.get("track") ?? ""
@@ -105,9 +116,7 @@ extension API {
     private static func media(_ pieces: [FileBody.Segment], of track: MediaPlaylist.Track) -> Response {
         Response(
             status: .ok,
-            headers: [
-                .contentType: "\(track.rawValue)/mp4", .cacheControl: "private, max-age=31536000, immutable",
-            ],
+            headers: [.contentType: "\(track.rawValue)/mp4", .cacheControl: forEver],
             body: FileBody(pieces).response
         )
     }

@@ -170,6 +170,7 @@ extension API {
         let tag = "\"\(item.id)-\(length)\""
         return Self.response(
             FileBody([.file(file, FilePiece(offset: 0, length: length))]),
+            type: item.mediaType,
             tag: tag,
             name: item.fileName,
             to: request
@@ -201,6 +202,7 @@ extension API {
 
     private func clip(_ query: ClipQuery, _ request: Request, _ context: RelayRequestContext) async throws -> Response {
         let item = try await item(context)
+        guard !item.isMusic else { throw Problem(.outOfRange, "item \(item.id) is music: clips are of recordings") }
         let start = Int64(query.start * 1e6)
         let end = query.end.map { Int64($0 * 1e6) } ?? item.facts.duration
         guard start < end else {
@@ -239,10 +241,35 @@ extension API {
         )
     }
 
-    private static func response(_ body: FileBody, tag: String, name: String, to request: Request) -> Response {
+    /// Returns a `Content-Disposition` with a file's name (RFC 6266, 4).
+    private static func disposition(_ name: String) -> String {
+        func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        let plain = String(decoding: name.utf8.map { isPlain($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+        guard plain != name else { return "inline; filename=\"\(plain)\"" }
+        let encoded = name.utf8.map { byte in
+            isPlain(byte)
+                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+        return "inline; filename=\"\(plain)\"; filename*=UTF-8''\(encoded.joined())"
+    }
+
+    private static func response(
+        _ body: FileBody,
+        type: String = "video/mp4",
+        tag: String,
+        name: String,
+        to request: Request
+    ) -> Response {
         var headers: HTTPFields = [
-            .contentType: "video/mp4", .eTag: tag, .acceptRanges: "bytes", .cacheControl: "private, no-cache",
-            .contentDisposition: "inline; filename=\"\(name)\"",
+            .contentType: type, .eTag: tag, .acceptRanges: "bytes", .cacheControl: "private, no-cache",
+            .contentDisposition: Self.disposition(name),
         ]
         if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
         let isCurrent = request.headers[.ifRange].map { $0 == tag } ?? true

@@ -160,7 +160,10 @@ export class ItemView {
     if (this.hasEnded) return;
     const isFirst = !this.item;
     this.item = item;
-    if (isFirst) this.timeline.root.hidden = this.cutting.hidden = this.using.hidden = this.buttons.delete.hidden = false;
+    const hasPictures = item.width > 0;
+    if (isFirst) this.timeline.root.hidden = this.using.hidden = this.buttons.delete.hidden = false;
+    if (isFirst) this.cutting.hidden = !hasPictures;
+    if (!hasPictures && item.thumbnail) this.video.poster = this.recorded.thumbnailAddress;
     this.preview.update(item);
     setText(this.title, itemName(item));
     setText(this.facts, itemText(item));

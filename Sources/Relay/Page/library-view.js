@@ -63,7 +63,7 @@ class Row {
     this.time.dateTime = item.start;
     setText(this.length, duration(item.seconds));
     setText(this.size, size(item.bytes));
-    setText(this.picture, `${item.width} × ${item.height}`);
+    setText(this.picture, item.width ? `${item.width} × ${item.height}` : "music");
     const [words, kind, why] = itemState(item);
     setText(this.badge, words);
     this.badge.className = `badge ${kind}`;

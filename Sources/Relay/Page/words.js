@@ -127,9 +127,9 @@ export function itemText({ device, start, seconds, bytes, width, height, fps, tr
     duration(seconds),
     size(bytes),
     codec,
-    `${width} × ${height}`,
-    `${fps} fps`,
-    tracks.some((track) => track.kind === "audio") ? "with sound" : null,
+    width ? `${width} × ${height}` : "music",
+    fps ? `${fps} fps` : null,
+    width && tracks.some((track) => track.kind === "audio") ? "with sound" : null,
   ];
   return facts.filter(Boolean).join(" · ");
 }

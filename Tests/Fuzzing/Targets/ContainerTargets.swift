@@ -89,6 +89,25 @@ extension FuzzTarget {
         try checkSegments(of: scan)
     }
 
+    /// An MP3 file, as imports and HLS read it.
+    static let music = FuzzTarget(
+        "music",
+        words: ["ID3", "TIT2", "APIC", "TT2", "PIC", "TAG", "APETAGEX", "Xing", "VBRI"]
+    ) {
+        input in
+        let read: MP3Scan.Read = { Array(input.dropFirst(Int(clamping: $0)).prefix($1)) }
+        guard let scan = try refusable({ try MP3Scan(size: UInt64(input.count), read: read) }) else { return }
+        var end: UInt64 = 0
+        for (offset, size) in zip(scan.offsets, scan.sizes) {
+            try require(offset >= end, "frames overlap")
+            end = offset + UInt64(size)
+        }
+        try require(end <= UInt64(input.count), "a frame beyond the file")
+        let segments = MP3Segments(scan).segments
+        try require(segments.reduce(0) { $0 + $1.frames } == scan.offsets.count, "segments have other frames")
+        try require((scan.tag.cover?.count ?? 0) <= input.count, "a large cover")
+    }
+
     /// Segments of HLS are never beyond the file, and not long.
     private static func checkSegments(of scan: RecordingScan) throws {
         let segments = MovieSegments(of: scan.index, isComplete: scan.isComplete)

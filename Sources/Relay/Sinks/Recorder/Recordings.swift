@@ -41,6 +41,7 @@ final class Recordings {
     private var recorded: [SessionID: Session] = [:]
     /// Recorders that complete their files.
     private var ending: [SessionID: Task<Void, Never>] = [:]
+    private var isCleaning = false
     private var isClosed = false
 
     init(configuration: RelayConfiguration, logger: Logger) {
@@ -76,7 +77,7 @@ final class Recordings {
             return .success(
                 try await NIOThreadPool.singleton.runIfActive {
                     let library = try Library(folder: folder)
-                    let report = try library.reconcile { try RecordingRepair.inspect($0) }
+                    let report = try library.reconcile { try LibraryFile.inspect($0) }
                     if !report.isClean {
                         logger.notice(
                             "the library was compared with the disk",
@@ -89,6 +90,7 @@ final class Recordings {
                     for problem in report.problems.prefix(10) {
                         logger.warning("not in the library: \(problem.path): \(problem.reason)")
                     }
+                    takeImports(of: library, logger)
                     return library
                 }
             )
@@ -100,17 +102,32 @@ final class Recordings {
         }
     }
 
+    private nonisolated static func takeImports(of library: Library, _ logger: Logger) {
+        do throws(LibraryError) {
+            let imports = try library.takeImports { try LibraryFile.inspect($0) }
+            if !imports.taken.isEmpty { logger.notice("imported into the library: \(imports.taken.count)") }
+            for problem in imports.refused {
+                logger.warning("not imported: \(problem.path): \(problem.reason)")
+            }
+        } catch {
+            logger.warning("files cannot be imported into the library: \(error)")
+        }
+    }
+
     /// How much the library has and takes, as ``clean()`` has read it; `nil` before.
     private(set) var usage: (totals: LibraryTotals, free: UInt64)?
 
-    /// Removes the files of deleted items, deletes what the limits no longer allow, and reads the usage. Called every
-    /// 15 s.
+    /// Takes over imports, removes the files of deleted items, deletes what the limits no longer allow, and reads the
+    /// usage. Called every 15 s.
     func clean() {
-        guard let opening, !isClosed else { return }
+        guard !isClosed, !isCleaning else { return }
+        guard let opening else { return begin() }
+        isCleaning = true
         let (limits, logger) = (limits, logger)
         Task.detached { [self] in
-            guard case .success(let library) = await opening.value else { return }
+            guard case .success(let library) = await opening.value else { return await cleaned(nil) }
             let done = try? await NIOThreadPool.singleton.runIfActive {
+                Self.takeImports(of: library, logger)
                 let removals = [
                     try library.purge(), try library.retain(limits, free: Int64(clamping: library.freeBytes())).removal,
                 ]
@@ -120,11 +137,14 @@ final class Recordings {
             for problem in (done?.removals ?? []).flatMap({ $0.problems.prefix(10) }) {
                 logger.warning("a deleted file cannot be removed: \(problem.path): \(problem.reason)")
             }
-            if let done { await take(done.usage) }
+            await cleaned(done?.usage)
         }
     }
 
-    private func take(_ usage: (totals: LibraryTotals, free: UInt64)) { self.usage = usage }
+    private func cleaned(_ usage: (totals: LibraryTotals, free: UInt64)?) {
+        isCleaning = false
+        if let usage { self.usage = usage }
+    }
 
     private var limits: RetentionLimits {
         var limits = RetentionLimits()
