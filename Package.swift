@@ -186,8 +186,7 @@ let package = Package(
             name: "Relay",
             dependencies: [
                 "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Library", "LibraryAPI", "Media", "Pacing",
-                "Packaging",
-                "Program", "Wire",
+                "Packaging", "Program", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -388,8 +387,7 @@ let package = Package(
             name: "RelayTests",
             dependencies: [
                 "Access", "HeliographAPI", "Library", "LibraryAPI", "Media", "Packaging", "Program", "Relay",
-                "RelayTestSupport",
-                "TestSupport", "Wire",
+                "RelayTestSupport", "TestSupport", "Wire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

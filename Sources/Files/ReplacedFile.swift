@@ -46,7 +46,7 @@ package enum ReplacedFile {
     }
 
     private static func open(folder path: FilePath) throws -> SystemPackage.FileDescriptor {
-        try .open(path.isEmpty ? "." : path, .readOnly, options: [.directory])
+        try .open(path.isEmpty ? "." : path, .readOnly, options: [.directory, .closeOnExec])
     }
 
     /// Creates or opens a folder in `folder`.
@@ -107,7 +107,7 @@ package enum ReplacedFile {
     }
 
     /// Syncs the folder's entries to the disk, because a crash of the machine could otherwise bring the old file back.
-    private static func sync(folderOf path: FilePath) throws {
+    package static func sync(folderOf path: FilePath) throws {
         let folder = try open(folder: path.removingLastComponent())
         try folder.closeAfter {
             // A file system that does not sync folders keeps their entries safe itself (fsync(2)).

@@ -29,7 +29,7 @@ struct CallPlace: Sendable {
             preconditionFailure("\(route.name) has no address with \(parameters.keys.sorted())")
         }
         return parameters.reduce(address.path) { path, parameter in
-            path.replacing("{\(parameter.key)}", with: Query.encoded(parameter.value))
+            path.replacing("{\(parameter.key)}", with: parameter.value.percentEncoded)
         }
     }
 

@@ -23,18 +23,19 @@ struct CallerKey: ParsableArguments {
 
     /// Returns the key; `nil` if none is given, because the relay may not need one.
     func key() throws(CommandError) -> APIKey? {
+        if let key = try keyOfCommandLine() { return key }
         let environment = ProcessInfo.processInfo.environment
-        if keyFile == nil, let text = environment[APIKey.environmentKey] {
-            return try Self.key(text, from: APIKey.environmentKey)
-        }
-        guard let path = keyFile ?? environment[Self.fileEnvironmentKey] else { return nil }
-        return try Self.key(try Self.text(at: path), from: path)
+        if let text = environment[APIKey.environmentKey] { return try Self.key(text, from: APIKey.environmentKey) }
+        return try environment[Self.fileEnvironmentKey].map(Self.key(at:))
     }
 
     /// Returns the key of ``keyFile``; `nil` if the option is not given.
     func keyOfCommandLine() throws(CommandError) -> APIKey? {
-        guard let keyFile else { return nil }
-        return try Self.key(try Self.text(at: keyFile), from: keyFile)
+        try keyFile.map(Self.key(at:))
+    }
+
+    private static func key(at path: String) throws(CommandError) -> APIKey {
+        try key(try text(at: path), from: path)
     }
 
     private static func key(_ text: String, from source: String) throws(CommandError) -> APIKey {

@@ -71,7 +71,7 @@ struct GetClipboardCommand: AsyncParsableCommand {
                     return
                 }
                 do {
-                    try WholeFile.write(answer.bytes, to: png)
+                    try await WholeFile.write(answer.bytes, to: png)
                 } catch {
                     throw CommandError.failed("cannot write \(png): \(error)")
                 }

@@ -36,10 +36,17 @@ extension SystemPackage.FileDescriptor {
 
 /// Files that readers find complete or not at all.
 enum WholeFile {
-    /// Writes `bytes` beside `path` and moves the file there in one step, replacing an existing file.
+    /// Writes `bytes` to `path`.
     ///
-    /// - Throws: `Errno`, after removing what was written.
-    static func write(_ bytes: ByteBuffer, to path: String) throws {
+    /// - Throws: `Errno`.
+    static func write(_ bytes: ByteBuffer, to path: String) async throws {
+        try await write(to: path) { _ = try $0.writeAll(bytes.readableBytesView) }
+    }
+
+    /// Has `body` write a file beside `path`, and moves it there in one step, replacing an existing file.
+    ///
+    /// - Throws: `Errno`, and what `body` throws, after removing what was written.
+    static func write(to path: String, _ body: (SystemPackage.FileDescriptor) async throws -> Void) async throws {
         let draft = FilePath("\(path).\(getpid()).part")
         let file = try FileDescriptor.open(
             draft,
@@ -48,7 +55,10 @@ enum WholeFile {
             permissions: [.ownerReadWrite, .groupRead, .otherRead]
         )
         do {
-            _ = try file.closeAfter { try file.writeAll(bytes.readableBytesView) }
+            do {
+                defer { try? file.close() }
+                try await body(file)
+            }
             guard rename(draft.string, path) == 0 else { throw Errno(rawValue: errno) }
         } catch {
             unlink(draft.string)

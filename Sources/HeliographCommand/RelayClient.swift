@@ -316,11 +316,7 @@ struct RelayClient: Sendable {
             throw CommandError.failed("the relay at \(url) sends a longer answer than a relay of this release")
         } catch let error as HTTPClientError where error == .deadlineExceeded {
             throw CommandError.failed("the relay at \(url) did not answer in time")
-        } catch is HTTPClientError {
-            throw CommandError.brokenOff("the relay at \(url) \(deed)")
-        } catch is HTTPParserError {
-            throw CommandError.brokenOff("the relay at \(url) \(deed)")
-        } catch is ChannelError {
+        } catch  where error is HTTPClientError || error is HTTPParserError || error is ChannelError {
             throw CommandError.brokenOff("the relay at \(url) \(deed)")
         } catch let error as IOError {
             throw CommandError.brokenOff("the relay at \(url) \(deed): \(error)")

@@ -31,18 +31,18 @@ struct Snapshot {
             at: session,
             limit: RelayClient.maximumFile
         ).bytes
-        try Self.write(bytes, to: path)
+        try await Self.write(bytes, to: path)
         fputs("\(path == "-" ? "standard output" : path): \(bytes.readableBytes) bytes\n", stderr)
     }
 
-    private static func write(_ bytes: ByteBuffer, to path: String) throws(CommandError) {
+    private static func write(_ bytes: ByteBuffer, to path: String) async throws(CommandError) {
         guard path != "-" else {
             // A reader that has left has seen enough.
             _ = try SystemPackage.FileDescriptor.writeToStandardOutput(bytes.readableBytesView)
             return
         }
         do {
-            try WholeFile.write(bytes, to: path)
+            try await WholeFile.write(bytes, to: path)
         } catch {
             throw .failed("cannot write \(path): \(error)")
         }

@@ -129,7 +129,7 @@ extension Library {
             var adopted = 0
             for file in files {
                 do {
-                    let state: ItemState = file.facts.isComplete ? .complete : .interrupted
+                    let state = ItemState(of: file.facts)
                     _ = try add(file.facts, path: file.path, state: state, file.companions, moment, db)
                     adopted += 1
                 } catch {

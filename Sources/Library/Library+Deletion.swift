@@ -89,8 +89,7 @@ extension Library {
                 INSERT INTO bin (\(ItemRow.stored), due) SELECT \(ItemRow.stored), ? FROM item WHERE id = ?
                 """
         ).execute(arguments: [due, id])
-        try ItemLabels.remove(item.facts.labels, of: id, db)
-        try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [id])
+        try ItemRow.remove(item, db)
     }
 
     /// Removes the files of all items that `mark` marks for removal, then their rows.

@@ -8,8 +8,7 @@ extension Library {
     /// - Parameter scope: The devices that the caller may see.
     /// - Throws: ``LibraryError/badLimit(_:)``, ``LibraryError/badCursor(_:)``.
     package func items(_ query: ItemQuery, scope: DeviceScope = .all) throws(LibraryError) -> ItemPage {
-        guard 1...ItemQuery.mostItems ~= query.limit else { throw .badLimit(query.limit) }
-        return try catalogue.read { try ItemSearch(query, scope: scope, $0).page($0) }
+        try catalogue.read { try ItemSearch(query, scope: scope, $0).page($0) }
     }
 
     /// Returns an item; `nil` if there is none, or the caller may not see it.

@@ -143,7 +143,7 @@ extension Library {
             }
             return .interrupted
         }
-        let state: ItemState = facts.isComplete ? .complete : .interrupted
+        let state = ItemState(of: facts)
         try catalogue.write { try ItemRow.update(item.id, facts, state, $0) }
         return state
     }

@@ -58,7 +58,7 @@ extension Library {
         try catalogue.write { db in
             guard let item = try ItemRow.find(id, db) else { throw LibraryError.unknownItem(id) }
             guard item.state == .recording else { throw LibraryError.notRecording(id) }
-            try ItemRow.update(id, facts, facts.isComplete ? .complete : .interrupted, db)
+            try ItemRow.update(id, facts, ItemState(of: facts), db)
         }
         setLive(id, false)
     }

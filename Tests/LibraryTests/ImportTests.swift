@@ -11,29 +11,15 @@ struct ImportTests {
 
     /// Makes a music file of a second.
     private func music(_ path: String, title: String? = nil, cover: Bool = false) throws {
-        let file = test.url(path)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(),
-            withIntermediateDirectories: true
-        )
-        let picture = test.scratch.file("cover.jpg").path
-        if cover {
-            _ = try Tool.run(
-                "/usr/bin/ffmpeg",
-                ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=1", "-frames:v", "1", picture]
-            )
-        }
-        _ = try Tool.run(
-            "/usr/bin/ffmpeg",
-            ["-v", "error", "-f", "lavfi", "-i", "sine=duration=1"]
-                + (cover ? ["-i", picture, "-map", "0", "-map", "1", "-c:v", "copy"] : []) + ["-c:a", "libmp3lame"]
-                + (title.map { ["-metadata", "title=\($0)", "-metadata", "artist=Ann"] } ?? []) + [file.path]
-        )
-        if cover { try FileManager.default.removeItem(atPath: picture) }
+        let picture = test.scratch.file("cover.jpg")
+        if cover { try MusicSource.makeCover(picture) }
+        let tags = title.map { ["title": $0, "artist": "Ann"] } ?? [:]
+        try MusicSource.make(test.url(path), tags: tags, cover: cover ? picture : nil)
+        if cover { try FileManager.default.removeItem(at: picture) }
     }
 
     private func take(_ library: Library) throws -> Imports {
-        try library.takeImports { try LibraryFile.inspect($0) }
+        try library.takeImports()
     }
 
     @Test("are taken over with title, artist and cover, and the library can be rebuilt from them")

@@ -102,14 +102,7 @@ extension Routes {
     ) {
         $0.isScoped = true
         $0.ownProblems = [noLibrary]
-        $0.otherAnswers = [
-            Route.Answer(
-                status: 304,
-                description: "`If-None-Match` has the current ETag.",
-                contents: [],
-                headers: catalogueHeaders
-            )
-        ]
+        $0.otherAnswers = [notModified(catalogueHeaders)]
     }
 
     package static let getLibraryUsage = Call<NoArguments, LibraryUsage>(
@@ -274,7 +267,7 @@ extension Routes {
         for: .look,
         .library,
         "Returns a segment of an item's track, whose address a playlist has.",
-        "It is made of the item's file without another encoding, and stays the same for ever.",
+        "It is made of the item's file without another encoding. A recording's stays the same for ever.",
         answer: segment("The segment: one fragment of MP4, or frames of MP3.", more: [("audio/mpeg", .bytes)])
     ) { $0.ownProblems = [noLibrary, noItem] }
 
@@ -335,12 +328,16 @@ extension Routes {
                 contents: contents,
                 headers: movieHeaders + [Field("Content-Range", .text, "Which bytes of how many.", isRequired: true)]
             ),
-            Route.Answer(
-                status: 304,
-                description: "`If-None-Match` has the current ETag.",
-                contents: [],
-                headers: movieHeaders
-            ),
+            notModified(movieHeaders),
         ]
+    }
+
+    private static func notModified(_ headers: [Field]) -> Route.Answer {
+        Route.Answer(
+            status: 304,
+            description: "`If-None-Match` has the current ETag.",
+            contents: [],
+            headers: headers
+        )
     }
 }

@@ -33,7 +33,6 @@ struct LibraryPlace: ParsableArguments {
         guard let connected = try connected() else {
             return try await RelayClient.with(options.address) { try await body(.relay($0)) }
         }
-        var isListed = false
         try await RelayClient.with(connected.target, silence: Self.copyingSilence) { client in
             do {
                 try await connected.refresh(client)
@@ -42,11 +41,10 @@ struct LibraryPlace: ParsableArguments {
                 fputs("heliograph: \(error)\nheliograph: this is the library as of \(copied.apiText)\n", stderr)
             } catch let error as CommandError where error.code == .libraryUnavailable {
                 // Its disk may have no room for a copy.
-                isListed = true
-                try await body(.relay(client))
+                return try await body(.relay(client))
             }
+            try await body(.copy(try connected.copy()))
         }
-        if !isListed { try await body(.copy(try connected.copy())) }
     }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-@preconcurrency import Glibc
 import HeliographAPI
 import NIOCore
 import SystemPackage
@@ -49,29 +48,18 @@ struct SaveLibraryItemCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes beside the file, which is replaced when all is there.
     private func save(_ download: ItemDownload) async throws {
-        let draft = FilePath("\(output).\(getpid()).part")
-        var file: SystemPackage.FileDescriptor?
         do {
-            defer { try? file?.close() }
-            try await download.all {
-                // Created when the relay has agreed, and empty again if the recording has changed.
-                if let file { return try file.resize(to: 0) }
-                file = try .open(
-                    draft,
-                    .writeOnly,
-                    options: [.create, .exclusiveCreate],
-                    permissions: [.ownerReadWrite, .groupRead, .otherRead]
-                )
-            } to: { bytes, offset in
-                _ = try file?.writeAll(toAbsoluteOffset: Int64(clamping: offset), bytes.readableBytesView)
+            try await WholeFile.write(to: output) { file in
+                // The recording may have changed meanwhile.
+                try await download.all {
+                    try file.resize(to: 0)
+                } to: { bytes, offset in
+                    _ = try file.writeAll(toAbsoluteOffset: Int64(clamping: offset), bytes.readableBytesView)
+                }
             }
-            guard rename(draft.string, output) == 0 else { throw Errno(rawValue: errno) }
-        } catch {
-            if file != nil { unlink(draft.string) }
-            if let fault = error as? Errno { throw CommandError.failed("cannot write \(output): \(fault)") }
-            throw error
+        } catch let fault as Errno {
+            throw CommandError.failed("cannot write \(output): \(fault)")
         }
     }
 }

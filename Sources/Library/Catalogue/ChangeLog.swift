@@ -66,6 +66,13 @@ struct ChangeLog: Equatable {
         return entries
     }
 
+    /// Inserts the items that changed into another catalogue, which has none of them.
+    static func copyItems(of entries: [Entry], from db: Database, to copy: Database) throws {
+        for entry in entries where !entry.isRemoved {
+            if let item = try ItemRow.find(entry.item, db) { try ItemRow.insert(item, into: copy) }
+        }
+    }
+
     /// Makes all marks invalid, so that callers list again.
     static func renew(_ db: Database) throws {
         try db.execute(sql: "UPDATE meta SET epoch = lower(hex(randomblob(8)))")

@@ -17,11 +17,7 @@ enum DatabaseFile {
             for ending in logs { unlink(path + ending) }
             guard rename(draft, path) == 0 else { throw Errno(rawValue: errno) }
             for ending in logs { unlink(draft + ending) }
-            let around = FilePath(path).removingLastComponent()
-            let folder = try FileDescriptor.open(around.isEmpty ? "." : around, .readOnly, options: .closeOnExec)
-            try folder.closeAfter {
-                guard fsync(folder.rawValue) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
-            }
+            try ReplacedFile.sync(folderOf: FilePath(path))
         } catch {
             throw .folder(path, reason: "\(error)")
         }
@@ -57,11 +53,16 @@ enum DatabaseFile {
                 guard try db.tableExists("item"), try db.tableExists("meta") else {
                     throw LibraryError.damaged(file, reason: "it is not a catalogue")
                 }
-                let faults = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
-                guard faults == ["ok"] else { throw LibraryError.damaged(file, reason: faults.first ?? "no answer") }
+                try requireSound(db, file)
             }
         } catch {
             throw Catalogue.fault(error, file)
         }
+    }
+
+    /// Checks that SQLite finds no fault. It reads all of the database.
+    static func requireSound(_ db: Database, _ file: String) throws {
+        let faults = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
+        guard faults == ["ok"] else { throw LibraryError.damaged(file, reason: faults.first ?? "no answer") }
     }
 }

@@ -86,6 +86,12 @@ enum ItemRow {
         ])
     }
 
+    /// Removes an item, and what it has in other tables.
+    static func remove(_ item: Item, _ db: Database) throws {
+        try ItemLabels.remove(item.facts.labels, of: item.id, db)
+        try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [item.id])
+    }
+
     static func find(_ id: Int64, _ db: Database) throws -> Item? {
         let statement = try db.cachedStatement(sql: "SELECT \(selected) FROM item \(joined) WHERE item.id = ?")
         return try Row.fetchOne(statement, arguments: [id]).map(item)

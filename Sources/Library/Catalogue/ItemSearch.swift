@@ -21,6 +21,7 @@ struct ItemSearch {
     private var isEmpty = false
 
     init(_ query: ItemQuery, scope: DeviceScope, _ db: Database) throws {
+        guard 1...ItemQuery.mostItems ~= query.limit else { throw LibraryError.badLimit(query.limit) }
         self.query = query
         try addDevices(scope, db)
         if let session = query.session { add("session", Int64(session)) }

@@ -40,7 +40,6 @@ package final class CatalogueCopy: Sendable {
 
     /// Lists items, as ``Library/items(_:scope:)`` does.
     package func items(_ query: ItemQuery) throws(LibraryError) -> ItemPage {
-        guard 1...ItemQuery.mostItems ~= query.limit else { throw .badLimit(query.limit) }
         let page = try read { try ItemSearch(query, scope: .all, $0).page($0) }
         for item in page.items { try item.facts.check() }
         return page
@@ -77,9 +76,9 @@ package final class CatalogueCopy: Sendable {
         let news = try CatalogueCopy(file, isTrusted: false)
         let log = try news.read { db in
             try Schema.requireExact(db, file)
+            try DatabaseFile.requireSound(db, file)
             return try ChangeLog(db)
         }
-        try DatabaseFile.check(file)
         guard mark == log.floorMark else {
             try news.close()
             return try DatabaseFile.move(file, to: path)
@@ -95,13 +94,9 @@ package final class CatalogueCopy: Sendable {
             let entries = try ChangeLog.entries(after: log.floor, scope: .all, news)
             try database.write { db in
                 for entry in entries {
-                    guard let former = try ItemRow.find(entry.item, db) else { continue }
-                    try ItemLabels.remove(former.facts.labels, of: former.id, db)
-                    try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [former.id])
+                    if let former = try ItemRow.find(entry.item, db) { try ItemRow.remove(former, db) }
                 }
-                for entry in entries where !entry.isRemoved {
-                    if let item = try ItemRow.find(entry.item, news) { try ItemRow.insert(item, into: db) }
-                }
+                try ChangeLog.copyItems(of: entries, from: news, to: db)
                 var log = log
                 log.floor = log.newest
                 try log.store([], db)

@@ -1,6 +1,14 @@
 import GRDB
 import SystemPackage
 
+/// A copy of a catalogue, or of what changed in it, on the way to another machine.
+package struct CopiedCatalogue: Sendable {
+    /// An SQLite database for ``CatalogueCopy/update(_:with:since:)``. It has no name, so it goes when it is closed.
+    package let file: RecordingFile
+    /// The moment that it shows.
+    package let mark: String
+}
+
 extension Library {
     /// How the names of copies begin while they are made, in the library's folder.
     private static let copyPrefix = "catalogue.copy-"
@@ -74,11 +82,7 @@ extension Library {
             guard let seen = log.number(of: mark) else { return nil }
             log.floor = seen
             let entries = try ChangeLog.entries(after: seen, scope: scope, db)
-            try Self.fill(path, log, entries) { copy in
-                for entry in entries where !entry.isRemoved {
-                    if let item = try ItemRow.find(entry.item, db) { try ItemRow.insert(item, into: copy) }
-                }
-            }
+            try Self.fill(path, log, entries) { try ChangeLog.copyItems(of: entries, from: db, to: $0) }
             return log
         }
     }
@@ -160,9 +164,7 @@ extension ChangeLog {
     fileprivate init(_ db: Database, _ scope: DeviceScope) throws {
         try self.init(db)
         guard case .only(let devices) = scope else { return }
-        // FNV-1a. It need not withstand anybody: a caller that makes a mark up gets only what it may see.
-        let names = devices.sorted().joined(separator: "\n").utf8
-        let tag = names.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        epoch += "-" + String(tag, radix: 16)
+        // A caller that makes a mark up gets only what it may see.
+        epoch += "-" + String(StableHash.of(devices.sorted().joined(separator: "\n")), radix: 16)
     }
 }

@@ -10,7 +10,9 @@ package enum LibraryFile {
 
     /// Returns the facts of the file at an absolute path. A recording that broke off is completed.
     package static func inspect(_ path: String) throws -> ItemFacts {
-        if ending(of: path) == LibraryLayout.musicEnding { return try MusicFile.inspect(path) }
+        if ending(of: path) == LibraryLayout.musicEnding {
+            return try MusicFile.facts(MusicFile.scan(path), at: path)
+        }
         return try RecordingRepair.inspect(path)
     }
 

@@ -5,7 +5,7 @@ import Packaging
 import Program
 import SystemPackage
 
-/// What ``Library/takeImports(_:)`` did.
+/// What ``Library/takeImports()`` did.
 package struct Imports: Sendable, Equatable {
     /// The new items' paths.
     package var taken: [String] = []
@@ -30,15 +30,13 @@ extension Library {
     ///
     /// Links, and names that begin with a dot, stay where they are. A file that cannot be moved is reported once, and
     /// not looked at again.
-    ///
-    /// - Parameter inspect: As in ``reconcile(_:)``.
-    package func takeImports(_ inspect: (String) throws -> ItemFacts) throws(LibraryError) -> Imports {
+    package func takeImports() throws(LibraryError) -> Imports {
         var report = Imports()
         guard let root = try DiskFolder(path: folder).find(Self.imports) else { return report }
-        takeImports(in: root, Self.imports, MusicFile.device, inspect, &report)
+        takeImports(in: root, Self.imports, MusicFile.device, &report)
         for entry in try root.entries() where entry.kind == .folder && entry.name.isName && entry.name != Self.refused {
             guard let folder = root.find(entry.name) else { continue }
-            takeImports(in: folder, Self.imports + "/" + entry.name, entry.name, inspect, &report)
+            takeImports(in: folder, Self.imports + "/" + entry.name, entry.name, &report)
         }
         return report
     }
@@ -47,7 +45,6 @@ extension Library {
         in folder: DiskFolder,
         _ path: String,
         _ device: String,
-        _ inspect: (String) throws -> ItemFacts,
         _ report: inout Imports
     ) {
         let now = now().reading.wall / 1_000_000
@@ -59,7 +56,7 @@ extension Library {
             guard !isStuck(source) else { continue }
             var place = source
             do {
-                try take(&place, entry.name, device, inspect)
+                try take(&place, entry.name, device)
                 report.taken.append(place)
             } catch {
                 report.refused.append(LibraryProblem(path: source, reason: "\(error)"))
@@ -73,12 +70,7 @@ extension Library {
     /// Takes one file over.
     ///
     /// - Parameter place: Its path, which becomes that in the library.
-    private func take(
-        _ place: inout String,
-        _ name: String,
-        _ device: String,
-        _ inspect: (String) throws -> ItemFacts
-    ) throws {
+    private func take(_ place: inout String, _ name: String, _ device: String) throws {
         guard let ending = LibraryFile.ending(of: name) else {
             throw LibraryError.invalid("Only MP3 files, and MP4 files that Heliograph has recorded, can be imported.")
         }
@@ -90,7 +82,8 @@ extension Library {
             let known = try state(at: path)
             guard known == nil || known == .missing else { throw LibraryError.pathTaken(path) }
             place = try move(place, tries: 1) { _ in path }
-            return try adopt(place, inspect, hasThumbnail: false, isKnown: known != nil)
+            let completed = try RecordingRepair.inspect(folder + "/" + place)
+            return try adopt(place, completed, hasThumbnail: false, isKnown: known != nil)
         }
         let scan = try MusicFile.scan(folder + "/" + place)
         let start = try MusicFile.status(folder + "/" + place).start
@@ -100,7 +93,8 @@ extension Library {
             return try state(at: path) == nil ? path : nil
         }
         let hasCover = scan.tag.cover.map { (try? writeCover($0, of: place)) != nil } ?? false
-        try adopt(place, inspect, hasThumbnail: hasCover, isKnown: false)
+        let facts = try MusicFile.facts(scan, at: folder + "/" + place)
+        try adopt(place, facts, hasThumbnail: hasCover, isKnown: false)
     }
 
     private func writeCover(_ cover: [UInt8], of path: String) throws {
@@ -124,16 +118,10 @@ extension Library {
     }
 
     /// - Parameter isKnown: Whether the item was missing.
-    private func adopt(
-        _ path: String,
-        _ inspect: (String) throws -> ItemFacts,
-        hasThumbnail: Bool,
-        isKnown: Bool
-    ) throws {
-        let facts = try inspect(folder + "/" + path)
+    private func adopt(_ path: String, _ facts: ItemFacts, hasThumbnail: Bool, isKnown: Bool) throws {
         let moment = now()
         try catalogue.write { db in
-            let state: ItemState = facts.isComplete ? .complete : .interrupted
+            let state = ItemState(of: facts)
             guard isKnown else {
                 _ = try add(facts, path: path, state: state, (hasThumbnail, false), moment, db)
                 return

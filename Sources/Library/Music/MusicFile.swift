@@ -52,8 +52,9 @@ package enum MusicFile {
     /// Returns the facts of the file at an absolute path, whose end is that of an item's path: `DEVICE/DAY/NAME.mp3`.
     ///
     /// Its name in the library is the title. Artist, album and track are labels. It begins when it was last changed.
-    static func inspect(_ path: String) throws(Failure) -> ItemFacts {
-        let scan = try scan(path)
+    ///
+    /// - Parameter scan: What it holds.
+    static func facts(_ scan: MP3Scan, at path: String) throws(Failure) -> ItemFacts {
         let parts = path.split(separator: "/").suffix(3).map(String.init)
         var facts = ItemFacts(
             recording: id(of: parts.joined(separator: "/")),
@@ -76,11 +77,10 @@ package enum MusicFile {
         return facts
     }
 
-    /// Returns an id that is the same whenever the file is read: a UUID of version 8 (RFC 9562, 5.8), of two hashes
-    /// (FNV-1a).
+    /// Returns an id that is the same whenever the file is read: a UUID of version 8 (RFC 9562, 5.8), of two
+    /// hashes.
     private static func id(of path: String) -> String {
-        func hash(_ begin: UInt64) -> UInt64 { path.utf8.reduce(begin) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
-        let (high, low) = (hash(0xcbf2_9ce4_8422_2325), hash(0x9e37_79b9_7f4a_7c15))
+        let (high, low) = (StableHash.of(path), StableHash.of(path, basis: 0x9e37_79b9_7f4a_7c15))
         let digits =
             String((high & ~0xF000 | 0x8000), radix: 16).zeroPadded(to: 16)
             + String(low & ~(0xC000 << 48) | 0x8000 << 48, radix: 16).zeroPadded(to: 16)

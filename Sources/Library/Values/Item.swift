@@ -37,6 +37,9 @@ package enum ItemState: Int64, Sendable, CaseIterable {
         }
     }
 
+    /// The state of a file that nobody writes.
+    init(of facts: ItemFacts) { self = facts.isComplete ? .complete : .interrupted }
+
     package init?(name: String) {
         guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = state

@@ -44,9 +44,6 @@ extension API {
         Problem(.unknownItem, "there is no such segment: take the addresses of a playlist")
     }
 
-    /// The `Cache-Control` of bytes that stay the same.
-    static let forEver = "private, max-age=31536000, immutable"
-
     private static func track(_ context: RelayRequestContext) throws(Problem) -> MediaPlaylist.Track {
         let name = context.parameters.get("track") ?? ""
         guard let track = MediaPlaylist.Track(rawValue: name) else {
@@ -116,7 +113,9 @@ extension API {
     private static func media(_ pieces: [FileBody.Segment], of track: MediaPlaylist.Track) -> Response {
         Response(
             status: .ok,
-            headers: [.contentType: "\(track.rawValue)/mp4", .cacheControl: forEver],
+            headers: [
+                .contentType: "\(track.rawValue)/mp4", .cacheControl: "private, max-age=31536000, immutable",
+            ],
             body: FileBody(pieces).response
         )
     }

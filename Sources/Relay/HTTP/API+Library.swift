@@ -243,21 +243,8 @@ extension API {
 
     /// Returns a `Content-Disposition` with a file's name (RFC 6266, 4).
     private static func disposition(_ name: String) -> String {
-        func isPlain(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        let plain = String(decoding: name.utf8.map { isPlain($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
-        guard plain != name else { return "inline; filename=\"\(plain)\"" }
-        let encoded = name.utf8.map { byte in
-            isPlain(byte)
-                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
-        return "inline; filename=\"\(plain)\"; filename*=UTF-8''\(encoded.joined())"
+        let plain = name.withoutReserved
+        return "inline; filename=\"\(plain)\"" + (plain == name ? "" : "; filename*=UTF-8''\(name.percentEncoded)")
     }
 
     private static func response(

@@ -11,22 +11,8 @@ import Testing
 struct MusicTests {
     /// Makes a file of 14 s with a cover, which was there before.
     private static func make(_ file: URL, _ picture: URL) throws {
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(),
-            withIntermediateDirectories: true
-        )
-        _ = try Tool.run(
-            "/usr/bin/ffmpeg",
-            ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=1", "-frames:v", "1", picture.path]
-        )
-        _ = try Tool.run(
-            "/usr/bin/ffmpeg",
-            ["-v", "error", "-f", "lavfi", "-i", "sine=duration=14", "-i", picture.path, "-map", "0", "-map", "1"]
-                + [
-                    "-c:v", "copy", "-c:a", "libmp3lame", "-metadata", "title=Song", "-metadata", "artist=Ann",
-                    file.path,
-                ]
-        )
+        try MusicSource.makeCover(picture)
+        try MusicSource.make(file, seconds: 14, tags: ["title": "Song", "artist": "Ann"], cover: picture)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
             ofItemAtPath: file.path

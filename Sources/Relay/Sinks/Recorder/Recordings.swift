@@ -90,7 +90,6 @@ final class Recordings {
                     for problem in report.problems.prefix(10) {
                         logger.warning("not in the library: \(problem.path): \(problem.reason)")
                     }
-                    takeImports(of: library, logger)
                     return library
                 }
             )
@@ -104,7 +103,7 @@ final class Recordings {
 
     private nonisolated static func takeImports(of library: Library, _ logger: Logger) {
         do throws(LibraryError) {
-            let imports = try library.takeImports { try LibraryFile.inspect($0) }
+            let imports = try library.takeImports()
             if !imports.taken.isEmpty { logger.notice("imported into the library: \(imports.taken.count)") }
             for problem in imports.refused {
                 logger.warning("not imported: \(problem.path): \(problem.reason)")
