@@ -112,7 +112,7 @@ class Played:
         times = [0.0]
         while len(times) <= SEEKS:
             time = self._choice.uniform(0, self._times[-1])
-            if abs(time - times[-1]) > LONGEST_PAUSE:
+            if last(self._times, time) != last(self._times, times[-1]):
                 times.append(time)
         return times[1:]
 

@@ -18,6 +18,8 @@ struct CallPlace: Sendable {
 
     static func item(_ id: String) -> CallPlace { CallPlace(parameters: ["item": id]) }
 
+    static func playlist(_ name: String) -> CallPlace { CallPlace(parameters: ["playlist": name]) }
+
     static func application(_ id: String, of device: String) -> CallPlace {
         CallPlace(parameters: ["device": device, "application": id])
     }
@@ -40,6 +42,9 @@ struct CallPlace: Sendable {
         }
         if let item = parameters["item"] {
             return "there is no recording \(item): `heliograph library list` shows which there are"
+        }
+        if let playlist = parameters["playlist"] {
+            return "there is no playlist \(playlist): `heliograph library playlist list` shows which there are"
         }
         guard let device = parameters["device"] else { return nil }
         let name = parameters["name"] ?? Route.sharedSession

@@ -1,3 +1,5 @@
+import GRDB
+
 extension Library {
     /// Returns what has changed since a mark.
     ///
@@ -21,4 +23,20 @@ extension Library {
             return answer
         }
     }
+
+    /// Calls `body` after each change, with the items that it was about. The thread that made the change waits for it.
+    ///
+    /// There is one observer. It stays until the library is closed.
+    package func observe(_ body: @escaping @Sendable (ItemCommit) -> Void) { catalogue.observe(body) }
+
+    /// Returns the device of an item that was removed; `nil` if that was too long ago.
+    package func device(ofRemoved id: Int64) throws(LibraryError) -> String? {
+        try catalogue.read { db in
+            let sql = "SELECT name FROM device WHERE id = (SELECT device FROM change WHERE item = ?)"
+            return try String.fetchOne(try db.cachedStatement(sql: sql), arguments: [id])
+        }
+    }
+
+    /// The mark of this moment.
+    package func mark() throws(LibraryError) -> String { try catalogue.read { try ChangeLog($0).mark } }
 }

@@ -28,6 +28,8 @@ package final class Library: Sendable {
     private let lock: FolderLock
     private let clock: @Sendable () -> ClockReading
     private let state: Mutex<State>
+    /// The turn to change a playlist.
+    let playlistTurn = Mutex(())
 
     private struct State {
         var clock: LibraryClock

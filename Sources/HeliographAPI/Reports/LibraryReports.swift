@@ -210,3 +210,47 @@ package struct LibraryChanges: APIModel {
         ]
     )
 }
+
+/// A playlist.
+package struct PlaylistReport: APIModel {
+    package var name = ""
+    package var items: [LibraryItem] = []
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "Playlist",
+        [
+            Field("name", .text),
+            Field(
+                "items",
+                .array(of: LibraryItem.schema),
+                "In their order, without deleted ones and those of devices that the key is not for."
+            ),
+        ]
+    )
+}
+
+/// The playlists of the library.
+package struct PlaylistList: APIModel {
+    package var playlists: [Entry] = []
+
+    package init() {}
+
+    package struct Entry: APIModel {
+        package var name = ""
+        package var length = 0
+
+        package init() {}
+
+        package static let schema = Schema.report(
+            nil,
+            [Field("name", .text), Field("length", .anyInteger, "How many items it has, deleted ones included.")]
+        )
+    }
+
+    package static let schema = Schema.report(
+        "PlaylistList",
+        [Field("playlists", .array(of: Entry.schema), "By name.")]
+    )
+}

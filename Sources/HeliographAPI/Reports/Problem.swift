@@ -45,6 +45,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case noSound = "no_sound"
     case noAAC = "no_aac"
     case unknownItem = "unknown_item"
+    case unknownPlaylist = "unknown_playlist"
     case unknownSegment = "unknown_segment"
     case itemInUse = "item_in_use"
     case noKeys = "no_keys"
@@ -91,7 +92,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller, .forbiddenLink:
             403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
-            .emptyClipboard, .unknownItem, .unknownSegment:
+            .emptyClipboard, .unknownItem, .unknownPlaylist, .unknownSegment:
             404
         case .methodNotAllowed: 405
         case .requestTimeout: 408

@@ -116,3 +116,22 @@ package struct CatalogueQuery: APIModel {
         ]
     )
 }
+
+/// The items of a playlist: the body of PUT /v1/library/playlists/{playlist}.
+package struct PlaylistRequest: APIModel {
+    package var items: [Int] = []
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        "PlaylistRequest",
+        [
+            Field(
+                "items",
+                .list(of: .integer(1...9_007_199_254_740_992), 0...10_000),
+                "The ids, in order.",
+                isRequired: true
+            )
+        ]
+    )
+}

@@ -97,6 +97,14 @@ extension ProblemAnswer {
         "The session has its most viewers, or the relay drains.",
         named: "NoRoom"
     )
+    static let upgradeRequired = Self(
+        [.upgradeRequired],
+        "The request is not an upgrade, has another version, or is not the connection's first.",
+        headers: [
+            Field("Upgrade", .constant("websocket"), isRequired: true),
+            Field("Sec-WebSocket-Version", .constant("13"), isRequired: true),
+        ]
+    )
     package static let unknownRoute = Self([.unknownRoute], "The answer of any other path.", named: "UnknownRoute")
 
     /// Problems that do not belong to a route.

@@ -86,6 +86,18 @@ package struct Route: Sendable {
         package static func stream(_ type: String, _ description: String = "The stream.") -> Answer {
             Answer(description: description, contents: [(type, .bytes)])
         }
+
+        /// An upgrade to a WebSocket.
+        static let webSocket = Answer(
+            status: 101,
+            description: "The connection is a WebSocket now.",
+            contents: [],
+            headers: [
+                Field("Upgrade", .constant("websocket"), isRequired: true),
+                Field("Connection", .text, isRequired: true),
+                Field("Sec-WebSocket-Accept", .text, isRequired: true),
+            ]
+        )
     }
 
     /// A link from an answer to a further call, for openapi.json.

@@ -1,8 +1,8 @@
 extension Routes {
     static let library = [
         startRecording.route, stopRecording.route, startDeviceRecording.route, stopDeviceRecording.route,
-        listLibrary.route, listLibraryChanges.route, getLibraryCatalogue.route, getLibraryUsage.route,
-        getLibraryItem.route,
+        listLibrary.route, listLibraryChanges.route, getLibraryCatalogue.route, followLibrary.route,
+        listLibraryClients.route, getLibraryUsage.route, getLibraryItem.route,
         changeLibraryItem.route, deleteLibraryItem.route, restoreLibraryItem.route, getLibraryFile.route,
         getLibraryClip.route, getLibraryThumbnail.route, getLibraryStoryboard.route, getLibrarySheet.route,
         getRecordingPlaylist.route, getRecordingTrack.route, getRecordingInitialization.route,
@@ -103,6 +103,34 @@ extension Routes {
         $0.isScoped = true
         $0.ownProblems = [noLibrary]
         $0.otherAnswers = [notModified(catalogueHeaders)]
+    }
+
+    package static let followLibrary = Call<NoArguments, Bytes>(
+        "followLibrary",
+        "/v1/library/ws",
+        alias: "/ws",
+        for: .look,
+        .library,
+        "Follows the library over a WebSocket, and tells others what the caller plays.",
+        "docs/reference/library-channel.md describes the messages.",
+        answer: .webSocket
+    ) {
+        $0.refusesBody = true
+        $0.isScoped = true
+        $0.ownProblems = [noLibrary, .upgradeRequired]
+    }
+
+    package static let listLibraryClients = Call<NoArguments, LibraryClients>(
+        "listLibraryClients",
+        .get,
+        "/v1/library/clients",
+        for: .look,
+        .library,
+        "Lists who follows the library, and what they play.",
+        answer: "The clients."
+    ) {
+        $0.isScoped = true
+        $0.ownProblems = [noLibrary]
     }
 
     package static let getLibraryUsage = Call<NoArguments, LibraryUsage>(
@@ -271,7 +299,7 @@ extension Routes {
         answer: segment("The segment: one fragment of MP4, or frames of MP3.", more: [("audio/mpeg", .bytes)])
     ) { $0.ownProblems = [noLibrary, noItem] }
 
-    private static func playlist(_ description: String) -> Route.Answer {
+    static func playlist(_ description: String) -> Route.Answer {
         companion(description, "application/vnd.apple.mpegurl")
     }
 

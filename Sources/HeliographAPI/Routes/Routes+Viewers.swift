@@ -224,30 +224,11 @@ extension Routes {
         The upgrade must be the connection's first request, with the header fields of RFC 6455, section 4.1. \
         docs/reference/websocket.md describes the messages.
         """,
-        answer: Route.Answer(
-            status: 101,
-            description: "The connection is a WebSocket now.",
-            contents: [],
-            headers: [
-                Field("Upgrade", .constant("websocket"), isRequired: true),
-                Field("Connection", .text, isRequired: true),
-                Field("Sec-WebSocket-Accept", .text, isRequired: true),
-            ]
-        )
+        answer: .webSocket
     ) {
         $0.refusesBody = true
         $0.isOfDevice = true
-        $0.ownProblems = [
-            .noRoom,
-            .init(
-                [.upgradeRequired],
-                "The request is not an upgrade, has another version, or is not the connection's first.",
-                headers: [
-                    Field("Upgrade", .constant("websocket"), isRequired: true),
-                    Field("Sec-WebSocket-Version", .constant("13"), isRequired: true),
-                ]
-            ),
-        ]
+        $0.ownProblems = [.noRoom, .upgradeRequired]
     }
 }
 

@@ -12,7 +12,8 @@
 package enum Routes {
     /// All calls, in the order of openapi.json.
     package static let all =
-        broadcasts + sessions + viewers + waits + actions + clipboard + applications + library + links + events + access
+        broadcasts + sessions + viewers + waits + actions + clipboard + applications + library + playlists
+        + links + events + access
         + monitoring
         + page
 }

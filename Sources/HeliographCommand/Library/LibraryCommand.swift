@@ -19,7 +19,7 @@ struct LibraryCommand: AsyncParsableCommand {
             ConnectLibraryCommand.self, RefreshLibraryCommand.self, DisconnectLibraryCommand.self,
             ListLibraryCommand.self, SearchLibraryCommand.self, ShowLibraryItemCommand.self,
             PlayLibraryItemCommand.self, SaveLibraryItemCommand.self, DeleteFromLibraryCommand.self,
-            ImportLibraryCommand.self,
+            PlaylistCommand.self, ImportLibraryCommand.self,
             BackUpLibraryCommand.self, RestoreLibraryCommand.self, RebuildLibraryCommand.self,
         ]
     )

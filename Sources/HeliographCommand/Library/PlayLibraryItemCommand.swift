@@ -8,21 +8,25 @@ import UnixSignals
 struct PlayLibraryItemCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "play",
-        abstract: "Plays a recording in mpv or ffplay.",
+        abstract: "Plays recordings and music in mpv, or one in ffplay.",
         discussion: """
-            The player gets it from this command, so it needs neither the relay's key nor its certificate. If the connection
+            The player gets them from this command, so it needs neither the relay's key nor its certificate. If the connection
             to the relay is lost, playing waits up to 10 minutes for it, and goes on.
               heliograph library play 1795706165056348 --start 12.5
               heliograph library play 1795706165056348 -- --fullscreen
+              heliograph library play --playlist evening
             """
     )
 
     @OptionGroup var place: LibraryPlace
 
-    @Argument(help: "The recording's id; `heliograph library list` shows it.")
-    var item: String
+    @Argument(help: "The ids of the recordings, in order; `heliograph library list` shows them.")
+    var items: [String] = []
 
-    @Option(help: ArgumentHelp("The first second of the recording to play.", valueName: "s"))
+    @Option(help: ArgumentHelp("Plays this playlist instead.", valueName: "name"))
+    var playlist: String?
+
+    @Option(help: ArgumentHelp("The first second to play, if it is one recording.", valueName: "s"))
     var start = 0.0
 
     @Option(help: "The player: mpv or ffplay. Default: the first of them that is installed.")
@@ -33,6 +37,11 @@ struct PlayLibraryItemCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard start >= 0 else { throw ValidationError("--start must not be negative.") }
+        guard items.isEmpty != (playlist == nil) else {
+            throw ValidationError(
+                "Name what to play: ids that `heliograph library list` shows, or a playlist by --playlist."
+            )
+        }
     }
 
     func run() async throws {
@@ -40,12 +49,20 @@ struct PlayLibraryItemCommand: AsyncParsableCommand {
         try await CommandError.reporting {
             let (player, program) = try await Player.installed(player)
             try await RelayClient.with(place.target(), silence: LibraryPlace.silence) { client in
-                let found = try await client.report(of: Routes.getLibraryItem, at: .item(item))
+                let found = try await queue(client)
+                guard player == .mpv || found.count == 1 else {
+                    throw CommandError.failed("ffplay plays one recording: install mpv to play several")
+                }
+                guard start == 0 || found.count == 1 else {
+                    throw CommandError.failed("--start is for one recording, and these are \(found.count)")
+                }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { for await _ in signals { return } }
                     group.addTask {
-                        try await PlayerDoor.open(to: ItemDownload(of: item, from: client)) { address in
-                            try await player.run(program, address, title(found), start, arguments)
+                        let downloads = found.map { ItemDownload(of: "\($0.id)", from: client) }
+                        try await PlayerDoor.open(to: downloads) { addresses in
+                            let entries = zip(addresses, found).map { (address: $0, title: title($1)) }
+                            try await player.run(program, entries, start, arguments)
                         }
                     }
                     defer { group.cancelAll() }
@@ -55,7 +72,25 @@ struct PlayLibraryItemCommand: AsyncParsableCommand {
         }
     }
 
-    private func title(_ item: LibraryItem) -> String { "\(item.device), \(item.name ?? item.start)" }
+    /// Returns the recordings to play.
+    private func queue(_ client: RelayClient) async throws -> [LibraryItem] {
+        guard let playlist else {
+            var found: [LibraryItem] = []
+            for item in items { found.append(try await client.report(of: Routes.getLibraryItem, at: .item(item))) }
+            return found
+        }
+        let found = try await client.playlist(.playlist(playlist)).items
+        guard !found.isEmpty else { throw CommandError.failed("playlist \(playlist) has nothing to play") }
+        return found
+    }
+
+    /// Returns an item's title, which is one line: the player's list would take a second one for an address.
+    private func title(_ item: LibraryItem) -> String {
+        let title = "\(item.device), \(item.name ?? item.start)"
+        return String(
+            String.UnicodeScalarView(title.unicodeScalars.filter { $0.properties.generalCategory != .control })
+        )
+    }
 }
 
 /// A program that plays recordings.
@@ -79,12 +114,13 @@ enum Player: String, CaseIterable, ExpressibleByArgument {
 
     /// Plays until the player ends.
     ///
-    /// - Parameter address: The recording's. The player reads it, because a command line would show it to every user of
-    ///   the machine.
+    /// - Parameters:
+    ///   - entries: The recordings' addresses and titles; ffplay takes one. The player reads them, because a command
+    ///     line would show the addresses to every user of the machine.
+    ///   - start: The position at which each begins, s.
     func run(
         _ program: Executable,
-        _ address: String,
-        _ title: String,
+        _ entries: [(address: String, title: String)],
         _ start: Double,
         _ more: [String]
     ) async throws {
@@ -96,14 +132,15 @@ enum Player: String, CaseIterable, ExpressibleByArgument {
             let patience = ItemDownload.patience.components.seconds + 60
             // Its script for web pages would show the address on a command line.
             arguments = [
-                "--playlist=-", "--ytdl=no", "--network-timeout=\(patience)", "--start=\(start)", "--title=\(title)",
+                "--playlist=-", "--ytdl=no", "--network-timeout=\(patience)", "--start=\(start)",
+                "--title=${media-title}",
             ]
-            list = address + "\n"
+            list = "#EXTM3U\n" + entries.map { "#EXTINF:-1,\($0.title)\n\($0.address)\n" }.joined()
         case .ffplay:
             arguments =
-                ["-hide_banner", "-loglevel", "error", "-window_title", title, "-ss", "\(start)"]
+                ["-hide_banner", "-loglevel", "error", "-window_title", entries.first?.title ?? "", "-ss", "\(start)"]
                 + ["-f", "concat", "-safe", "0", "-protocol_whitelist", "pipe,http,tcp", "-i", "pipe:0"]
-            list = "file '\(address)'\n"
+            list = entries.map { "file '\($0.address)'\n" }.joined()
         }
         let secrets = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("HELIOGRAPH_") }
         let without = secrets.map { (Environment.Key(stringLiteral: $0), nil as String?) }

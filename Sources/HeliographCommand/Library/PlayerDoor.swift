@@ -5,19 +5,22 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// A recording at an address of this machine, for a player.
+/// Recordings at addresses of this machine, for a player.
 ///
 /// The player knows neither the relay's key nor its certificate. It does not notice when the connection to the relay is
-/// lost and comes back. The address has 128 random bits, so other users of the machine cannot guess it.
+/// lost and comes back. The addresses have 128 random bits, so other users of the machine cannot guess them.
 enum PlayerDoor {
-    /// Serves a recording while `body` runs, which gets its address.
+    /// Serves recordings while `body` runs, which gets their addresses.
     static func open(
-        to download: ItemDownload,
-        _ body: @escaping @Sendable (String) async throws -> Void
+        to downloads: [ItemDownload],
+        _ body: @escaping @Sendable ([String]) async throws -> Void
     ) async throws {
         let secret = String(UInt128.random(in: 0...UInt128.max), radix: 36)
         let router = Router()
-        router.get("/\(secret)/recording.mp4") { request, _ in try await answer(request, download) }
+        let paths = downloads.indices.map { "/\(secret)/\($0)" }
+        for (path, download) in zip(paths, downloads) {
+            router.get(RouterPath(path)) { request, _ in try await answer(request, download) }
+        }
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "player")
         logger.logLevel = .critical
@@ -36,7 +39,7 @@ enum PlayerDoor {
                 try await application.run()
             }
             group.addTask {
-                for await port in ports { return try await body("http://127.0.0.1:\(port)/\(secret)/recording.mp4") }
+                for await port in ports { return try await body(paths.map { "http://127.0.0.1:\(port)\($0)" }) }
                 throw CommandError.failed("cannot listen on 127.0.0.1 for the player")
             }
             defer { group.cancelAll() }

@@ -62,6 +62,11 @@ struct Catalogue: Sendable {
         do { return try pool.write(body) } catch { throw Self.fault(error, path) }
     }
 
+    /// Calls `tell` after each transaction that is about items, on the thread that writes.
+    func observe(_ tell: @escaping @Sendable (ItemCommit) -> Void) {
+        pool.add(transactionObserver: CommitObserver(tell), extent: .databaseLifetime)
+    }
+
     /// The size of the database without its log.
     func bytes() throws(LibraryError) -> UInt64 {
         try read { db in

@@ -97,6 +97,11 @@ enum ItemRow {
         return try Row.fetchOne(statement, arguments: [id]).map(item)
     }
 
+    static func find(path: String, _ db: Database) throws -> Item? {
+        let statement = try db.cachedStatement(sql: "SELECT \(selected) FROM item \(joined) WHERE item.path = ?")
+        return try Row.fetchOne(statement, arguments: [path]).map(item)
+    }
+
     /// Returns the number of a device or an owner, which is new if need be.
     static func number(of name: String, in table: String, _ db: Database) throws -> Int64 {
         let select = try db.cachedStatement(sql: "SELECT id FROM \(table) WHERE name = ?")

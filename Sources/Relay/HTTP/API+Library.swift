@@ -16,6 +16,10 @@ extension API {
         routes.add(Routes.startDeviceRecording) { _, _, context in try await recordDevice(context) }
         routes.add(Routes.stopDeviceRecording) { _, _, context in try await record(false, context) }
         routes.add(Routes.getLibraryUsage) { _, _, context in try await libraryUsage(context.caller) }
+        routes.add(Routes.listLibraryClients) { _, _, context in
+            _ = try await inLibrary { $0.folder }
+            return await switchboard.recordings.channel.report(for: context.caller)
+        }
         routes.add(Routes.listLibrary) { query, _, context in try await listLibrary(query, context.caller) }
         routes.add(Routes.listLibraryChanges) { query, _, context in
             LibraryChanges(try await inLibrary { try $0.changes(since: query.since, scope: context.caller.scope) })

@@ -38,10 +38,10 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
             guard head.headers.contains(name: "upgrade") else { return goOn([part], context: context) }
             state = .asking([])
             let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            entrance.session(for: head, on: context.channel).whenSuccess { session in
+            entrance.admission(for: head, on: context.channel).whenSuccess { admission in
                 let (handler, context) = loopBound.value
                 var head = head
-                if session != nil, handler.hasWholeRequest {
+                if admission != nil, handler.hasWholeRequest {
                     for other in handler.others {
                         context.pipeline.syncOperations.removeHandler(other, promise: nil)
                     }

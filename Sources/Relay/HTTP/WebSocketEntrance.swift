@@ -2,14 +2,22 @@ import Access
 import HTTPTypes
 import HeliographAPI
 import HummingbirdCore
+import Library
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 import Wire
 
-/// Admits viewers' WebSocket requests. ``API`` answers refused ones like other requests, with the reason.
+/// Admits WebSockets: viewers', and the library's channel. ``API`` answers refused requests like others, with the
+/// reason.
 struct WebSocketEntrance: Sendable {
+    /// What an admitted request asks for.
+    enum Admission: Sendable {
+        case viewer(Session, WebSocketPath)
+        case library(Library, Caller)
+    }
+
     /// Most bytes that the kernel holds for one viewer, as on a session's TCP port.
     private static let socketBuffer = 512 << 10
 
@@ -41,36 +49,41 @@ struct WebSocketEntrance: Sendable {
             // ``FirstRequestHandler`` has already decided.
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, head in
-                session(for: head, on: channel).flatMapThrowing { session in
-                    // The session may have ended since.
-                    guard let session else { throw ChannelError.inappropriateOperationForState }
-                    return session
-                }.flatMap { session in
-                    channel.setOption(
-                        .socketOption(.so_sndbuf),
-                        value: ChannelOptions.Types.SocketOption.Value(Self.socketBuffer)
-                    ).flatMap {
-                        channel.eventLoop.makeFutureWithTask { await right(of: head.headers, on: channel) }
-                    }.flatMap { right in
-                        makeViewer(of: session, as: WebSocketPath(head.uri), with: right, on: channel)
-                    }
-                }.flatMapThrowing { viewer in
+                admission(for: head, on: channel).flatMap { admission in
+                    endpoint(for: admission, head.headers, on: channel)
+                }.flatMapThrowing { endpoint in
                     let operations = channel.pipeline.syncOperations
-                    try operations.addHandler(WebSocketHandler(viewer: viewer, policy: policy))
+                    try operations.addHandler(WebSocketHandler(endpoint: endpoint, policy: policy))
                     return .webSocket
                 }
             }
         )
     }
 
-    /// Returns the session of the WebSocket that `head` requests; `nil` unless the caller may watch it now.
-    func session(for head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<Session?> {
-        guard Self.asksForWebSocket(head), let address = WebSocketPath(head.uri)?.session, mayCall(head.headers),
-            let caller = caller(head.headers)
+    /// Returns what the WebSocket that `head` requests is for; `nil` unless the caller may have it now.
+    func admission(for head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<Admission?> {
+        guard Self.asksForWebSocket(head), mayCall(head.headers),
+            let caller = access.caller(showing: Self.credential(head.headers))
         else { return channel.eventLoop.makeSucceededFuture(nil) }
+        if Routes.followLibrary.route.addresses.contains(where: { $0.path == head.uri }) {
+            guard caller.libraryRights.contains(.look) else { return channel.eventLoop.makeSucceededFuture(nil) }
+            hold(channel, by: caller)
+            return channel.eventLoop.makeFutureWithTask {
+                await switchboard.recordings.libraryWithRoom().map { .library($0, caller) }
+            }
+        }
+        guard let path = WebSocketPath(head.uri), caller.role.map({ $0 >= .viewer }) == true else {
+            return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        hold(channel, by: caller)
+        return channel.eventLoop.makeFutureWithTask {
+            await session(at: path.session, for: caller).map { .viewer($0, path) }
+        }
+    }
+
+    private func hold(_ channel: any Channel, by caller: Caller) {
         access.hold(channel, by: caller)
         access.releaseAtEnd(of: channel)
-        return channel.eventLoop.makeFutureWithTask { await session(at: address, for: caller) }
     }
 
     /// Returns the session at an address if it has room and the caller's key reaches its device. This may start a
@@ -90,21 +103,47 @@ struct WebSocketEntrance: Sendable {
         return session.flatMap { $0.hasRoom && caller.reaches($0.device.name) ? $0 : nil }
     }
 
+    /// Makes the endpoint of a WebSocket. It fails without an admission: what was there may have ended since.
+    private func endpoint(
+        for admission: Admission?,
+        _ headers: HTTPHeaders,
+        on channel: any Channel
+    ) -> EventLoopFuture<any WebSocketEndpoint> {
+        switch admission {
+        case nil: return channel.eventLoop.makeFailedFuture(ChannelError.inappropriateOperationForState)
+        case .library(let library, let caller):
+            let mark = ChannelOptions.Types.WriteBufferWaterMark(low: LibraryClient.room / 2, high: LibraryClient.room)
+            return channel.setOption(.writeBufferWaterMark, value: mark).flatMap {
+                let client = LibraryClient(caller, on: channel, of: switchboard.recordings.channel, in: library)
+                return channel.eventLoop.makeSucceededFuture(client)
+            }
+        case .viewer(let session, let path):
+            return channel.setOption(
+                .socketOption(.so_sndbuf),
+                value: ChannelOptions.Types.SocketOption.Value(Self.socketBuffer)
+            ).flatMap {
+                channel.eventLoop.makeFutureWithTask { await right(of: headers, on: channel) }
+            }.flatMap { right in
+                makeViewer(of: session, as: path, with: right, on: channel)
+            }
+        }
+    }
+
     private func makeViewer(
         of session: Session,
-        as path: WebSocketPath?,
+        as path: WebSocketPath,
         with right: ControlRight,
         on channel: any Channel
-    ) -> EventLoopFuture<WebSocketViewer> {
+    ) -> EventLoopFuture<any WebSocketEndpoint> {
         MediaLoop.eventLoop.submit {
             MediaLoop.assumeIsolated {
                 WebSocketViewer(
                     session: session,
                     of: switchboard.broadcast(of: session.device.name),
                     channel: channel,
-                    container: path?.container,
-                    audio: path?.audio ?? false,
-                    join: path?.join,
+                    container: path.container,
+                    audio: path.audio,
+                    join: path.join,
                     limits: session.viewerLimits,
                     right: right,
                     logger: logger
@@ -126,8 +165,9 @@ struct WebSocketEntrance: Sendable {
 
     /// Returns whether the caller may act on the screen: by the same rules as a call that does, see ``RouteTable``.
     private func right(of headers: HTTPHeaders, on channel: any Channel) async -> ControlRight {
-        guard let caller = caller(headers) else { return .mayNot("the key was revoked") }
-        if case .login = Self.credential(headers), !headers.contains(name: "origin") {
+        let credential = Self.credential(headers)
+        guard let caller = access.caller(showing: credential) else { return .mayNot("the key was revoked") }
+        if case .login = credential, !headers.contains(name: "origin") {
             return .mayNot("a connection with a cookie needs the Origin of the relay's own page")
         }
         guard headers["sec-fetch-site"].allSatisfy(Origin.own.contains) else {
@@ -150,12 +190,6 @@ struct WebSocketEntrance: Sendable {
         )
     }
 
-    /// Returns the caller, if the API would admit it; see ``RouteTable``.
-    private func caller(_ headers: HTTPHeaders) -> Caller? {
-        let credential = Self.credential(headers)
-        return access.caller(showing: credential).flatMap { $0.role.map { $0 >= .viewer } == true ? $0 : nil }
-    }
-
     /// Applies the rules of ``OriginGuard``. Browsers let any page open a WebSocket to any host, so only the check of
     /// Origin keeps foreign pages out.
     private func mayCall(_ headers: HTTPHeaders) -> Bool {
@@ -166,17 +200,34 @@ struct WebSocketEntrance: Sendable {
 }
 
 extension API {
-    /// Adds the route of ``WebSocketEntrance``. It gets the requests that were not admitted there.
-    func addWebSocketRoute(to routes: inout RouteTable) {
+    /// Adds the routes of ``WebSocketEntrance``. They get the requests that were not admitted there.
+    func addWebSocketRoutes(to routes: inout RouteTable) {
         routes.respond(to: Routes.watchOverWebSocket) { _, request, context in
             let session = try await watchedSession(request, context)
             if let refusal = await session.refusal { throw Problem(refusal) }
-            var problem = Problem(
-                .upgradeRequired,
-                "this is a WebSocket: upgrade the connection's first request to it, version 13; see docs/reference/websocket.md"
-            )
-            problem.headers = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: "13"]
-            throw problem
+            throw Problem.upgradeRequired("websocket.md")
         }
+        routes.respond(to: Routes.followLibrary) { _, _, _ in
+            _ = try await inLibrary { $0.folder }
+            guard await switchboard.recordings.libraryWithRoom() != nil else {
+                throw Problem(
+                    .libraryUnavailable,
+                    "the library's channel has all the clients it can have: try again later"
+                )
+            }
+            throw Problem.upgradeRequired("library-channel.md")
+        }
+    }
+}
+
+extension Problem {
+    /// - Parameter page: The name of the page in the reference.
+    fileprivate static func upgradeRequired(_ page: String) -> Problem {
+        var problem = Problem(
+            .upgradeRequired,
+            "this is a WebSocket: upgrade the connection's first request to it, version 13; see docs/reference/\(page)"
+        )
+        problem.headers = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: "13"]
+        return problem
     }
 }

@@ -142,6 +142,7 @@ package struct ContractDocument {
             field: Field("application", .sessionName, "The id of a launched application.", isRequired: true)
         ),
         (name: "ItemID", field: Field("item", .string(1...20), "The id of an item.", isRequired: true)),
+        (name: "PlaylistName", field: Field("playlist", .sessionName, "The name of a playlist.", isRequired: true)),
         (name: "Sheet", field: Field("sheet", .integer(0...999), "The number of a sheet.", isRequired: true)),
         (name: "Track", field: Field("track", .words(MediaPlaylist.Track.self), "The track.", isRequired: true)),
         (

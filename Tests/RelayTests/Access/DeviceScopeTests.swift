@@ -39,7 +39,12 @@ struct DeviceScopeTests {
                     "HEAD /v1/broadcasts", "GET /screencapture/broadcasts", "HEAD /screencapture/broadcasts",
                     "GET /screencapture", "HEAD /screencapture", "GET /v1/library/changes",
                     "HEAD /v1/library/changes", "GET /v1/library/db", "HEAD /v1/library/db", "GET /db", "HEAD /db",
-                    "GET /v1/library/usage", "HEAD /v1/library/usage",
+                    "GET /v1/library/usage", "HEAD /v1/library/usage", "GET /v1/library/ws", "HEAD /v1/library/ws",
+                    "GET /ws", "HEAD /ws", "GET /v1/library/clients", "HEAD /v1/library/clients",
+                    "GET /v1/library/playlists", "HEAD /v1/library/playlists",
+                    "GET /v1/library/playlists/{playlist}", "HEAD /v1/library/playlists/{playlist}",
+                    "GET /v1/library/playlists/{playlist}/list.m3u8",
+                    "HEAD /v1/library/playlists/{playlist}/list.m3u8",
                 ]
             )
             #expect(refused.count > 130, "\(refused.count)")

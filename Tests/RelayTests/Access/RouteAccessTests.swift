@@ -31,6 +31,7 @@ struct RouteAccessTests {
                     .replacing("{name}", with: "nobody")
                     .replacing("{application}", with: "none")
                     .replacing("{item}", with: "999")
+                    .replacing("{playlist}", with: "none")
                 func code(_ key: APIKey?) async throws -> String? {
                     let isRead = method == .GET || method == .HEAD
                     let body = isRead ? nil : Array(#"{"nonsense": 1}"#.utf8)

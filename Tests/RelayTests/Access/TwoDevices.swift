@@ -82,6 +82,7 @@ struct TwoDevices {
             .replacing("{device}", with: device)
             .replacing("{item}", with: "\(items[device] ?? 0)")
             .replacing("{name}", with: "shared")
+            .replacing("{playlist}", with: "none")
             .replacing("{application}", with: "none")
             .replacing("{file}", with: "app.js")
     }

@@ -127,6 +127,12 @@ struct ContractAnswersTests {
             for part in ["index.m3u8", "video/index.m3u8", "video/init.mp4", "video/0/0.m4s"] {
                 try await self(.GET, "/v1/library/\(item)/hls/\(part)")
             }
+            guard let number = Int(item) else { throw NeverCame(description: "a number") }
+            try await self(.PUT, "/v1/library/playlists/evening", ["items": [.integer(number)]])
+            for path in ["playlists", "playlists/evening", "playlists/evening/list.m3u8", "clients"] {
+                try await self(.GET, "/v1/library/\(path)")
+            }
+            try await self(.DELETE, "/v1/library/playlists/evening")
             try await self(.DELETE, "/v1/library/\(item)")
             try await self(.POST, "/v1/library/\(item)/restore")
         }
@@ -307,8 +313,8 @@ struct ContractAnswersTests {
             try await call(.POST, "/screencapture/stop")
             // Last, because it ends the relay.
             try await call(.POST, "/drain", ["timeout": 600])
-            let webSocket = Routes.watchOverWebSocket.route
-            #expect(call.missing == ["GET \(usesAliases ? webSocket.aliased.path : webSocket.path)"])
+            let webSockets = [Routes.watchOverWebSocket.route, Routes.followLibrary.route]
+            #expect(call.missing == Set(webSockets.map { "GET \(usesAliases ? $0.aliased.path : $0.path)" }))
             withExtendedLifetime(standby) {}
         }
     }

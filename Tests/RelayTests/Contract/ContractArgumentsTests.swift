@@ -122,6 +122,7 @@ struct ContractArgumentsTests {
             .replacing("{name}", with: "door")
             .replacing("{application}", with: "none")
             .replacing("{item}", with: "1")
+            .replacing("{playlist}", with: "none")
             .replacing("{sheet}", with: "0")
             .replacing("{track}", with: "video")
             .replacing("{offset}", with: "0")
@@ -137,7 +138,7 @@ struct ContractArgumentsTests {
             let bodies = Self.contract.operations.filter {
                 $0.value["requestBody"]?["content"]?["application/json"] != nil
             }
-            #expect(bodies.count == 39)
+            #expect(bodies.count == 40)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in

@@ -41,7 +41,9 @@ struct ContractDocumentTests {
         ClipboardQuery(), ClipboardTake(), ClipboardSetReport(),
         LaunchRequest(), FocusRequest(), TerminateQuery(), ApplicationReport(), ApplicationList(),
         RecordingReport(), LibraryItem(), LibraryItem.Track(), LibraryItem.Gap(), LibraryPage(), LibraryChanges(),
-        LibraryUsage(), LibraryUsage.Device(),
+        LibraryUsage(), LibraryUsage.Device(), LibraryClientReport(), LibraryClients(), PlaylistReport(),
+        PlaylistList(),
+        PlaylistList.Entry(), PlaylistRequest(),
         LibraryQuery(), LibraryChange(), ClipQuery(), LibraryChangesQuery(), CatalogueQuery(),
     ]
 

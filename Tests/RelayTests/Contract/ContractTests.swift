@@ -143,7 +143,10 @@ struct ContractTests {
                     _ = check(contract.document.dereferenced(header.value), "\(operation.name) \(header.name)")
                 }
                 let hasExample = check(content: value, "\(operation.name) \(response.name)")
-                if response.name.hasPrefix("2") { successes.append(hasExample) }
+                // An upgrade has no content.
+                if response.name.hasPrefix("2") || response.name == "101" {
+                    successes.append(hasExample || response.name == "101")
+                }
             }
             #expect(successes.contains(true) || parameters.contains(true), "\(operation.name)")
         }

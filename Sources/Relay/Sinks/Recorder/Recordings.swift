@@ -35,6 +35,8 @@ final class Recordings {
     let movies = MovieCache()
     /// Copies of the catalogue.
     let copies = CatalogueCopies()
+    /// The clients that follow the library.
+    let channel = LibraryChannel()
     private let logger: Logger
     /// What files there are and what is in them, opened; a pending one is shared by all callers.
     private var opening: Task<Result<Library, Failure>, Never>?
@@ -69,6 +71,12 @@ final class Recordings {
         let result = await task.value
         if case .failure = result { opening = nil }
         return result
+    }
+
+    /// Returns the library if it has room for another client of its channel; `nil` otherwise.
+    func libraryWithRoom() async -> Library? {
+        guard await channel.hasRoom, case .success(let library) = await library() else { return nil }
+        return library
     }
 
     private nonisolated static func open(_ folder: String, _ logger: Logger) async -> Result<Library, Failure> {
@@ -237,6 +245,7 @@ final class Recordings {
     func close() async {
         guard !isClosed else { return }
         isClosed = true
+        await channel.close()
         for id in recorded.keys { Task { await stop(id) } }
         let deadline = NIODeadline.now() + Self.closingTime
         while !(recorded.isEmpty && ending.isEmpty), NIODeadline.now() < deadline {

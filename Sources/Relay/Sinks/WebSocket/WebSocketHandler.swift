@@ -2,8 +2,7 @@ import HeliographAPI
 import NIOCore
 import NIOWebSocket
 
-/// A viewer's WebSocket on its connection's event loop. The protocol is handled here, the viewer's messages on the
-/// media loop.
+/// A WebSocket on its connection's event loop. The protocol is handled here, the messages by the endpoint.
 final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -11,14 +10,14 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     private static let tickInterval = TimeAmount.milliseconds(500)
 
-    private let viewer: WebSocketViewer
+    private let endpoint: any WebSocketEndpoint
     private var machine: WebSocketMachine
     private var ticks: RepeatedTask?
     /// Completes when Close has been written.
     private var closeSent: EventLoopFuture<Void>?
 
-    init(viewer: WebSocketViewer, policy: WebSocketMachine.Policy) {
-        self.viewer = viewer
+    init(endpoint: any WebSocketEndpoint, policy: WebSocketMachine.Policy) {
+        self.endpoint = endpoint
         machine = WebSocketMachine(policy: policy, now: .now())
     }
 
@@ -28,11 +27,10 @@ final class WebSocketHandler: ChannelDuplexHandler {
             let (handler, context) = loopBound.value
             handler.perform(handler.machine.tick(now: .now()), context: context)
         }
-        let viewer = viewer
-        MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.begin() } }
+        endpoint.opened()
     }
 
-    /// Ends the viewer. It is always called; a connection that closed during the upgrade gets no `channelInactive`.
+    /// Always called; a connection that closed during the upgrade gets no `channelInactive`.
     func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -41,16 +39,17 @@ final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     private func end() {
-        ticks?.cancel()
-        let viewer = viewer
-        MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.leave() } }
+        guard let running = ticks else { return }
+        running.cancel()
+        ticks = nil
+        endpoint.closed()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         perform(machine.received(unwrapInboundIn(data), now: .now()), context: context)
     }
 
-    /// Writes the viewer's messages, except those on their way when Close was sent (RFC 6455, section 5.5.1).
+    /// Writes the endpoint's messages, except those on their way when Close was sent (RFC 6455, section 5.5.1).
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard machine.isOpen else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -105,31 +104,17 @@ final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     private func received(_ text: String, context: ChannelHandlerContext) {
-        let viewer = viewer
         do {
-            switch try ViewerMessage(parsing: text) {
-            case .clock(let id):
-                // A delayed clock answer is useless.
-                guard context.channel.isWritable else { return }
-                // Answered here at once, because the viewer assumes equal delays both ways.
-                let event = ViewerEvent.clock(id: id, now: NIODeadline.now().uptimeNanoseconds)
-                send(.text, Array(event.text.utf8), context: context)
-            case .keyframe: MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.wantsKeyframe() } }
-            case .acknowledgement(let pts, let instant):
-                MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.presented(pts, at: instant) } }
-            case .audio(let isOn): MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.listens(isOn) } }
-            case .unknown: break
-            }
+            guard let answer = try endpoint.received(text), context.channel.isWritable else { return }
+            send(.text, Array(answer.text.utf8), context: context)
         } catch {
             perform(machine.close(.init(.policyViolation, "\(error)"), now: .now()), context: context)
         }
     }
 
     private func received(_ bytes: [UInt8], context: ChannelHandlerContext) {
-        let viewer = viewer
         do {
-            let input = try ViewerInput(parsing: bytes)
-            MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { viewer.control?.received(input) } }
+            try endpoint.received(bytes)
         } catch {
             perform(machine.close(.init(.policyViolation, "\(error)"), now: .now()), context: context)
         }

@@ -17,6 +17,8 @@ package struct WebSocketClose: Sendable, Equatable {
     package static let tryAgainLater = WebSocketErrorCode.unknown(1013)
     /// A code for private use: the viewer was behind for too long.
     package static let fellBehind = WebSocketErrorCode.unknown(4001)
+    /// Likewise: the peer speaks another version of the messages.
+    package static let otherVersion = WebSocketErrorCode.unknown(4002)
 }
 
 /// The server's side of one WebSocket connection (RFC 6455). It checks what comes in, answers control frames, and

@@ -83,8 +83,7 @@ final class WebSocketViewer: RenditionViewer {
 
     // MARK: The connection's side
 
-    /// Begins once the connection is a WebSocket.
-    func begin() {
+    private func begin() {
         let events = [control?.change()].compactMap(\.self)
         tracks = session.stream.tracks.with(sound: .opus)
         send([Self.text(ViewerEvent.hello(session))] + sourceChange() + events.map(Self.text))
@@ -98,18 +97,15 @@ final class WebSocketViewer: RenditionViewer {
         }
     }
 
-    /// Ends the viewer after its connection has closed.
-    func leave() {
+    private func leave() {
         control?.end()
         ended = true
         ticks?.cancel()
         session.remove(self)
     }
 
-    func wantsKeyframe() { session.source.sinkWantsKeyframe() }
-
     /// Begins or ends sound, unless it is part of a container.
-    func listens(_ isOn: Bool) {
+    private func listens(_ isOn: Bool) {
         guard !ended, case .bare = format else { return }
         wantsSound = isOn
         session.source.follow()
@@ -118,7 +114,7 @@ final class WebSocketViewer: RenditionViewer {
     /// Records an acknowledgement of a picture.
     ///
     /// - Parameter instant: When it was presented, in monotonic ns on the relay's clock, if known.
-    func presented(_ pts: Int64, at instant: UInt64?) {
+    private func presented(_ pts: Int64, at instant: UInt64?) {
         presentedPTS = pts
         guard let instant else { return }
         let now = NIODeadline.now()
@@ -287,5 +283,32 @@ final class WebSocketViewer: RenditionViewer {
         guard !ended else { return }
         drain()
         if starves { session.source.refreshStarving() }
+    }
+}
+
+extension WebSocketViewer: WebSocketEndpoint {
+    nonisolated func opened() { onMediaLoop { $0.begin() } }
+
+    nonisolated func closed() { onMediaLoop { $0.leave() } }
+
+    nonisolated func received(_ text: String) throws -> JSONValue? {
+        switch try ViewerMessage(parsing: text) {
+        // Answered at once, because the viewer assumes equal delays both ways.
+        case .clock(let id): return ViewerEvent.clock(id: id, now: NIODeadline.now().uptimeNanoseconds)
+        case .keyframe: onMediaLoop { $0.session.source.sinkWantsKeyframe() }
+        case .acknowledgement(let pts, let instant): onMediaLoop { $0.presented(pts, at: instant) }
+        case .audio(let isOn): onMediaLoop { $0.listens(isOn) }
+        case .unknown: break
+        }
+        return nil
+    }
+
+    nonisolated func received(_ bytes: [UInt8]) throws {
+        let input = try ViewerInput(parsing: bytes)
+        onMediaLoop { $0.control?.received(input) }
+    }
+
+    private nonisolated func onMediaLoop(_ body: @escaping @MediaLoop @Sendable (WebSocketViewer) -> Void) {
+        MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { body(self) } }
     }
 }
