@@ -39,7 +39,7 @@ struct CommandError: Error, CustomStringConvertible {
         // The relay's own advice is for callers of its API, not for users of this command.
         let detail =
             switch code {
-            case .unknownSession, .unknownItem: place.absence ?? problem.detail
+            case .unknownSession, .unknownItem, .unknownPlaylist: place.absence ?? problem.detail
             case .unknownTemplate: "the device has no such template: upload it by `heliograph template put`"
             default: problem.detail.replacing("start the broadcast first", with: "run `heliograph start` first")
             }

@@ -158,11 +158,11 @@ extension SystemTests {
                 """
                 #!/bin/sh
                 printf '%s\\n' "$@" >\(folder)/arguments
-                read -r address
+                while read -r address; do case $address in "#"*) ;; *) break ;; esac; done
                 curl --silent --fail --output \(folder)/whole.mp4 "$address" || exit 3
                 curl --silent --fail --range 1000-1999 --output \(folder)/range "$address" || exit 4
                 curl --silent --fail --range 999999999- "$address" && exit 5
-                curl --silent --fail "${address%/*}x/recording.mp4" && exit 6
+                curl --silent --fail "${address%/*}x/0" && exit 6
                 exit 0
                 """.utf8
             ).write(to: script)
@@ -178,6 +178,22 @@ extension SystemTests {
             let shown = try await library("play", item, "--player", "mpv", "--", "--vo=null", "--ao=null", "--untimed")
             #expect(shown.contains("End of file"), "\(shown)")
             try await library("play", item, "--player", "ffplay", "--", "-autoexit")
+            let queue = try await library(
+                "play",
+                item,
+                item,
+                "--player",
+                "mpv",
+                "--",
+                "--vo=null",
+                "--ao=null",
+                "--untimed"
+            )
+            #expect(queue.split(separator: "\n").count { $0.hasPrefix("Playing: ") } == 2, "\(queue)")
+            let several = try await heliograph(["library", "play", item, item, "--player", "ffplay"])
+            #expect(several.status == 1 && several.errors.contains("install mpv to play several"), "\(several.errors)")
+            let none = try await heliograph(["library", "play", "--playlist", "evening"])
+            #expect(none.status == 1 && none.errors.contains("playlist list"), "\(none.errors)")
         }
 
         @Test("is saved and played whole though the network stops, and the relay is killed and comes back")
