@@ -233,6 +233,7 @@ actor LibraryChannel {
         isTelling = true
         defer { isTelling = false }
         while let commit = news.withLock({ $0.take() }) {
+            guard members.contains(where: \.hasGreeted) else { continue }
             let told: LibraryNews?
             do {
                 told = try await NIOThreadPool.singleton.runIfActive { try LibraryNews(of: commit, in: library) }
@@ -267,13 +268,15 @@ private struct LibraryNews: Sendable {
 
     /// Reads the news; `nil` if recordings that go on have only grown.
     init?(of commit: ItemCommit, in library: Library) throws {
-        added = try commit.added.sorted().compactMap { try library.item($0) }
-        removed = try commit.removed.sorted().map { ($0, try library.device(ofRemoved: $0)) }
-        let hasOnlyGrown = try commit.changed.allSatisfy { try library.item($0)?.state == .recording }
-        if commit.isCut {
-            (added, removed) = ([], [])
-        } else if added.isEmpty, removed.isEmpty, hasOnlyGrown {
-            return nil
+        (added, removed) = ([], [])
+        if !commit.isCut {
+            added = try commit.added.sorted().compactMap { try library.item($0) }
+            removed = try commit.removed.sorted().map { ($0, try library.device(ofRemoved: $0)) }
+            if added.isEmpty, removed.isEmpty,
+                try commit.changed.allSatisfy({ try library.item($0)?.state == .recording })
+            {
+                return nil
+            }
         }
         mark = try library.mark()
     }

@@ -51,8 +51,5 @@ final class LibraryClient: WebSocketEndpoint {
         }
     }
 
-    func close(_ close: WebSocketClose) {
-        let channel = channel
-        channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }
-    }
+    func close(_ close: WebSocketClose) { WebSocketHandler.close(channel, close) }
 }

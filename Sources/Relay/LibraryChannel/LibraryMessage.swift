@@ -37,9 +37,7 @@ package enum LibraryMessage: Sendable, Equatable {
         }
     }
 
-    package struct Malformed: Error, Equatable, CustomStringConvertible {
-        package let description: String
-    }
+    package typealias Malformed = ClientMessage.Malformed
 
     /// The version of the protocol.
     package static let version = 1
@@ -49,14 +47,9 @@ package enum LibraryMessage: Sendable, Equatable {
     private static let longestTime = 10_000_000.0
 
     package init(parsing text: String) throws(Malformed) {
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: text.utf8)
-        } catch {
-            throw Malformed(description: "not JSON")
-        }
-        guard case .string(let type) = value["type"] else { throw Malformed(description: "the type is missing") }
-        switch type {
+        let message = try ClientMessage(parsing: text)
+        let value = message.value
+        switch message.type {
         case "hello":
             guard case .integer(let version) = value["version"] else {
                 throw Malformed(description: "hello has no version")
@@ -89,8 +82,10 @@ package enum LibraryMessage: Sendable, Equatable {
         case "toggleShuffle": self = .command(.toggleShuffle)
         case "refreshDB": self = .command(.refreshDB)
         default:
-            guard type.utf8.count <= Self.longestName else { throw Malformed(description: "the type is too long") }
-            self = .unknown(type)
+            guard message.type.utf8.count <= Self.longestName else {
+                throw Malformed(description: "the type is too long")
+            }
+            self = .unknown(message.type)
         }
     }
 

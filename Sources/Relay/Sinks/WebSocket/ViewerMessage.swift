@@ -17,19 +17,12 @@ package enum ViewerMessage: Sendable, Equatable {
     /// Longest id of a question, in bytes, because the answer repeats it.
     private static let longestID = 64
 
-    package struct Malformed: Error, Equatable, CustomStringConvertible {
-        package let description: String
-    }
+    package typealias Malformed = ClientMessage.Malformed
 
     package init(parsing text: String) throws(Malformed) {
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: text.utf8)
-        } catch {
-            throw Malformed(description: "not JSON")
-        }
-        guard case .string(let type) = value["type"] else { throw Malformed(description: "the type is missing") }
-        switch type {
+        let message = try ClientMessage(parsing: text)
+        let value = message.value
+        switch message.type {
         case "keyframe": self = .keyframe
         case "ack":
             // PTS begin at 0. Rejecting negative ones prevents overflows.

@@ -21,6 +21,11 @@ final class WebSocketHandler: ChannelDuplexHandler {
         machine = WebSocketMachine(policy: policy, now: .now())
     }
 
+    /// Closes a WebSocket from this side, on any thread.
+    static func close(_ channel: any Channel, _ close: WebSocketClose) {
+        channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }
+    }
+
     func handlerAdded(context: ChannelHandlerContext) {
         let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         ticks = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) { _ in

@@ -245,8 +245,7 @@ final class WebSocketViewer: RenditionViewer {
 
     func close(_ close: WebSocketClose) {
         ended = true
-        let channel = channel
-        channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(close) }
+        WebSocketHandler.close(channel, close)
     }
 
     /// Sends a batch of messages.
