@@ -26,13 +26,10 @@ struct ActionTests {
         } _: { relay in
             let link = try await LinkClient(greeting: relay)
             try await link.send(.inputs(capabilities))
-            // The relay has read it when it has read what comes after it.
-            try await link.send(.status(SourceStatus(state: .paused)))
-            try await link.send(.status(.streaming))
-            if keys == nil {
-                _ = try await eventually("capabilities") {
-                    try await relay.broadcast()["input"] == .null ? nil : true
-                }
+            let key = try keys?.make("reader", .viewer)
+            _ = try await eventually("capabilities") {
+                let broadcast = try await relay.call(.GET, "/v1/devices/default/broadcast", key: key)
+                return broadcast.json["input"] == .null ? nil : true
             }
             try await body(relay, link)
         }
