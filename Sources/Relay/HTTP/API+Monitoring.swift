@@ -5,7 +5,7 @@ import Program
 extension API {
     func addMonitoringRoutes(to routes: inout RouteTable) {
         routes.respond(to: Routes.getMetrics) { _, _, _ in
-            Answer.text(await metrics().text, type: "text/plain; version=0.0.4; charset=utf-8")
+            Answer.bytes(ByteBuffer(string: await metrics().text), type: "text/plain; version=0.0.4; charset=utf-8")
         }
         routes.add(Routes.getLiveness) { _, _, _ in
             var report = Liveness()
@@ -32,10 +32,10 @@ extension API {
 }
 
 extension API {
-    /// The API's description, which is compiled into the program.
-    private static let contract = String(decoding: PackageResources.openapi_json, as: UTF8.self)
+    /// The API's description, which is compiled into the program. All answers share its bytes.
+    private static let contract = ByteBuffer(bytes: PackageResources.openapi_json)
 
     func addContractRoute(to routes: inout RouteTable) {
-        routes.respond(to: Routes.getContract) { _, _, _ in Answer.text(Self.contract, type: "application/json") }
+        routes.respond(to: Routes.getContract) { _, _, _ in Answer.bytes(Self.contract, type: "application/json") }
     }
 }

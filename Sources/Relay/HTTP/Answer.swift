@@ -13,11 +13,11 @@ enum Answer {
         response(problem.body, status: problem.status, type: "application/problem+json", headers: problem.headers)
     }
 
-    static func text(_ text: String, type: String) -> Response {
+    static func bytes(_ bytes: ByteBuffer, type: String) -> Response {
         Response(
             status: .ok,
             headers: [.contentType: type, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+            body: ResponseBody(byteBuffer: bytes)
         )
     }
 

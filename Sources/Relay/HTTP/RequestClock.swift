@@ -17,14 +17,15 @@ package struct RequestClock: Sendable {
     /// When the current time limit began.
     private var since: NIODeadline
     private var isFirst = true
-    private var bodyIsOpen = false
+    /// Whether the body of the last request is incomplete.
+    package private(set) var bodyIsOpen = false
     private var bodyWasEnded = false
     /// Whether the answer to the last request is incomplete.
     private var owesAnswer = false
     /// Whether the current answer has no length. It is a stream, whose viewer has limits of its own.
     private var isStream = false
-    /// Bytes that the connection had not taken at the last check.
-    private var unsent = Int.max
+    /// Bytes of answers that the connection had taken at the last check; `nil` if there was none in this time limit.
+    private var taken: Int64?
 
     package init(limits: ConnectionLimits, now: NIODeadline) {
         self.limits = limits
@@ -34,7 +35,7 @@ package struct RequestClock: Sendable {
     /// Whether a request's head is expected next.
     package var awaitsHead: Bool { !bodyIsOpen && !owesAnswer }
 
-    /// When ``passed(_:unsent:)`` is due; `nil` if no limit applies.
+    /// When ``passed(_:given:unsent:)`` is due; `nil` if no limit applies.
     package var deadline: NIODeadline? {
         if bodyIsOpen || isFirst { return since + limits.requestTimeout }
         return isStream ? nil : since + limits.idleTimeout
@@ -61,12 +62,14 @@ package struct RequestClock: Sendable {
     }
 
     /// Starts the next time limit.
-    private mutating func owe(now: NIODeadline) { (since, unsent) = (now, .max) }
+    private mutating func owe(now: NIODeadline) { (since, taken) = (now, nil) }
 
     /// Returns what to do at the deadline.
     ///
-    /// - Parameter unsent: Bytes of answers that the connection has not taken.
-    package mutating func passed(_ now: NIODeadline, unsent: Int) -> Action {
+    /// - Parameters:
+    ///   - given: All bytes of answers that the connection was given.
+    ///   - unsent: Those that it has not taken.
+    package mutating func passed(_ now: NIODeadline, given: Int64, unsent: Int) -> Action {
         guard let deadline, deadline <= now else { return .nothing }
         since = now
         if isFirst { return .refuse }
@@ -76,10 +79,11 @@ package struct RequestClock: Sendable {
         }
         if unsent == 0 {
             // No limit applies while the relay is still making the answer.
-            self.unsent = .max
+            taken = nil
             return owesAnswer ? .nothing : .close
         }
-        defer { self.unsent = unsent }
-        return unsent < self.unsent ? .nothing : .close
+        let now = given - Int64(unsent)
+        defer { taken = now }
+        return taken.map { now > $0 } ?? true ? .nothing : .close
     }
 }

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Limits the size and the time of requests to the HTTP API. It sees one request at a time, from
-/// ``RequestQueueHandler``.
+/// Limits the size and the time of requests to the HTTP API. It sees one request at a time: from
+/// ``RequestQueueHandler``, or a stream's only one.
 final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -21,15 +21,27 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return limits
     }()
 
+    /// What brings the requests.
+    enum Carrier {
+        case connection
+        /// A stream of HTTP/2, which begins with its request's head.
+        case stream
+    }
+
     private let limits: ConnectionLimits
+    private let carrier: Carrier
+    /// All bytes of answers, and those that a stream's connection has not sent.
+    private var (given, unsentOfStream): (Int64, Int) = (0, 0)
     private var clock: RequestClock
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// Whether the last answer was given. Bytes that arrive later are read and ignored.
     private var hasEnded = false
 
-    init(limits: ConnectionLimits) {
+    /// - Parameter began: When the connection or the stream did.
+    init(limits: ConnectionLimits, of carrier: Carrier, began: NIODeadline) {
         self.limits = limits
-        clock = RequestClock(limits: limits, now: .now())
+        self.carrier = carrier
+        clock = RequestClock(limits: limits, now: began)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { arm(context) }
@@ -56,11 +68,28 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // Interim responses (RFC 9110, section 15.2) come before the answer.
         case .head(let head) where head.status.code >= 200:
             clock.answerBegan(hasLength: head.headers.contains(name: "Content-Length"), now: .now())
-        case .head, .body: break
+        case .body(let bytes):
+            given += Int64(bytes.readableBytes)
+            if carrier == .stream { return write(bytes, promise ?? context.eventLoop.makePromise(), context) }
+        case .head: break
         case .end: clock.answerEnded(now: .now())
         }
         arm(context)
         context.write(data, promise: promise)
+    }
+
+    private func write(_ bytes: IOData, _ promise: EventLoopPromise<Void>, _ context: ChannelHandlerContext) {
+        let count = bytes.readableBytes
+        unsentOfStream += count
+        promise.futureResult.assumeIsolated().whenComplete { [self] _ in unsentOfStream -= count }
+        context.write(wrapOutboundOut(.body(bytes)), promise: promise)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        // A stream that ends with its connection tells nobody that its request is incomplete. Hummingbird would drop
+        // the request's body without ending it, which traps.
+        if carrier == .stream, clock.bodyIsOpen { context.fireErrorCaught(ChannelError.eof) }
+        context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -98,8 +127,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func look(_ context: ChannelHandlerContext) {
         timer = nil
-        let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
-        switch clock.passed(.now(), unsent: unsent ?? 0) {
+        switch clock.passed(.now(), given: given, unsent: unsent(context.channel)) {
         case .nothing: break
         case .refuse: end(with: .requestTimeout(limits.requestTimeout), context: context)
         case .endBody: context.fireErrorCaught(BodyTimeout())
@@ -108,5 +136,12 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.close(promise: nil)
         }
         arm(context)
+    }
+
+    /// Returns the bytes of answers that the connection has not taken.
+    private func unsent(_ channel: any Channel) -> Int {
+        // A stream's channel traps when it is asked for this option.
+        guard carrier == .connection else { return unsentOfStream }
+        return (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 }

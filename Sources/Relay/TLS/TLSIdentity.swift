@@ -4,10 +4,23 @@ import NIOSSL
 
 /// A certificate and its private key, ready to serve.
 struct TLSIdentity: Sendable {
-    /// The protocol inside TLS (RFC 7301). Sessions' ports speak another one and ignore this.
-    private static let applicationProtocols = ["http/1.1"]
+    /// What connections are for.
+    enum Use {
+        case http
+        /// A session's port, or a refusal, which is one answer of HTTP/1.1.
+        case other
 
-    let context: NIOSSLContext
+        /// The protocols inside TLS, by preference (RFC 7301).
+        fileprivate var applicationProtocols: [String] {
+            switch self {
+            case .http: [HTTP2Connection.name, "http/1.1"]
+            case .other: ["http/1.1"]
+            }
+        }
+    }
+
+    private let http: NIOSSLContext
+    private let other: NIOSSLContext
     /// The SHA-256 of the certificate's DER, as `openssl x509 -fingerprint -sha256` prints it.
     let fingerprint: String
     /// When the certificate expires.
@@ -26,10 +39,20 @@ struct TLSIdentity: Sendable {
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
         )
         configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = Self.applicationProtocols
-        context = try NIOSSLContext(configuration: configuration)
+        func context(for use: Use) throws -> NIOSSLContext {
+            configuration.applicationProtocols = use.applicationProtocols
+            return try NIOSSLContext(configuration: configuration)
+        }
+        (http, other) = (try context(for: .http), try context(for: .other))
         fingerprint = Fingerprint(ofCertificate: try own.toDERBytes()).text
         expires = Date(timeIntervalSince1970: TimeInterval(own.notValidAfter))
+    }
+
+    func context(for use: Use) -> NIOSSLContext {
+        switch use {
+        case .http: http
+        case .other: other
+        }
     }
 
     enum Fault: Error, CustomStringConvertible {

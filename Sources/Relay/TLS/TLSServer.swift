@@ -51,7 +51,9 @@ final class TLSServer: Sendable {
     }
 
     /// Creates the first handler of a new connection's pipeline, which encrypts it.
-    func makeHandler() -> NIOSSLServerHandler { NIOSSLServerHandler(context: state.withLock { $0.identity.context }) }
+    func makeHandler(for use: TLSIdentity.Use) -> NIOSSLServerHandler {
+        NIOSSLServerHandler(context: state.withLock { $0.identity.context(for: use) })
+    }
 
     func announce() {
         let description = description

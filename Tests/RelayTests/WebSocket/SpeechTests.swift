@@ -41,6 +41,8 @@ struct SpeechTests {
             #expect(try await Self.speech(link) == Self.packet)
             try await link.send(.speechReport(SpeechReport(delay: 38, holes: 2)))
             let report = try await eventually("the report") {
+                // A viewer who is silent for some seconds does not count as the speaker.
+                try await Self.speak(by: viewer)
                 let report = try await relay.broadcast()["microphone"]
                 return report?["delayMs"] == .null ? nil : report
             }
@@ -48,7 +50,7 @@ struct SpeechTests {
             #expect(report["delayMs"] == 38 && report["holes"] == 2, "\(report)")
             _ = try await viewer.first("the speaker") { $0.json["speaker"] == "local" ? true : nil }
             try await Self.speak([], by: viewer)
-            #expect(try await Self.speech(link) == [])
+            _ = try await link.first { if case .speech([]) = $0 { true } else { nil } }
             #expect(try await relay.broadcast()["microphone"]?["speaker"] == .null)
         }
     }

@@ -58,6 +58,6 @@ package final class StreamEntrance: Sendable {
         let key = KeyLineHandler(access: access, device: device, timeout: timeout, next: handler) { [self] in
             MediaLoop.assumeIsolated { strangers -= 1 }
         }
-        return [tls.makeHandler(), key]
+        return [tls.makeHandler(for: .other), key]
     }
 }
