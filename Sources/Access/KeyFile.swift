@@ -53,6 +53,7 @@ package struct KeyFile: Sendable {
     /// Changes the keys and replaces the file in one step. Only one program at a time can do this.
     ///
     /// If root runs this, the file keeps its owner. A new file belongs to the owner of its folder.
+    @discardableResult
     package func change<Result>(_ body: (inout KeyRing) throws(KeyFileError) -> Result) throws(KeyFileError) -> Result {
         let lock: SystemPackage.FileDescriptor
         do {
@@ -111,6 +112,8 @@ package struct KeyFile: Sendable {
 
 /// The reason why the key file cannot be read or changed as requested.
 package enum KeyFileError: Error, Equatable, CustomStringConvertible {
+    /// There is no place for keys.
+    case noFile
     case unreadable(path: String, reason: String)
     /// Users other than its owner may read or write it.
     case open(path: String, mode: UInt32)
@@ -128,6 +131,7 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch self {
+        case .noFile: "the relay has no key file: name one in the setting keysFile"
         case .unreadable(let path, let reason): "the key file \(path) cannot be read: \(reason)"
         case .open(let path, let mode):
             "the key file \(path) is open to others (mode \(String(mode, radix: 8))): chmod 600 it"

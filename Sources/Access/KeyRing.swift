@@ -97,9 +97,11 @@ package struct KeyRing: Sendable, Equatable, Codable {
         return key
     }
 
-    package mutating func revoke(_ name: String) throws(KeyFileError) {
+    /// Removes a key and returns its entry.
+    @discardableResult
+    package mutating func revoke(_ name: String) throws(KeyFileError) -> Entry {
         guard let place = keys.firstIndex(where: { $0.name == name }) else { throw .unknownName(name) }
-        keys.remove(at: place)
+        return keys.remove(at: place)
     }
 
     /// Returns the entry of `key`. All entries are compared completely, so that the time reveals nothing about them.

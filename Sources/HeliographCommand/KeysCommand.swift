@@ -164,7 +164,7 @@ struct RevokeKeyCommand: AsyncParsableCommand {
         try await CommandError.reporting {
             let file = try options.file()
             try CommandError.reporting { () throws(KeyFileError) in
-                try file.change { ring throws(KeyFileError) in try ring.revoke(name) }
+                try file.change { ring throws(KeyFileError) in _ = try ring.revoke(name) }
             }
         }
     }

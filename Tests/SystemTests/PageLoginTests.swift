@@ -166,6 +166,81 @@ extension SystemTests {
             #expect(browser.complaints.filter { $0.contains("403") } == [])
         }
 
+        /// Fills a field of the dialog that is open.
+        private static func fill(_ field: String, with text: String, _ browser: Chromium) throws {
+            _ = try browser.evaluate("document.querySelector('dialog[open] [name=\(field)]').value = '\(text)'")
+        }
+
+        /// Clicks the button that shows `text`.
+        private static func click(_ text: String, in place: String, _ browser: Chromium) throws {
+            let button = "[...document.querySelectorAll('\(place) button')].find((b) => b.textContent === '\(text)')"
+            try browser.wait(until: "\(button)?.offsetParent")
+            _ = try browser.evaluate("\(button).click()")
+        }
+
+        /// Makes a key on the page, and returns it.
+        private static func makeKey(_ name: String, _ browser: Chromium) throws -> String? {
+            try click("Make a key…", in: ".heading", browser)
+            try browser.wait(until: "document.querySelector('dialog[open] [name=name]')")
+            try fill("name", with: name, browser)
+            try click("Make", in: "dialog[open]", browser)
+            try browser.wait(until: "document.querySelector('dialog[open] .copied input')")
+            let key = try browser.evaluate("document.querySelector('.copied input').value") as? String
+            try click("Done", in: "dialog[open]", browser)
+            try browser.wait(until: "!document.querySelector('dialog[open]')")
+            return key
+        }
+
+        @Test("makes the first key and others, revokes them, and runs a tunnel")
+        func access() async throws {
+            let scratch = try Scratch()
+            let file = scratch.file("keys.json").path
+            let relay = try await RelayProcess(
+                arguments: [
+                    "--keys-file", file, "--source", "test-pattern", "--state-file", "none",
+                    "--tunnel-executable", "/nonexistent/cloudflared",
+                ]
+            )
+            defer { relay.terminate() }
+            let url = "http://127.0.0.1:\(relay.httpPort)"
+            let browser = try Chromium()
+            defer { browser.end() }
+            try browser.open("\(url)/")
+            try browser.wait(until: "document.querySelector('.places .changes')?.offsetParent")
+            _ = try browser.evaluate("document.querySelector('.places .changes').click()")
+            try browser.wait(until: "document.querySelector('main .empty')?.textContent.includes('need no key')")
+            let key = try #require(try Self.makeKey("boss", browser))
+            // From now on the page has a cookie for it.
+            try browser.wait(until: "document.querySelector('#relay').textContent.includes('as boss (operator)')")
+            try browser.wait(until: "document.querySelector('[aria-label=\"Key boss\"]')")
+            #expect(try Self.shows("main .empty", browser) == false)
+            let other = try #require(try Self.makeKey("wall", browser))
+            for (key, name) in [(key, "boss"), (other, "wall")] {
+                let outcome = try Programs.run(
+                    Programs.product("heliograph"),
+                    ["devices"],
+                    environment: ["HELIOGRAPH_RELAY": url, "HELIOGRAPH_KEY": key]
+                )
+                #expect(outcome.status == 0, "\(name): \(outcome.errors)")
+            }
+            try Self.click("Revoke…", in: "[aria-label=\"Key wall\"]", browser)
+            try Self.click("Revoke", in: "dialog[open]", browser)
+            try browser.wait(until: "!document.querySelector('[aria-label=\"Key wall\"]')")
+
+            try Self.click("Start a tunnel…", in: "main", browser)
+            try Self.submit(browser)
+            try browser.wait(until: "document.querySelector('main').textContent.includes('Install cloudflared from')")
+            try Self.click("End the tunnel", in: "main", browser)
+            try browser.wait(until: "document.querySelector('main').textContent.includes('The relay runs no tunnel.')")
+            // Without a right to manage them, there is nothing to see.
+            let viewer = try Self.make("viewer", role: "viewer", in: file)
+            try Self.change(to: viewer, named: "viewer", browser)
+            #expect(try Self.shows(".places .changes", browser) == false)
+            try browser.wait(until: "document.querySelector('main .wrong').textContent.includes('role operator')")
+            #expect(try Self.shows("main .heading", browser) == false)
+            #expect(browser.complaints.filter { !$0.contains("40") } == [])
+        }
+
         /// The SHA-256 of a certificate's public key, base64.
         private static func pin(_ certificate: String) throws -> String {
             let script = """

@@ -62,7 +62,7 @@ package struct ActionsRequest: APIModel {
         forms + [
             Field(
                 "session",
-                .sessionName,
+                .shortName,
                 """
                 The id or the name of the session whose pixels the places are. Default: the device's shared session, or its \
                 only one.

@@ -49,6 +49,10 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case unknownSegment = "unknown_segment"
     case itemInUse = "item_in_use"
     case noKeys = "no_keys"
+    case unknownKey = "unknown_key"
+    case keyNameTaken = "key_name_taken"
+    case tooManyKeys = "too_many_keys"
+    case keysUnavailable = "keys_unavailable"
     case badRange = "bad_range"
     case libraryUnavailable = "library_unavailable"
     case requestTimeout = "request_timeout"
@@ -92,14 +96,14 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller, .forbiddenLink:
             403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
-            .emptyClipboard, .unknownItem, .unknownPlaylist, .unknownSegment:
+            .emptyClipboard, .unknownItem, .unknownPlaylist, .unknownSegment, .unknownKey:
             404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
             .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
             .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC, .itemInUse, .noKeys,
-            .libraryUnavailable:
+            .keyNameTaken, .tooManyKeys, .keysUnavailable, .libraryUnavailable:
             409
         case .bodyTooLarge: 413
         case .badRange: 416

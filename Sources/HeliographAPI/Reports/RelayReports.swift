@@ -16,9 +16,9 @@ package struct CallerReport: APIModel {
         "Caller",
         [
             Field("access", .bool, "Whether calls need keys."), Field("name", .text.orNull, "The key's name."),
-            Field("role", .words("viewer", "controller", "operator").orNull, "`operator` if calls need no key."),
+            Field("role", Schema.role.orNull, "`operator` if calls need no key."),
             Field("devices", Schema.array(of: .text).orNull, "The devices that the key is for; null for all."),
-            Field("library", .array(of: .words("look", "record", "delete")), "What the caller may do in the library."),
+            Field("library", .array(of: .libraryRight), "What the caller may do in the library."),
             Field("host", .text, "The machine's name."), Field("release", .text, "The relay's."),
             Field("tls", CertificateReport.schema.orNull, "Null if nothing is encrypted."),
             Field("tunnel", TunnelReport.schema.orNull, "Null if the relay runs none."),
@@ -40,6 +40,22 @@ package struct TunnelReport: APIModel {
             Field("state", .words("connecting", "up", "down")),
             Field("address", .text.orNull, "Null while it is not known."),
             Field("problem", .text.orNull, "Why it is down, and what to do. The relay tries again."),
+        ]
+    )
+}
+
+/// Which tunnel the relay runs.
+package struct TunnelState: APIModel {
+    package var tunnel = ""
+    package var status: TunnelReport?
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "TunnelState",
+        [
+            Field("tunnel", .text, "`none`, `quick`, or `named:` and a name."),
+            Field("status", TunnelReport.schema.orNull, "Null if there is none."),
         ]
     )
 }

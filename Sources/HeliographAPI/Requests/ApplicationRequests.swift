@@ -19,7 +19,7 @@ package struct LaunchRequest: APIModel {
         "Launch",
         "Exactly one of `name` and `desktopFile`.",
         [
-            Field("name", .sessionName, "The name of an application of the device's configuration."),
+            Field("name", .shortName, "The name of an application of the device's configuration."),
             Field(
                 "desktopFile",
                 .string(1...255),

@@ -80,7 +80,7 @@ package struct ScreenWait: APIModel {
                 "How far a pixel's red, green or blue may be from what it is compared with. Default: 0."
             ),
             Field("share", .number(0...1), "The share of pixels that may be further from it. Default: 0."),
-            Field("template", .sessionName, "The name of the template, with `matches` and `gone`."),
+            Field("template", .shortName, "The name of the template, with `matches` and `gone`."),
             Field("at", .place, "Where its top left corner is: `x,y`. Required with `template`."),
             Field(
                 "threshold",

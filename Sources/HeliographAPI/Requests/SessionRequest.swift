@@ -217,7 +217,8 @@ extension Schema {
         named: "DeviceName",
         "A device's name. Default: `default`, or the only device if none has that name."
     )
-    package static let sessionName = Schema(
+    /// The name of a session, a key or the like.
+    package static let shortName = Schema(
         .pattern(
             Pattern(
                 length: 1...64,

@@ -89,6 +89,20 @@ package final class AccessControl: Sendable {
         }
     }
 
+    /// The keys; `nil` while access control is off.
+    var ring: KeyRing? {
+        refresh()
+        return state.withLock { $0.ring }
+    }
+
+    /// Changes the key file, and applies the change. It may take a while.
+    func change<Result>(_ body: (inout KeyRing) throws(KeyFileError) -> Result) throws(KeyFileError) -> Result {
+        guard let file else { throw .noFile }
+        let result = try file.change(body)
+        refresh()
+        return result
+    }
+
     /// Reads the key file if it has changed. Without a change it costs one stat(2). Not for the media loop.
     ///
     /// It runs before each check, so that a change applies to the next call. It also runs periodically, for connections

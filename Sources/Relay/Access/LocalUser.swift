@@ -18,7 +18,7 @@ package enum LocalUser {
     ]
 
     private static let advice =
-        "without keys, only programs of the relay's own user on this machine may act on its screens. Make a key: heliograph keys make NAME --role controller"
+        "without keys, only programs of the relay's own user on this machine may act on its screens, and make keys here. Make a key: heliograph keys make NAME --role controller"
 
     /// Refuses a call unless its caller is a process of the relay's own user on this machine, and no proxy.
     static func require(_ request: Request, _ context: RelayRequestContext) async throws(Problem) {

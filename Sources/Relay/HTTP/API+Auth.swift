@@ -38,15 +38,8 @@ extension API {
         report.host = MachineName.current
         report.release = Release.current
         report.tls = CertificateReport(tls)
-        report.tunnel = tunnel.map { TunnelReport($0.status) }
+        report.tunnel = tunnels.current.map { TunnelReport($0.status) }
         return report
-    }
-}
-
-extension TunnelReport {
-    fileprivate init(_ status: Tunnel.Status) {
-        self.init()
-        (state, address, problem) = (status.state.rawValue, status.address, status.problem)
     }
 }
 

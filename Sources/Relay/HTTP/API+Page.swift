@@ -29,6 +29,7 @@ struct PageFile: Sendable {
         PageFile(path: "/", type: "text/html; charset=utf-8", PackageResources.index_html),
         PageFile(path: "/page/style.css", type: "text/css; charset=utf-8", PackageResources.style_css),
         PageFile(path: "/page/icon.svg", type: "image/svg+xml", PackageResources.icon_svg),
+        script("access-view", PackageResources.access_view_js),
         script("app", PackageResources.app_js),
         script("chart", PackageResources.chart_js),
         script("control-bar", PackageResources.control_bar_js),

@@ -9,8 +9,7 @@ struct API: Sendable {
     var tls: TLSServer?
     /// Where the calls come in.
     var door = Door.own
-    /// The tunnel that the relay runs; `nil` for none.
-    var tunnel: Tunnel?
+    let tunnels: Tunnels
 
     /// Whether callers use HTTPS, which may end at the other end of the tunnel.
     var isSecure: Bool { tls != nil || door == .tunnel }
@@ -20,6 +19,8 @@ struct API: Sendable {
     var table: RouteTable {
         var routes = RouteTable(api: self)
         addAuthRoutes(to: &routes)
+        addKeyRoutes(to: &routes)
+        addTunnelRoutes(to: &routes)
         addLinkRoutes(to: &routes)
         addBroadcastRoutes(to: &routes)
         addSessionRoutes(to: &routes)

@@ -123,7 +123,7 @@ package struct RelayApplication: Service {
     }
 
     private enum Milestone {
-        case announced, changed, drained, served
+        case announced, changed, drained, tunnelled, served
     }
 
     /// Runs HTTP beside a task that drains the switchboard on shutdown, because streaming responses only end with their
@@ -132,8 +132,13 @@ package struct RelayApplication: Service {
         async throws
     {
         let (running, announcement) = AsyncStream<Int>.makeStream()
-        let tunnel = tunnel()
-        let api = API(switchboard: switchboard, access: access, tls: tls, tunnel: tunnel)
+        let tunnels = Tunnels(
+            configuration.tunnel,
+            executable: configuration.tunnelExecutable ?? "cloudflared",
+            backoff: configuration.tunnelBackoff,
+            logger: logger
+        )
+        let api = API(switchboard: switchboard, access: access, tls: tls, tunnels: tunnels)
         let server = server(of: api, at: configuration.http, switchboard.connections) { port in
             announcement.yield(port)
             announcement.finish()
@@ -146,11 +151,9 @@ package struct RelayApplication: Service {
                     try await server.run()
                     return Milestone.served
                 }
-                if let tunnel {
-                    group.addTask {
-                        try await serve(tunnel, api)
-                        return Milestone.served
-                    }
+                group.addTask {
+                    await tunnels.run { try await serve($0, api) }
+                    return Milestone.tunnelled
                 }
                 group.addTask {
                     for await port in running {
@@ -181,17 +184,6 @@ package struct RelayApplication: Service {
         } catch let error as IOError {
             throw RelayStartError(binding: "the HTTP API", to: configuration.http, error: error)
         }
-    }
-
-    /// Returns the tunnel that the configuration names.
-    private func tunnel() -> Tunnel? {
-        guard configuration.tunnel != .none else { return nil }
-        return Tunnel(
-            configuration.tunnel,
-            executable: configuration.tunnelExecutable ?? "cloudflared",
-            backoff: configuration.tunnelBackoff,
-            logger: logger
-        )
     }
 
     /// Runs the tunnel and the server for its calls, which has a port and connections of its own.

@@ -1,5 +1,7 @@
-// The page. It asks the relay for its state, and shows the list, one session, the library, or one recording.
+// The page. It asks the relay for its state, and shows the list, one session, the library, one recording, or who may
+// call.
 
+import { AccessView } from "./access-view.js";
 import { isTyping, setText } from "./dom.js";
 import { askForKey } from "./forms.js";
 import { ItemView } from "./item-view.js";
@@ -26,6 +28,7 @@ function named() {
   const [, kind, id] = /^#\/(session|library)(?:\/(\d+))?$/.exec(location.hash) ?? [];
   if (kind === "session" && id) return new SessionView(Number(id));
   if (kind === "library") return id ? new ItemView(Number(id)) : new LibraryView();
+  if (location.hash === "#/access") return new AccessView(refresh);
   return new Overview(refresh);
 }
 
@@ -33,9 +36,9 @@ function show() {
   view?.end();
   view = named();
   place.replaceChildren(view.root);
-  const isLibrary = location.hash.startsWith("#/library");
+  const current = ["#/library", "#/access"].find((hash) => location.hash.startsWith(hash)) ?? "#/";
   for (const link of places) {
-    if (isLibrary === (link.hash === "#/library")) link.setAttribute("aria-current", "page");
+    if (link.hash === current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   if (known) view.update(known);

@@ -1,4 +1,4 @@
-// The dialogs that start a broadcast and a session, log in, and change labels.
+// The dialogs that start a broadcast and a session, log in, change labels, and manage keys and the tunnel.
 
 import { element, setText } from "./dom.js";
 import { availablePlayers } from "./heliograph.js";
@@ -16,7 +16,10 @@ function choice(name, options) {
   return select;
 }
 
-/** Shows a form until it is cancelled, or until `submit` has processed its values. Empty values are left out. */
+/**
+ * Shows a form until it is cancelled, or until `submit` has processed its values. Empty values are left out. Without
+ * `submit` it only tells something.
+ */
 function ask(title, verb, fields, submit, hint) {
   const wrong = element("p", { class: "wrong", role: "alert" });
   const go = element("button", { type: "submit", class: "main", text: verb });
@@ -28,7 +31,7 @@ function ask(title, verb, fields, submit, hint) {
     element("div", { class: "fields" }, ...fields),
     hint ? element("p", { class: "quiet", text: hint }) : null,
     wrong,
-    element("div", { class: "actions" }, cancel, go),
+    element("div", { class: "actions" }, submit ? cancel : null, go),
   );
   const dialog = element("dialog", { "aria-labelledby": "form-title", on: { close: () => dialog.remove() } }, form);
   form.addEventListener("submit", async (event) => {
@@ -38,7 +41,7 @@ function ask(title, verb, fields, submit, hint) {
     go.disabled = true;
     setText(go, `${verb}…`);
     try {
-      await submit(values);
+      await submit?.(values);
       dialog.close();
     } catch (error) {
       setText(wrong, error.message);
@@ -129,4 +132,77 @@ export function askForLabels(labels, done) {
   const lines = labelLines(labels);
   const text = element("textarea", { name: "labels", rows: Math.max(lines.length + 1, 4), value: lines.map((line) => `${line}\n`).join(""), spellcheck: false });
   ask("Labels", "Save", [field("A line for each", text, "NAME=VALUE, such as build=42")], ({ labels: text = "" }) => done(labelChanges(labels, text)));
+}
+
+/** The rights in the library that a new key may have, besides those of its role. */
+const libraryRights = [["none", "nothing"], ["look", "look"], ["look,record", "look and record"], ["look,delete", "look and delete"], ["look,record,delete", "all"]];
+
+/**
+ * Asks for a key's name and rights, and calls `done` with what the relay needs to make it.
+ *
+ * @param {string[]} devices Those that there are.
+ * @param {boolean} isFirst Whether it turns access control on.
+ * @param {(wish: object) => Promise<void>} done
+ */
+export function askForKeyToMake(devices, isFirst, done) {
+  const name = element("input", { name: "name", maxLength: 64, pattern: "[A-Za-z0-9_\\-]+", required: true, autocomplete: "off" });
+  const roles = [["viewer", "viewer: looks and watches"], ["controller", "controller: also acts on screens"], ["operator", "operator: also makes changes"]];
+  const role = choice("role", isFirst ? roles.reverse() : roles);
+  const device = choice("device", [["", "all"], ...devices.map((name) => [name, name])]);
+  const library = choice("library", [["", "what the role has"], ...libraryRights]);
+  const fields = [
+    field("Name", name, "letters, digits, - and _"),
+    field("Role", role),
+    devices.length > 1 ? field("Device", device, "the command can name several") : null,
+    field("In the library", library),
+  ];
+  ask(
+    "Make a key",
+    "Make",
+    fields.filter(Boolean),
+    ({ name, role, device, library }) => done({
+      name,
+      role,
+      ...(device ? { devices: [device] } : {}),
+      ...(library ? { library: library === "none" ? [] : library.split(",") } : {}),
+    }),
+    isFirst ? "From the first key on, every call needs one. If it is an operator's, this browser stays logged in with it." : undefined,
+  );
+}
+
+/** Shows a key that was just made, the only time that it can be seen. */
+export function showKey({ name, key }) {
+  const shown = element("input", { readOnly: true, value: key, "aria-label": "The key", on: { focus: () => shown.select() } });
+  const copy = element("button", { type: "button", text: "Copy", on: { click: () => copyText(copy, key) } });
+  ask(`The key ${name}`, "Done", [element("div", { class: "copied" }, shown, copy)], undefined, "The relay keeps only its hash: copy it now. To call with it, send Authorization: Bearer and the key.");
+}
+
+async function copyText(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    setText(button, "Copied");
+  } catch {
+    // Pages over HTTP may not write to the clipboard.
+    setText(button, "Select and copy it");
+  }
+}
+
+/** Asks whether a key shall be revoked. */
+export function askToRevoke(name, done) {
+  ask(`Revoke ${name}?`, "Revoke", [], done, "Its calls are refused at once, and its connections end. It cannot be restored.");
+}
+
+/** Asks which tunnel to start, and calls `done` with it. */
+export function askForTunnel(done) {
+  const kind = choice("kind", [["quick", "a quick tunnel: Cloudflare chooses its address"], ["named", "a tunnel of your account"]]);
+  const name = field("Name", element("input", { name: "name", maxLength: 64, pattern: "[A-Za-z0-9_][A-Za-z0-9_\\-]*", autocomplete: "off" }), "as cloudflared knows it");
+  name.hidden = true;
+  kind.addEventListener("change", () => (name.hidden = kind.value === "quick"));
+  ask(
+    "Start a tunnel",
+    "Start",
+    [field("Tunnel", kind), name],
+    ({ kind, name }) => done(kind === "quick" ? "quick" : `named:${name ?? ""}`),
+    "People with a key then reach this relay from the internet. It ends with the relay, or when you end it here.",
+  );
 }

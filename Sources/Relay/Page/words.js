@@ -137,7 +137,7 @@ export function itemText({ device, start, seconds, bytes, width, height, fps, tr
 /** How the relay's tunnel is, after a sentence about the relay. @param {?object} tunnel As in GET /v1/auth. */
 export function tunnelText(tunnel) {
   if (!tunnel) return "";
-  if (tunnel.state === "down") return `. The tunnel is down: ${tunnel.problem}`;
+  if (tunnel.state === "down") return ". The tunnel is down";
   if (tunnel.state === "connecting") return ". The tunnel is connecting";
   return tunnel.address ? `, and by its tunnel at ${tunnel.address}` : ", and by its tunnel";
 }

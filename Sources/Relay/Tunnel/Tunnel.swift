@@ -49,7 +49,7 @@ final class Tunnel: Sendable {
         exit "$status"
         """
 
-    private let choice: TunnelChoice
+    let choice: TunnelChoice
     private let executable: String
     private let logger: Logger
     private let current = Mutex(Status())

@@ -22,6 +22,15 @@ package enum TunnelChoice: Sendable, Equatable {
         }
     }
 
+    /// What ``init(_:)`` reads.
+    var text: String {
+        switch self {
+        case .none: "none"
+        case .quick: "quick"
+        case .named(let name): "named:\(name)"
+        }
+    }
+
     /// The arguments of cloudflared.
     ///
     /// - Parameter port: The relay's port for the tunnel.

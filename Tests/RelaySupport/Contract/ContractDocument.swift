@@ -135,14 +135,15 @@ package struct ContractDocument {
         (name: "Device", field: Field("device", .device, "The device.", isRequired: true)),
         (
             name: "Name",
-            field: Field("name", .sessionName, "The name of the session or the template.", isRequired: true)
+            field: Field("name", .shortName, "The name of the session or the template.", isRequired: true)
         ),
         (
             name: "ApplicationID",
-            field: Field("application", .sessionName, "The id of a launched application.", isRequired: true)
+            field: Field("application", .shortName, "The id of a launched application.", isRequired: true)
         ),
         (name: "ItemID", field: Field("item", .string(1...20), "The id of an item.", isRequired: true)),
-        (name: "PlaylistName", field: Field("playlist", .sessionName, "The name of a playlist.", isRequired: true)),
+        (name: "PlaylistName", field: Field("playlist", .shortName, "The name of a playlist.", isRequired: true)),
+        (name: "KeyName", field: Field("key", .shortName, "The name of a key.", isRequired: true)),
         (name: "Sheet", field: Field("sheet", .integer(0...999), "The number of a sheet.", isRequired: true)),
         (name: "Track", field: Field("track", .words(MediaPlaylist.Track.self), "The track.", isRequired: true)),
         (

@@ -32,6 +32,7 @@ struct RouteAccessTests {
                     .replacing("{application}", with: "none")
                     .replacing("{item}", with: "999")
                     .replacing("{playlist}", with: "none")
+                    .replacing("{key}", with: "none")
                 func code(_ key: APIKey?) async throws -> String? {
                     let isRead = method == .GET || method == .HEAD
                     let body = isRead ? nil : Array(#"{"nonsense": 1}"#.utf8)

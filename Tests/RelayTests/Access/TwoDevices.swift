@@ -83,6 +83,7 @@ struct TwoDevices {
             .replacing("{item}", with: "\(items[device] ?? 0)")
             .replacing("{name}", with: "shared")
             .replacing("{playlist}", with: "none")
+            .replacing("{key}", with: "none")
             .replacing("{application}", with: "none")
             .replacing("{file}", with: "app.js")
     }

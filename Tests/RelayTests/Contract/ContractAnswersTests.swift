@@ -297,6 +297,11 @@ struct ContractAnswersTests {
             }
             try await call(.POST, "/auth/login", ["key": .string(key.text)])
             try await call(.POST, "/auth/logout")
+            try await call(.POST, "/v1/keys", ["name": "ann", "role": "operator"])
+            try await call(.GET, "/v1/keys")
+            try await call(.DELETE, "/v1/keys/ann")
+            try await call(.PUT, "/v1/tunnel", ["tunnel": "none"])
+            try await call(.GET, "/v1/tunnel")
             try await call(.POST, "/v1/sessions/\(id)/links")
             try await call(.POST, "/v1/devices/left/links", ["ttl": 60])
             try await call(.POST, "/screencapture/\(other)/stop")

@@ -123,6 +123,7 @@ struct ContractArgumentsTests {
             .replacing("{application}", with: "none")
             .replacing("{item}", with: "1")
             .replacing("{playlist}", with: "none")
+            .replacing("{key}", with: "none")
             .replacing("{sheet}", with: "0")
             .replacing("{track}", with: "video")
             .replacing("{offset}", with: "0")
@@ -138,7 +139,7 @@ struct ContractArgumentsTests {
             let bodies = Self.contract.operations.filter {
                 $0.value["requestBody"]?["content"]?["application/json"] != nil
             }
-            #expect(bodies.count == 40)
+            #expect(bodies.count == 42)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in

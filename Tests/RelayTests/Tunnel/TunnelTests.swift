@@ -276,6 +276,44 @@ struct TunnelTests {
         }
     }
 
+    @Test("is started, replaced and ended by an operator")
+    func operated() async throws {
+        let notes = notes
+        try await run(try program(Self.good), "none") { relay, key in
+            func set(_ tunnel: String) async throws -> RunningRelay.Answer {
+                let body = JSONValue.object([.init(name: "tunnel", value: .string(tunnel))])
+                return try await relay.call(.PUT, "/v1/tunnel", key: key, body: Array(body.text.utf8))
+            }
+            func isOff(_ answer: RunningRelay.Answer) -> Bool {
+                answer.json["tunnel"] == "none" && answer.json["status"] == .null
+            }
+            #expect(isOff(try await relay.call(.GET, "/v1/tunnel", key: key)))
+            #expect(try await set("fast").code == "unknown_value")
+            #expect(isOff(try await set("none")) && notes.lines("processes").isEmpty)
+            #expect(try await set("quick").json["status"]?["state"] == "connecting")
+            let outside = try await Self.outside(relay, notes)
+            try await Self.wait(for: "up", relay, key)
+            #expect(try await set("quick").json["status"]?["state"] == "up", "it is the same")
+            #expect(notes.lines("processes").count == 1)
+
+            #expect(try await set("named:office").json["tunnel"] == "named:office")
+            _ = try await eventually("the other program") { notes.lines("processes").count == 2 ? true : nil }
+            try await Self.wait(for: "up", relay, key)
+            let former = try #require(notes.lines("processes").first.flatMap { pid_t($0) })
+            #expect(!Self.runs(former))
+            await #expect(throws: (any Error).self) { try await ByteClient(port: outside.ports.http) }
+
+            #expect(isOff(try await set("none")))
+            #expect(try await Self.tunnel(relay, key) == .null)
+            let latter = try #require(notes.lines("processes").last.flatMap { pid_t($0) })
+            _ = try await eventually("its end") { Self.runs(latter) ? nil : true }
+        }
+        try await RunningRelay.run { relay in
+            let answer = try await relay.call(.PUT, "/v1/tunnel", body: Array(#"{"tunnel": "quick"}"#.utf8))
+            #expect(answer.status == 409 && answer.code == "no_keys", "\(answer.text)")
+        }
+    }
+
     @Test("ends with a relay that is killed")
     func killed() async throws {
         _ = try keys.make("ci", .operator)
