@@ -1,3 +1,4 @@
+import Media
 import Packaging
 import TestSupport
 import Testing
@@ -5,14 +6,22 @@ import Testing
 @Suite("A live playlist")
 struct LivePlaylistTests {
     /// Adds segments of ten parts of 200 ms.
-    private func add(_ count: Int, to playlist: inout LivePlaylist, map: Int = 0) -> Int {
-        var forgotten = 0
+    ///
+    /// - Returns: How many were released.
+    private func add(
+        _ count: Int,
+        to playlist: inout LivePlaylist,
+        map: Int = 0,
+        recordedSince recorded: Int64? = nil
+    ) -> Int {
+        var released = 0
         for _ in 0..<count {
-            playlist.beginSegment(map: map, date: "2026-01-31T12:00:00.000Z")
+            let start = playlist.segments.last.map { $0.start + ($0.duration ?? 0) } ?? 0
+            playlist.beginSegment(map: map, date: "2026-01-31T12:00:00.000Z", at: start)
             for part in 0..<10 { playlist.add(.init(duration: 200_000, isIndependent: part == 0)) }
-            forgotten += playlist.endSegment(lasting: 2_000_000)
+            released += playlist.endSegment(lasting: 2_000_000, recordedSince: recorded)
         }
-        return forgotten
+        return released
     }
 
     @Test("keeps the rules, and a minute")
@@ -41,6 +50,39 @@ struct LivePlaylistTests {
         #expect(ended.isEnded && ended.hint == nil && ended.faults.isEmpty)
     }
 
+    @Test("keeps what is recorded for half an hour, and only if all is recorded since")
+    func recorded() {
+        var playlist = LivePlaylist(partTarget: 220_000)
+        for number in 0..<4 {
+            playlist.addRecorded(
+                map: 0,
+                date: "2026-01-31T12:00:00.000Z",
+                at: Int64(number) * 5_000_000,
+                lasting: 5_000_000
+            )
+        }
+        #expect(playlist.released == 4)
+        // 20 s before, and 100 s of which the last 60 are in memory.
+        #expect(add(50, to: &playlist, recordedSince: 0) == 20)
+        #expect(playlist.released == 24 && playlist.segments.count == 54)
+        let checked = CheckedPlaylist(playlist.text(run: "r"))
+        #expect(checked.faults.isEmpty && checked.first == 0 && checked.segments.count == 54)
+        #expect(checked.segments.count { $0.parts.isEmpty } == 54 - 12)
+        // For those who may not see the recording.
+        let rest = CheckedPlaylist(playlist.text(run: "r", hasPast: false))
+        #expect(rest.faults.isEmpty && rest.first == 24 && rest.segments == Array(checked.segments.dropFirst(24)))
+        // Only the last half hour.
+        #expect(add(1000, to: &playlist, recordedSince: 0) == 1000)
+        #expect(playlist.segments.count == 900 && playlist.segments.first?.number == 154)
+        // Another file that cannot go on: what is before it goes with its bytes.
+        let later = playlist.segments[at: 880]?.start
+        #expect(add(1, to: &playlist, recordedSince: later) == 1)
+        #expect(playlist.released == 0 && playlist.segments.count == 30)
+        #expect(add(20, to: &playlist, recordedSince: later) == 20)
+        #expect(playlist.segments.first?.start == later)
+        #expect(add(1, to: &playlist) == 1 && playlist.released == 0)
+    }
+
     @Test("leaves out what a client has: segments older than six target durations")
     func skips() {
         var playlist = LivePlaylist(partTarget: 220_000)
@@ -59,7 +101,7 @@ struct LivePlaylistTests {
         var playlist = LivePlaylist(partTarget: 220_000)
         #expect(!playlist.has(.init(segment: 0, part: 0)))
         #expect(add(2, to: &playlist) == 0)
-        playlist.beginSegment(map: 0, date: "2026-01-31T12:00:00.000Z")
+        playlist.beginSegment(map: 0, date: "2026-01-31T12:00:00.000Z", at: 0)
         playlist.add(.init(duration: 200_000, isIndependent: true))
         for (segment, part, has) in [
             (0, nil, true), (1, 99, true), (2, 0, true), (2, 1, false), (2, nil, false), (3, nil, false),
@@ -68,6 +110,6 @@ struct LivePlaylistTests {
         }
         #expect(!playlist.isFar(.init(segment: 5, part: nil)) && playlist.isFar(.init(segment: 6, part: nil)))
         // The last three segments stay, however large they are.
-        #expect(playlist.forget(9) == 0 && playlist.segments.count == 3)
+        #expect(playlist.release(9, recordedSince: nil) == 0 && playlist.segments.count == 3)
     }
 }

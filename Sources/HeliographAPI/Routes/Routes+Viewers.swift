@@ -89,7 +89,11 @@ extension Routes {
         answer: .stream("video/mp4", "Fragments of MP4.")
     ) {
         $0.isOfDevice = true
-        $0.ownProblems = [.init([.unknownSegment], "It is older than a minute, or does not come.")]
+        $0.ownProblems = [
+            .init([.unknownSegment], "It is gone, or does not come."),
+            .init([.forbiddenLibrary], "Only the recording has it, and the caller may not look at recordings."),
+            noLibrary,
+        ]
     }
 
     package static let streamOgg = sound(

@@ -44,6 +44,14 @@ package final class MovieCache: Sendable {
         return try read(try library.open(item), of: item)
     }
 
+    /// Returns an item that lasts at least until a time, in µs, if it does.
+    ///
+    /// - Throws: ``LibraryError/file(_:reason:)``.
+    package func movie(of item: Item, until time: UInt64, in library: Library) throws(LibraryError) -> Movie {
+        if let known = state.withLock({ $0.movies.value(of: item.id) }), known.index.end >= time { return known }
+        return try read(try library.open(item), of: item)
+    }
+
     private func read(_ file: RecordingFile, of item: Item) throws(LibraryError) -> Movie {
         let length = file.length
         let scan: RecordingScan

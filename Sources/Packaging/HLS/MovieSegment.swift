@@ -14,8 +14,8 @@ package struct MovieSegment: Sendable, Equatable {
         case file(FilePiece)
     }
 
-    /// The `track_ID` in each segment and its initialization segment: they have one track.
-    private static let trackID: UInt32 = 1
+    /// The `track_ID` in segments and initialization segments of one track.
+    package static let loneTrack: UInt32 = 1
     /// The most samples of a segment, with its repeats: no session has so many.
     private static let mostSamples = 100_000
 
@@ -25,7 +25,7 @@ package struct MovieSegment: Sendable, Equatable {
     /// Returns the initialization segment of a track's segments.
     package static func initialization(of track: TrackDescription) -> [UInt8] {
         let alone = TrackDescription(
-            id: trackID,
+            id: loneTrack,
             kind: track.kind,
             timescale: track.timescale,
             width: track.width,
@@ -42,8 +42,15 @@ package struct MovieSegment: Sendable, Equatable {
     ///   - range: The segment's time in the movie, in µs.
     ///   - number: The segment's number, from 0.
     ///   - offset: When the movie begins in the presentation, in µs.
+    ///   - track: The `track_ID`.
     /// - Returns: `nil` without pictures.
-    package init?(video: MovieIndex.Track, _ range: Range<UInt64>, number: UInt32, offset: UInt64) {
+    package init?(
+        video: MovieIndex.Track,
+        _ range: Range<UInt64>,
+        number: UInt32,
+        offset: UInt64,
+        as track: UInt32 = loneTrack
+    ) {
         let clock = Clock(range, offset: offset, scale: video.description.timescale)
         let samples = video.samples
         guard let key = samples.sync(before: clock.begin) else { return nil }
@@ -67,7 +74,8 @@ package struct MovieSegment: Sendable, Equatable {
                 time: time &+ clock.offset,
                 duration: UInt32(clamping: max(times[at: place &+ 1] ?? clock.end, time &+ 1) &- time),
                 size: (samples.sizes[at: number] ?? 0) &+ (place == 0 ? UInt32(clamping: sets.count) : 0),
-                isSync: samples.isSync(number)
+                isSync: samples.isSync(number),
+                trackID: track
             )
         }
         let pieces = [.bytes(sets)] + samples.places(of: numbers).map { Piece.file($0) }
@@ -79,11 +87,17 @@ package struct MovieSegment: Sendable, Equatable {
     /// - Parameters:
     ///   - sound: The packets; `nil` if the movie has no sound, for silence.
     ///   - range: As for pictures.
-    package init?(sound: MovieIndex.Track?, _ range: Range<UInt64>, number: UInt32, offset: UInt64) {
+    package init?(
+        sound: MovieIndex.Track?,
+        _ range: Range<UInt64>,
+        number: UInt32,
+        offset: UInt64,
+        as track: UInt32 = loneTrack
+    ) {
         let clock = Clock(range, offset: offset, scale: SoundCodec.sampleRate)
         let samples = sound?.samples ?? SampleTable()
         let first = clock.begin == 0 ? 0 : samples.first(after: clock.begin &- 1)
-        var filled = FilledSound(clock)
+        var filled = FilledSound(clock, track)
         if first > 0 { filled.end = max(clock.begin, samples.packetEnd(first &- 1)) }
         var place = first
         while let time = samples.times[at: place], time < clock.end {
@@ -108,8 +122,7 @@ package struct MovieSegment: Sendable, Equatable {
         let duration: UInt32
         let size: UInt32
         let isSync: Bool
-
-        var trackID: UInt32 { MovieSegment.trackID }
+        let trackID: UInt32
     }
 }
 
@@ -130,12 +143,13 @@ private struct Clock {
 /// Packets of Opus, with silence between them.
 private struct FilledSound {
     let clock: Clock
+    let track: UInt32
     /// When the sound so far ends in the movie, in samples at 48 kHz.
     var end: UInt64
     private(set) var entries: [MovieSegment.Sample] = []
     private(set) var pieces: [MovieSegment.Piece] = []
 
-    init(_ clock: Clock) { (self.clock, end) = (clock, clock.begin) }
+    init(_ clock: Clock, _ track: UInt32) { (self.clock, self.track, end) = (clock, track, clock.begin) }
 
     /// Adds silence up to a time; the last packet of it lasts until then.
     mutating func fill(to time: UInt64) {
@@ -166,9 +180,8 @@ private struct FilledSound {
     }
 
     private mutating func append(at time: UInt64, duration: UInt64, size: UInt32) {
-        entries.append(
-            .init(time: time &+ clock.offset, duration: UInt32(clamping: duration), size: size, isSync: true)
-        )
+        let length = UInt32(clamping: duration)
+        entries.append(.init(time: time &+ clock.offset, duration: length, size: size, isSync: true, trackID: track))
     }
 }
 

@@ -47,7 +47,8 @@ package struct TrackDescription: Sendable, Equatable {
         self.sampleEntry = sampleEntry
     }
 
-    static func id(of track: MediaTrack) -> UInt32 { UInt32(clamping: track.id) + 1 }
+    /// Returns the `track_ID` of a stream's track.
+    package static func id(of track: MediaTrack) -> UInt32 { UInt32(clamping: track.id) + 1 }
 
     /// The `codecs` parameter of the media type (RFC 6381): `avc1.42C01F`, `opus`. Without what is unknown here, it is
     /// the type of the sample entry.

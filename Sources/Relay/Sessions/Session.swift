@@ -286,7 +286,10 @@ package final class Session {
     /// Returns the session as HLS with the device's sound in a codec, or without; starts it if it is not there.
     func liveHLS(sound: SoundCodec?) -> LiveHLS {
         if let known = lives.first(where: { $0.sound == sound }) { return known }
-        let live = LiveHLS(tracks: stream.tracks.with(sound: sound), sound: sound, fps: request.fps, epoch: epoch)
+        let tracks = stream.tracks.with(sound: sound)
+        let live = LiveHLS(tracks: tracks, sound: sound, fps: request.fps, epoch: epoch) { [weak self] in
+            self?.recorder?.state.since
+        }
         live.begin(with: stream.join(now: .now()))
         stream.attach(live)
         lives.append(live)
@@ -296,8 +299,8 @@ package final class Session {
     }
 
     /// Returns a file of a run of HLS, when it is there; `nil` if it is gone, or does not come in time.
-    func liveFile(_ file: LiveHLS.File, of run: String, until deadline: NIODeadline) async -> [ByteBuffer]? {
-        await lives.first { $0.run == run }?.bytes(of: file, until: deadline)
+    func liveFile(_ file: LiveHLS.File, of run: String, until deadline: NIODeadline) async -> LiveHLS.Content? {
+        await lives.first { $0.run == run }?.content(of: file, until: deadline)
     }
 
     /// Ends the runs of HLS for which no client has asked lately.

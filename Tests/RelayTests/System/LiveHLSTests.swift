@@ -1,6 +1,8 @@
+import Access
 import Foundation
 import HeliographAPI
 import Media
+import NIOHTTP1
 import Packaging
 import Relay
 import RelayTestSupport
@@ -16,6 +18,7 @@ struct LiveHLSTests {
         let link: LinkClient
         let id: SessionID
         let units: [AccessUnit]
+        var key: APIKey?
 
         func send(_ range: Range<Int>) async throws { try await link.send(Array(units[range]), session: id) }
 
@@ -29,8 +32,20 @@ struct LiveHLSTests {
             #expect(begun.segments.isEmpty && begun.lastParts.count == 5)
         }
 
+        /// Sends two whole groups, and the beginning of the one with which the live part begins, until they are
+        /// recorded.
+        func record() async throws {
+            try await send(0..<130)
+            _ = try await eventually("a recording") { () -> Bool? in
+                let session = try await relay.session(id)
+                guard session["counters"]?["relay"]?["pictures"] == 130 else { return nil }
+                guard case .integer? = session["recording"]?["item"] else { return nil }
+                return true
+            }
+        }
+
         func playlist(_ query: String = "") async throws -> CheckedPlaylist {
-            let answer = try await relay.get("/v1/sessions/\(id)/live.m3u8\(query)")
+            let answer = try await relay.call(.GET, "/v1/sessions/\(id)/live.m3u8\(query)", key: key)
             #expect(answer.status == 200, "\(answer.text)")
             let playlist = CheckedPlaylist(answer.text)
             #expect(playlist.faults.isEmpty, "\(playlist.faults)")
@@ -38,18 +53,26 @@ struct LiveHLSTests {
         }
 
         func file(_ address: String?) async throws -> [UInt8] {
-            let answer = try await relay.get("/v1/sessions/\(id)/\(try #require(address))")
+            let answer = try await relay.call(.GET, "/v1/sessions/\(id)/\(try #require(address))", key: key)
             #expect(answer.status == 200, "\(answer.text)")
             return Array(answer.body)
         }
 
-        static func run(body: @Sendable @escaping (Stage) async throws -> Void) async throws {
+        /// - Parameter library: The folder in which the session is recorded; `nil` for no recording.
+        static func run(
+            library: String? = nil,
+            keys: Keys? = nil,
+            body: @Sendable @escaping (Stage) async throws -> Void
+        ) async throws {
             let source = try SourceStream(
                 SourceSettings(name: "x264", keyframes: [0, 60, 120, 180], pictures: 200)
             )
             let units = SampleStream.accessUnits(of: source)
-            try await RunningRelay.run { relay in
-                let session = try await relay.startSession()
+            try await RunningRelay.run {
+                $0.library = library
+                $0.keysFile = keys?.file.path
+            } _: { relay in
+                let session = try await relay.startSession(library == nil ? [:] : ["record": true])
                 let link = try await LinkClient(greeting: relay)
                 try await body(Stage(relay: relay, link: link, id: session.id, units: units))
             }
@@ -89,6 +112,55 @@ struct LiveHLSTests {
                 return (messages, packets.split(separator: "\n").count)
             }
             #expect(found.0.isEmpty && found.1 == 180)
+        }
+    }
+
+    @Test("goes back to the recording's beginning, with pictures that only the file has")
+    func recorded() async throws {
+        let scratch = try Scratch()
+        let movie = scratch.file("live.mp4")
+        try await Stage.run(library: scratch.file("library").path) { stage in
+            try await stage.record()
+            let begun = try await stage.playlist()
+            #expect(begun.segments.count == 1 && begun.segments[0].parts.isEmpty)
+            #expect(abs(begun.segments[0].duration - 4) < 0.001)
+            async let past = stage.file(begun.segments[0].address)
+            try await stage.send(130..<200)
+            let later = try await stage.playlist("?_HLS_msn=1")
+            #expect(later.segments.first == begun.segments.first && later.segments.count == 2)
+            let bytes = try await stage.file(begun.segments[0].map) + past + stage.file(later.segments[1].address)
+            let found = try await inThread {
+                try Data(bytes).write(to: movie)
+                let messages = try Tool.run("/usr/bin/ffmpeg", ["-v", "warning", "-i", movie.path, "-f", "null", "-"])
+                let packets = try Tool.run(
+                    "/usr/bin/ffprobe",
+                    ["-v", "warning", "-show_entries", "packet=pts,flags", "-of", "csv=p=0", movie.path]
+                )
+                return (messages, packets.split(separator: "\n").map(String.init))
+            }
+            #expect(found.0.isEmpty && found.1.count == 180, "\(found)")
+            #expect(found.1.count { $0.contains("K") } == 3)
+        }
+    }
+
+    @Test("keeps the recording from callers that may not look at it")
+    func rights() async throws {
+        let (scratch, keys) = (try Scratch(), try Keys())
+        try await Stage.run(library: scratch.file("library").path, keys: keys) { stage in
+            try await stage.record()
+            let past = try #require(try await stage.playlist().segments.first?.address)
+            var (viewer, outsider) = (stage, stage)
+            viewer.key = try keys.make("viewer", .viewer)
+            outsider.key = try keys.make("outsider", .viewer, library: [])
+            try await stage.send(130..<200)
+            let live = try await outsider.playlist()
+            #expect(live.first == 1 && !live.segments.contains { $0.address == past })
+            #expect(try await outsider.file(live.segments.first?.address).isEmpty == false)
+            let path = "/v1/sessions/\(stage.id)/\(past)"
+            let answer = try await stage.relay.call(.GET, path, key: outsider.key)
+            #expect(answer.status == 403 && answer.code == "forbidden_library", "\(answer.text)")
+            #expect(try await viewer.playlist().segments.first?.address == past)
+            #expect(try await viewer.file(past).isEmpty == false)
         }
     }
 

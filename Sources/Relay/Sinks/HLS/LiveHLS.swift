@@ -6,14 +6,22 @@ import Packaging
 
 /// A session as low-latency HLS, for all clients that ask for it.
 ///
-/// It packages a part once, and keeps the last minute in memory. It is made when a client first asks, and ends when
-/// none has asked for ``patience``.
+/// It packages a part once, and keeps the last minute in memory. Its playlist goes back to the beginning of the
+/// session's recording, of whose files older segments are made (``RecordedPast``). It is made when a client first asks,
+/// and ends when none has asked for ``patience``.
 @MediaLoop
 final class LiveHLS: Sink {
     /// What a client asks for.
     enum File: Equatable {
         case initialization(Int)
         case media(LivePlaylist.Place)
+    }
+
+    /// What a client gets.
+    enum Content {
+        case bytes([ByteBuffer])
+        /// A segment that is only in the recording.
+        case recorded(RecordedPast)
     }
 
     /// How long it goes on without a client.
@@ -34,12 +42,14 @@ final class LiveHLS: Sink {
     private let tracks: [MediaTrack]
     /// The monotonic instant of PTS 0, in ns.
     private let epoch: UInt64
+    /// Returns since which PTS all is recorded, in µs; `nil` if nothing is.
+    private let recordedSince: @MediaLoop @Sendable () -> Int64?
     /// How long a picture and a part last, in µs.
     private let (picture, part): (Int64, Int64)
     private var muxer: FragmentedMP4
     private var silence: SilenceFill?
     private var playlist: LivePlaylist
-    /// The initialization segments by their numbers, and the parts of each segment in the playlist.
+    /// The initialization segments by their numbers, and the parts of each segment in memory.
     private var (initializations, parts): ([ByteBuffer], [[ByteBuffer]]) = ([], [])
     private var bytes = 0
     /// The part that is being made: its units, its first PTS, and whether it begins with a keyframe.
@@ -55,8 +65,15 @@ final class LiveHLS: Sink {
     ///   - tracks: The session's video, and the device's sound if `sound` is not `nil`.
     ///   - fps: Pictures per second.
     ///   - epoch: The monotonic instant of PTS 0, in ns.
-    init(tracks: [MediaTrack], sound: SoundCodec?, fps: Int, epoch: UInt64) {
-        (self.tracks, self.sound, self.epoch) = (tracks, sound, epoch)
+    ///   - recordedSince: Returns since which PTS all is recorded, in µs; `nil` if nothing is.
+    init(
+        tracks: [MediaTrack],
+        sound: SoundCodec?,
+        fps: Int,
+        epoch: UInt64,
+        recordedSince: @escaping @MediaLoop @Sendable () -> Int64?
+    ) {
+        (self.tracks, self.sound, self.epoch, self.recordedSince) = (tracks, sound, epoch, recordedSince)
         run = String(NIODeadline.now().uptimeNanoseconds, radix: 36)
         picture = 1_000_000 / Int64(clamping: max(1, fps))
         part = max(1, (Self.partSpan + picture / 2) / picture) * picture
@@ -124,13 +141,14 @@ final class LiveHLS: Sink {
     private func beginSegment(with unit: MediaUnit, changes: Bool) {
         if let segmentStart {
             guard changes || unit.pts - segmentStart >= Self.shortest else { return }
-            forget(playlist.endSegment(lasting: unit.pts - segmentStart))
+            drop(playlist.endSegment(lasting: unit.pts - segmentStart, recordedSince: pastBegin))
         }
         if changes, let initialization = muxer.initialization {
             initializations.append(ByteBuffer(bytes: initialization.bytes))
         }
+        if segmentStart == nil { addRecorded(until: unit.pts) }
         segmentStart = unit.pts
-        playlist.beginSegment(map: initializations.count - 1, date: date(of: unit.pts))
+        playlist.beginSegment(map: initializations.count - 1, date: date(of: unit.pts), at: unit.pts)
         parts.append([])
         waiters.resume(with: ())
     }
@@ -145,12 +163,28 @@ final class LiveHLS: Sink {
         playlist.add(.init(duration: pts - start, isIndependent: isIndependent))
         parts.update(at: parts.count - 1) { $0.append(made) }
         bytes += made.readableBytes
-        if bytes > Self.mostBytes { forget(playlist.forget(1)) }
+        if bytes > Self.mostBytes { drop(playlist.release(1, recordedSince: pastBegin)) }
         partStart = nil
         waiters.resume(with: ())
     }
 
-    private func forget(_ count: Int) {
+    /// Since which PTS its past is recorded, in µs; `nil` if none is. Recordings have Opus.
+    private var pastBegin: Int64? { sound == .aac ? nil : recordedSince() }
+
+    /// Adds what was recorded before the first picture, in segments as long as may be.
+    private func addRecorded(until end: Int64) {
+        let span = Int64(clamping: LivePlaylist.target) * 1_000_000
+        guard let since = pastBegin, since < end else { return }
+        var start = max(since, end - LivePlaylist.longest)
+        while start < end {
+            let length = min(span, end - start)
+            playlist.addRecorded(map: 0, date: date(of: start), at: start, lasting: length)
+            start += length
+        }
+    }
+
+    /// Drops the bytes of the oldest segments in memory.
+    private func drop(_ count: Int) {
         for part in parts[in: Range(from: 0, to: count)].joined() { bytes -= part.readableBytes }
         parts.removeLeading(count)
     }
@@ -166,7 +200,9 @@ final class LiveHLS: Sink {
     /// Ends the stream for all clients.
     func end() {
         endPart(at: lastPicture + picture)
-        if let segmentStart { forget(playlist.endSegment(lasting: lastPicture + picture - segmentStart)) }
+        if let segmentStart {
+            drop(playlist.endSegment(lasting: lastPicture + picture - segmentStart, recordedSince: pastBegin))
+        }
         playlist.end()
         waiters.resume(with: ())
     }
@@ -179,40 +215,60 @@ final class LiveHLS: Sink {
     /// Returns the playlist, when it has a place.
     ///
     /// - Parameters:
-    ///   - place: What the client waits for; `nil` for the first segment, without which many players give up.
+    ///   - place: What the client waits for; `nil` for a whole segment, without which many players give up.
+    ///   - hasPast: Whether the client may see what is only in the recording.
     /// - Returns: `nil` if the place does not come in time.
-    func playlist(with place: LivePlaylist.Place?, skips: Bool, until deadline: NIODeadline) async -> String? {
-        let wanted = place ?? LivePlaylist.Place(segment: 0, part: nil)
-        guard await wait(for: wanted, until: deadline) else { return nil }
-        return playlist.text(run: run, skips: skips)
+    func playlist(
+        with place: LivePlaylist.Place?,
+        skips: Bool,
+        hasPast: Bool,
+        until deadline: NIODeadline
+    ) async -> String? {
+        let isThere = await wait(until: deadline) { playlist in
+            place.map(playlist.has) ?? playlist.isPlayable(hasPast: hasPast)
+        }
+        guard isThere else { return nil }
+        return playlist.text(run: run, skips: skips, hasPast: hasPast)
     }
 
     /// Whether nobody should wait for a place, because it is too far in the future.
     func isFar(_ place: LivePlaylist.Place) -> Bool { playlist.isFar(place) }
 
-    /// Returns a file's bytes, when they are there.
+    /// Returns a file's content, when it is there.
     ///
-    /// - Returns: `nil` if they are gone, or do not come in time.
-    func bytes(of file: File, until deadline: NIODeadline) async -> [ByteBuffer]? {
+    /// - Returns: `nil` if it is gone, or does not come in time.
+    func content(of file: File, until deadline: NIODeadline) async -> Content? {
         lastAsked = .now()
         switch file {
         case .initialization(let number):
-            return initializations[at: number].map { [$0] }
+            return initializations[at: number].map { .bytes([$0]) }
         case .media(let place):
-            guard await wait(for: place, until: deadline), let first = playlist.segments.first?.number,
-                place.segment >= first, let found = parts[at: Int(clamping: place.segment - first)]
+            guard await wait(until: deadline, { $0.has(place) }), let first = playlist.segments.first?.number,
+                place.segment >= first
             else { return nil }
-            guard let part = place.part else { return found }
-            return found[at: part].map { [$0] }
+            let number = Int(clamping: place.segment - first)
+            if number < playlist.released { return place.part == nil ? recorded(number) : nil }
+            let found = parts[at: number - playlist.released]
+            guard let part = place.part else { return found.map { .bytes($0) } }
+            return found?[at: part].map { .bytes([$0]) }
         }
     }
 
-    private func wait(for place: LivePlaylist.Place, until deadline: NIODeadline) async -> Bool {
+    private func recorded(_ number: Int) -> Content? {
+        guard let segment = playlist.segments[at: number], let duration = segment.duration, duration > 0 else {
+            return nil
+        }
+        let range = Range(from: segment.start, to: segment.start + duration)
+        return .recorded(RecordedPast(range: range, number: segment.number, tracks: tracks, epoch: epoch))
+    }
+
+    /// Waits until the playlist has what a client wants, or ends.
+    private func wait(until deadline: NIODeadline, _ isThere: (LivePlaylist) -> Bool) async -> Bool {
         lastAsked = .now()
-        while !playlist.has(place), !playlist.isEnded {
+        while !isThere(playlist), !playlist.isEnded {
             let ticket = waiters.ticket()
             guard await waiters.wait(ticket, until: deadline) != nil else { return false }
         }
-        return playlist.has(place)
+        return isThere(playlist)
     }
 }

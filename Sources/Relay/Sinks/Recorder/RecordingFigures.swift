@@ -9,6 +9,8 @@ package final class RecordingFigures: Sendable {
         package var item: Int64?
         package var start: Int64?
         package var (duration, bytes): (Int64, UInt64) = (0, 0)
+        /// The PTS in µs since which all pictures are in files of the same format; `nil` if none is being written.
+        package var since: Int64?
         /// The numbers of the recording's files and gaps, and the length of all gaps in µs.
         package var (files, gaps, gapTime): (UInt64, UInt64, Int64) = (0, 0, 0)
         /// Why nothing is being written; `nil` if something is, or if the first keyframe has not come.
@@ -36,8 +38,10 @@ package final class RecordingFigures: Sendable {
         set { state.withLock { $0.needsKeyframe = newValue } }
     }
 
-    func began(_ id: Int64, at start: Int64) {
+    /// - Parameter pts: That of the first picture, in µs.
+    func began(_ id: Int64, at start: Int64, pts: Int64) {
         state.withLock { state in
+            state.since = state.since ?? pts
             (state.item, state.start, state.duration, state.bytes) = (id, start, 0, 0)
             (state.failure, state.needsKeyframe) = (nil, false)
             state.files += 1
@@ -60,14 +64,19 @@ package final class RecordingFigures: Sendable {
 
     func failed(_ error: RecordingFailure) {
         let isNew = state.withLock { state in
+            state.since = nil
             defer { state.failure = error }
             return state.failure != error
         }
         if isNew { changed(.failed(error)) }
     }
 
-    func ended() {
-        state.withLock { ($0.item, $0.start) = (nil, nil) }
+    /// - Parameter goesOn: Whether another file of the same format begins where this one has ended.
+    func ended(goesOn: Bool) {
+        state.withLock { state in
+            (state.item, state.start) = (nil, nil)
+            if !goesOn { state.since = nil }
+        }
         changed(.ended)
     }
 }

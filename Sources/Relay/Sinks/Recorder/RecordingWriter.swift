@@ -210,7 +210,8 @@ package final class RecordingWriter {
 
     private func write(_ unit: EncodedUnit<ByteBuffer>, now: Int64) {
         let isVideo = unit.header.track == MediaTrack.videoID
-        if isVideo, isOver(before: unit) { end(at: unit.pts) }
+        if isVideo, needsOtherFile(for: unit) { end(at: unit.pts) }
+        if isVideo, isFull(before: unit) { end(at: unit.pts, goesOn: true) }
         if current == nil {
             guard isVideo else { return }
             guard unit.isKey, begin(with: unit, now: now) else {
@@ -226,15 +227,20 @@ package final class RecordingWriter {
         if isVideo { lastWritten = unit.pts }
     }
 
-    /// Whether the file must end before a picture.
-    private func isOver(before unit: EncodedUnit<ByteBuffer>) -> Bool {
-        guard let origin = current?.origin, let orientation = current?.orientation else { return false }
+    /// Whether the file cannot have a picture.
+    private func needsOtherFile(for unit: EncodedUnit<ByteBuffer>) -> Bool {
+        guard let current else { return false }
         // Durations in the file have 32 bits.
         if unit.pts - lastWritten > Int64(UInt32.max) { return true }
         guard unit.isKey else { return false }
-        return hasOtherTracks || unit.header.orientation != orientation
-            || unit.pts - origin >= plan.limits.duration || current?.movie.size ?? 0 >= plan.limits.bytes
-            || current?.movie.needsAnotherFile(for: unit) == true
+        return hasOtherTracks || unit.header.orientation != current.orientation
+            || current.movie.needsAnotherFile(for: unit)
+    }
+
+    /// Whether another file goes on with a picture, because of the limits.
+    private func isFull(before unit: EncodedUnit<ByteBuffer>) -> Bool {
+        guard let current, unit.isKey else { return false }
+        return unit.pts - current.origin >= plan.limits.duration || current.movie.size >= plan.limits.bytes
     }
 
     private func begin(with unit: EncodedUnit<ByteBuffer>, now: Int64) -> Bool {
@@ -278,7 +284,7 @@ package final class RecordingWriter {
         }
         plan.facts.number += 1
         (hasOtherTracks, pause) = (false, nil)
-        if let id = current?.id { figures.began(id, at: facts.start) }
+        if let id = current?.id { figures.began(id, at: facts.start, pts: unit.pts) }
         finishFiles()
         return true
     }
@@ -368,8 +374,10 @@ package final class RecordingWriter {
 
     /// Completes the file.
     ///
-    /// - Parameter reports: Whether a failure is news; else it follows from one that is reported.
-    private func end(at pts: Int64, reports: Bool = true) {
+    /// - Parameters:
+    ///   - reports: Whether a failure is news; else it follows from one that is reported.
+    ///   - goesOn: Whether another file of the same format begins there.
+    private func end(at pts: Int64, reports: Bool = true, goesOn: Bool = false) {
         if let size = current?.size, let bytes = current?.movie.takeBytes(), !bytes.isEmpty {
             do throws(Errno) {
                 try current?.file.append(bytes, at: size)
@@ -382,13 +390,13 @@ package final class RecordingWriter {
         current = nil
         guard let index = ended.contents(endingAt: pts) else {
             forget(ended)
-            return figures.ended()
+            return figures.ended(goesOn: false)
         }
         ended.facts.update(from: index, bytes: ended.size)
         ended.storyboard.end(at: ended.facts.duration)
         unfinished.append((ended, index))
         if let failure = finishFiles(), reports { figures.failed(failure) }
-        figures.ended()
+        figures.ended(goesOn: goesOn)
     }
 
     /// Completes the files that have ended, and tells the catalogue. What fails is tried again later.
