@@ -95,13 +95,7 @@ extension API {
             case .audio: MovieSegment(sound: found, range, number: number, offset: offset)
             }
         guard let segment else { throw Problem(.unknownItem, "segment \(number) of item \(item.id) cannot be read") }
-        let pieces = segment.pieces.map { piece in
-            switch piece {
-            case .bytes(let bytes): FileBody.Segment.bytes(bytes)
-            case .file(let place): FileBody.Segment.file(movie.file, place)
-            }
-        }
-        return Self.media(pieces, of: track)
+        return Self.media(segment.pieces.map { FileBody.Segment($0, of: movie.file) }, of: track)
     }
 
     private func movie(_ item: Item, with segment: Int) async throws -> MovieCache.Movie {
@@ -122,7 +116,7 @@ extension API {
 }
 
 extension MovieIndex {
-    fileprivate func track(_ name: MediaPlaylist.Track) -> Track? {
+    func track(_ name: MediaPlaylist.Track) -> Track? {
         switch name {
         case .video: video
         case .audio: tracks.first { $0.description.kind == .audio }

@@ -11,6 +11,15 @@ struct FileBody: Sendable {
         case bytes([UInt8])
         case file(RecordingFile, FilePiece)
 
+        /// - Parameter file: The one that pieces are of.
+        init(_ piece: MovieSegment.Piece, of file: RecordingFile) {
+            self =
+                switch piece {
+                case .bytes(let bytes): .bytes(bytes)
+                case .file(let place): .file(file, place)
+                }
+        }
+
         var length: UInt64 {
             switch self {
             case .bytes(let bytes): UInt64(bytes.count)

@@ -50,19 +50,13 @@ struct RecordedPast: Sendable {
             let id = TrackDescription.id(of: track)
             switch track.kind {
             case .video:
-                return movie.index.video.flatMap {
+                return movie.index.track(.video).flatMap {
                     MovieSegment(video: $0, range, number: sequence, offset: offset, as: id)
                 }
             case .audio:
-                let sound = movie.index.tracks.first { $0.description.kind == .audio }
-                return MovieSegment(sound: sound, range, number: sequence, offset: offset, as: id)
+                return MovieSegment(sound: movie.index.track(.audio), range, number: sequence, offset: offset, as: id)
             }
         }
-        return segments.flatMap(\.pieces).map { piece in
-            switch piece {
-            case .bytes(let bytes): .bytes(bytes)
-            case .file(let place): .file(movie.file, place)
-            }
-        }
+        return segments.flatMap(\.pieces).map { FileBody.Segment($0, of: movie.file) }
     }
 }
