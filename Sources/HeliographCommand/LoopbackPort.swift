@@ -11,7 +11,7 @@ enum LoopbackPort {
 
     /// Listens on a port as a relay would, then releases it.
     static func bind(_ port: UInt16) throws(Refusal) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Refusal(code: errno) }
         defer { close(descriptor) }
         // A port that was in use a moment ago is free for a relay too.

@@ -47,7 +47,11 @@ package final class LinkServer {
 
     /// Closes the link.
     package func hangUp() {
-        if connection >= 0 { close(connection) }
+        if connection >= 0 {
+            // A program that another test has started meanwhile may have inherited the link, and keep it open.
+            shutdown(connection, Int32(SHUT_RDWR))
+            close(connection)
+        }
         connection = -1
         decoder = PacketDecoder(accepting: .agentToRelay)
     }
