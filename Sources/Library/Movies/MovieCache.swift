@@ -37,18 +37,23 @@ package final class MovieCache: Sendable {
     ///
     /// - Throws: ``LibraryError/file(_:reason:)``.
     package func movie(of item: Item, with segment: Int, in library: Library) throws(LibraryError) -> Movie {
-        // The segments of a file that grows stay the same.
-        if let known = state.withLock({ $0.movies.value(of: item.id) }), known.segments.range(of: segment) != nil {
-            return known
-        }
-        return try read(try library.open(item), of: item)
+        try movie(of: item, in: library) { $0.segments.range(of: segment) != nil }
     }
 
     /// Returns an item that lasts at least until a time, in µs, if it does.
     ///
     /// - Throws: ``LibraryError/file(_:reason:)``.
     package func movie(of item: Item, until time: UInt64, in library: Library) throws(LibraryError) -> Movie {
-        if let known = state.withLock({ $0.movies.value(of: item.id) }), known.index.end >= time { return known }
+        try movie(of: item, in: library) { $0.index.end >= time }
+    }
+
+    /// - Parameter suffices: Whether what is known of the item is enough: while its file grows, that stays the same.
+    private func movie(
+        of item: Item,
+        in library: Library,
+        _ suffices: (Movie) -> Bool
+    ) throws(LibraryError) -> Movie {
+        if let known = state.withLock({ $0.movies.value(of: item.id) }), suffices(known) { return known }
         return try read(try library.open(item), of: item)
     }
 

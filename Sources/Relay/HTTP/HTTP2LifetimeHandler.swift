@@ -24,8 +24,9 @@ final class HTTP2LifetimeHandler: ChannelInboundHandler, NIOHTTP2FrameDelegate {
     private var lastStream = HTTP2StreamID.rootStream
     /// Whether the connection closes after its last stream.
     private var isLeaving = false
-    /// All bytes of answers, and those that the client had taken at the last look; `nil` if nothing waited for it.
-    private var (given, taken): (Int64, Int64?) = (0, nil)
+    /// All bytes of answers.
+    private var given: Int64 = 0
+    private var intake = AnswerIntake()
 
     /// - Parameter began: When the connection did.
     init(limits: ConnectionLimits, began: NIODeadline) {
@@ -52,7 +53,7 @@ final class HTTP2LifetimeHandler: ChannelInboundHandler, NIOHTTP2FrameDelegate {
         openStreams += 1
         lastStream = max(lastStream, id)
         guard openStreams == 1 else { return }
-        taken = nil
+        intake.restart()
         arm(.now() + limits.idleTimeout)
     }
 
@@ -77,9 +78,7 @@ final class HTTP2LifetimeHandler: ChannelInboundHandler, NIOHTTP2FrameDelegate {
         guard let context else { return }
         guard openStreams > 0 else { return end() }
         let unsent = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-        let now = given - Int64(unsent)
-        if unsent > 0, let taken, now <= taken { return context.close(promise: nil) }
-        taken = unsent > 0 ? now : nil
+        if intake.stops(given: given, unsent: unsent) { return context.close(promise: nil) }
         arm(.now() + limits.idleTimeout)
     }
 

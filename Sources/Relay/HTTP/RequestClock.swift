@@ -24,8 +24,7 @@ package struct RequestClock: Sendable {
     private var owesAnswer = false
     /// Whether the current answer has no length. It is a stream, whose viewer has limits of its own.
     private var isStream = false
-    /// Bytes of answers that the connection had taken at the last check; `nil` if there was none in this time limit.
-    private var taken: Int64?
+    private var intake = AnswerIntake()
 
     package init(limits: ConnectionLimits, now: NIODeadline) {
         self.limits = limits
@@ -62,7 +61,10 @@ package struct RequestClock: Sendable {
     }
 
     /// Starts the next time limit.
-    private mutating func owe(now: NIODeadline) { (since, taken) = (now, nil) }
+    private mutating func owe(now: NIODeadline) {
+        since = now
+        intake.restart()
+    }
 
     /// Returns what to do at the deadline.
     ///
@@ -77,13 +79,8 @@ package struct RequestClock: Sendable {
             defer { bodyWasEnded = true }
             return bodyWasEnded ? .close : .endBody
         }
-        if unsent == 0 {
-            // No limit applies while the relay is still making the answer.
-            taken = nil
-            return owesAnswer ? .nothing : .close
-        }
-        let now = given - Int64(unsent)
-        defer { taken = now }
-        return taken.map { now > $0 } ?? true ? .nothing : .close
+        if intake.stops(given: given, unsent: unsent) { return .close }
+        // No limit applies while the relay is still making the answer.
+        return owesAnswer || unsent > 0 ? .nothing : .close
     }
 }
