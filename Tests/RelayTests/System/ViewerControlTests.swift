@@ -118,14 +118,15 @@ struct ViewerControlTests {
             let began = ContinuousClock.now
             #expect(try await Self.answer(link) == [.key(keysym: 0x61, isDown: false)])
             let waited = ContinuousClock.now - began
-            #expect(waited > .seconds(1.8) && waited < .seconds(3), "\(waited)")
+            #expect(waited > .seconds(1.8), "\(waited)")
 
             try await viewer.send(Opcode.binary, Self.keyDown)
             try await Self.answer(link)
             let closed = ContinuousClock.now
             try await viewer.close()
             #expect(try await Self.answer(link) == [.key(keysym: 0x61, isDown: false)])
-            #expect(ContinuousClock.now - closed < .milliseconds(250))
+            // Not because nothing came for so long.
+            #expect(ContinuousClock.now - closed < .seconds(1.8))
             _ = try await eventually("no controller") {
                 try await relay.broadcast()["controller"] == .null ? true : nil
             }
