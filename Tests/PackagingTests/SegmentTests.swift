@@ -10,14 +10,25 @@ private struct Cut {
     var growing: [[UInt8]] = []
     var file: [UInt8] = []
 
-    static let sound = MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 312)!))
+    static let sounds = [
+        MediaTrack(id: 1, coding: .opus(OpusParameters(channels: 2, preSkip: 312)!)),
+        MediaTrack(id: 2, coding: .aac(.stereo)),
+    ]
 
     /// - Parameters:
     ///   - times: The PTS of the pictures, in µs.
-    ///   - packets: The times of 20 ms of sound each.
-    init(_ settings: SourceSettings, times: [Int64], packets: [Int64] = [], end: Int64) throws {
+    ///   - packets: The times of the packets of sound.
+    ///   - codecs: Their codecs. Packets of AAC have other bytes than AAC has.
+    init(
+        _ settings: SourceSettings,
+        times: [Int64],
+        packets: [Int64] = [],
+        in codecs: [SoundCodec] = [.opus],
+        end: Int64
+    ) throws {
         let source = try SourceStream(settings)
-        let tracks = [MediaTrack.video(source.codec)] + (packets.isEmpty ? [] : [Self.sound])
+        let sounds = packets.isEmpty ? [] : Self.sounds.filter { $0.soundCodec.map(codecs.contains) ?? false }
+        let tracks = [MediaTrack.video(source.codec)] + sounds
         var movie = HybridMovie<[UInt8]>(tracks: tracks, fps: 30, place: .sampleEntry)
         var units = zip(source.accessUnits.indices, times).map { index, time in
             var unit = Sample.accessUnit(pts: time, key: source.keyframes.contains(index), [])
@@ -25,12 +36,14 @@ private struct Cut {
             return unit
         }
         for (number, time) in packets.enumerated() {
-            var unit = Sample.accessUnit(pts: time, [])
-            unit.header.track = 1
-            unit.bytes = [0xFC, 0xFF, UInt8(truncatingIfNeeded: number)]
-            units.append(unit)
+            for sound in sounds {
+                var unit = Sample.accessUnit(pts: time, [])
+                unit.header.track = sound.id
+                unit.bytes = [0xFC, 0xFF, UInt8(truncatingIfNeeded: number)]
+                units.append(unit)
+            }
         }
-        for unit in units.sorted(by: { $0.pts < $1.pts }) {
+        for unit in units.sorted(by: { Self.arrival(of: $0) < Self.arrival(of: $1) }) {
             if movie.isFragmentDue(at: unit.pts) {
                 file += movie.takeBytes()
                 growing.append(file)
@@ -43,6 +56,11 @@ private struct Cut {
             let start = Int(step.offset)
             file.replaceSubrange(start..<min(file.count, start + step.bytes.count), with: step.bytes)
         }
+    }
+
+    /// Sound comes later than the pictures of its time.
+    private static func arrival(of unit: AccessUnit) -> Int64 {
+        unit.header.track == MediaTrack.videoID ? unit.pts : unit.pts + 300_000
     }
 
     static func scan(_ file: [UInt8]) throws -> MovieIndex {
@@ -145,6 +163,8 @@ struct SegmentTests {
         let cut = try Cut(
             SourceSettings(name: "growing", keyframes: keyframes, pictures: 60),
             times: (0..<60).map { Int64($0) * 900_000 },
+            packets: (0..<2700).map { Int64($0) * 20_000 },
+            in: SoundCodec.allCases,
             end: 60_000_000
         )
         let whole = try cut.index()
@@ -162,41 +182,51 @@ struct SegmentTests {
                     MovieSegment(video: then, range, number: UInt32(number), offset: 0)
                         == MovieSegment(video: later, range, number: UInt32(number), offset: 0)
                 )
+                for codec in SoundCodec.allCases {
+                    #expect(
+                        MovieSegment(sound: index.sound(in: codec), in: codec, range, number: 0, offset: 0)
+                            == MovieSegment(sound: whole.sound(in: codec), in: codec, range, number: 0, offset: 0)
+                    )
+                }
             }
         }
-        #expect(most >= all.count - 2)
+        #expect(most >= all.count - 3)
     }
 
-    @Test("of sound are filled with silence, also without sound in the recording")
-    func sound() throws {
-        let early: [Int64] = (0..<200).map { 1_000_000 + Int64($0) * 20_000 }
-        let late: [Int64] = (0..<50).map { 9_005_000 + Int64($0) * 20_000 }
+    @Test("of sound are filled with silence, also without sound in the recording", arguments: SoundCodec.allCases)
+    func sound(_ codec: SoundCodec) throws {
+        let length = Double(codec.silenceDuration) / 48e3 * 1e6
+        let early: [Int64] = (0..<200).map { 1_000_000 + Int64(Double($0) * length) }
+        let late: [Int64] = (0..<50).map { 9_005_000 + Int64(Double($0) * length) }
         let packets = early + late
         let cut = try Cut(
             SourceSettings(name: "sound", keyframes: [0, 20], pictures: 40),
             times: (0..<40).map { Int64($0) * 300_000 },
             packets: packets,
+            in: SoundCodec.allCases,
             end: 20_000_000
         )
         let index = try cut.index()
-        let (segments, sound) = (MovieSegments(of: index, isComplete: true), index.tracks[1])
+        let (segments, sound) = (MovieSegments(of: index, isComplete: true), try #require(index.sound(in: codec)))
         var (end, played) = (UInt64(0), [[UInt8]]())
         for number in 0..<segments.count {
             let range = try #require(segments.range(of: number))
-            let segment = try #require(MovieSegment(sound: sound, range, number: UInt32(number), offset: 0))
+            let segment = try #require(MovieSegment(sound: sound, in: codec, range, number: UInt32(number), offset: 0))
             let part = try Played(cut.bytes(of: segment))
             // Packets follow each other, from segment to segment, within half a packet.
-            #expect(abs(Int64(part.times[0]) - Int64(end)) < 480, "\(number)")
+            #expect(abs(Int64(part.times[0]) - Int64(end)) <= Int64(codec.silenceDuration) / 2, "\(number)")
             end = part.end
             played += part.samples
-            let silent = try #require(MovieSegment(sound: nil, range, number: UInt32(number), offset: 0))
+            let silent = try #require(MovieSegment(sound: nil, in: codec, range, number: UInt32(number), offset: 0))
             let silence = try Played(cut.bytes(of: silent))
-            #expect(silence.samples.allSatisfy { $0 == OpusPacket.silence })
+            #expect(silence.samples.allSatisfy { $0 == codec.silence })
             #expect(silence.times[0] == range.lowerBound * 48 / 1000 && silence.end == range.upperBound * 48 / 1000)
         }
-        #expect(abs(Int64(end) - 20_000_000 * 48 / 1000) < 960)
-        let real = played.filter { $0 != OpusPacket.silence }
-        let numbers = packets.indices.map { UInt8(truncatingIfNeeded: $0) }.filter { $0 != OpusPacket.silence.last }
+        #expect(abs(Int64(end) - 20_000_000 * 48 / 1000) < Int64(codec.silenceDuration))
+        let real = played.filter { $0 != codec.silence }
+        let numbers = packets.indices.map { UInt8(truncatingIfNeeded: $0) }.filter {
+            codec == .aac || $0 != OpusPacket.silence.last
+        }
         #expect(real == numbers.map { [0xFC, 0xFF, $0] })
     }
 
@@ -271,16 +301,19 @@ struct SegmentTests {
     func variants() throws {
         let playlist = MultivariantPlaylist(
             rates: (2_000_000, 1_000_000),
-            codecs: ["avc1.42C01F", "opus"],
+            codecs: ["avc1.42C01F"],
             size: (1280, 720),
             fps: 29.97,
-            hasSound: true
+            sounds: [(.opus, "opus"), (.aac, "mp4a.40.2")]
         )
         let checked = CheckedPlaylist(playlist.text { "\($0.rawValue).m3u8" })
         #expect(checked.faults.isEmpty)
-        let variant = try #require(checked.variants.first)
-        #expect(variant["CODECS"] == "avc1.42C01F,opus" && variant["RESOLUTION"] == "1280x720")
-        #expect(variant["FRAME-RATE"] == "29.970" && variant["URI"] == "video.m3u8" && variant["AUDIO"] == "sound")
-        #expect(checked.renditions.first?["URI"] == "audio.m3u8")
+        #expect(checked.variants.map { $0["CODECS"] } == ["avc1.42C01F,opus", "avc1.42C01F,mp4a.40.2"])
+        #expect(checked.variants.map { $0["AUDIO"] } == ["opus", "aac"])
+        for variant in checked.variants {
+            #expect(variant["FRAME-RATE"] == "29.970" && variant["URI"] == "video.m3u8")
+            #expect(variant["RESOLUTION"] == "1280x720")
+        }
+        #expect(checked.renditions.map { $0["URI"] } == ["opus.m3u8", "aac.m3u8"])
     }
 }

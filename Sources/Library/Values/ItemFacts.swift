@@ -49,6 +49,7 @@ package struct ItemFacts: Sendable, Equatable {
     package var number: Int64
     /// The device's name: 1 to 64 letters, digits, `-` and `_`.
     package var device: String
+    /// The session's id; 0 for a file of another program.
     package var session: UInt32
     package var sessionName: String?
     /// At most ``mostLabels``, without control characters.
@@ -120,6 +121,9 @@ package struct ItemFacts: Sendable, Equatable {
 }
 
 extension ItemFacts {
+    /// Whether it is a recording of a session, not a file of another program.
+    package var isRecording: Bool { session != 0 }
+
     /// Checks all limits. A file from elsewhere may contain anything.
     ///
     /// - Throws: ``LibraryError/invalid(_:)`` with the first violated limit.

@@ -38,7 +38,7 @@ package struct OpusPacket: Sendable {
     /// A packet of silence in stereo: one CELT frame with the silence flag (sections 3.1 and 4.3).
     package static let silence: [UInt8] = [0xFC, 0xFF, 0xFE]
     /// The duration of ``silence``, in samples: 20 ms.
-    package static let silenceDuration: UInt64 = 960
+    package static let silenceDuration: UInt32 = 960
     /// The most bytes of a packet: 120 ms at 510 kbit/s, the highest bitrate, are 7,650.
     private static let mostBytes = 8192
 

@@ -7,6 +7,30 @@ package enum SoundCodec: String, Sendable, Codable, CaseIterable {
     /// Samples per second and channel, in every codec.
     package static let sampleRate: UInt32 = 48_000
 
+    /// A packet of silence in stereo.
+    package var silence: [UInt8] {
+        switch self {
+        case .opus: OpusPacket.silence
+        case .aac: AACParameters.silence
+        }
+    }
+
+    /// The duration of ``silence``, in samples.
+    package var silenceDuration: UInt32 {
+        switch self {
+        case .opus: OpusPacket.silenceDuration
+        case .aac: AACParameters.packetSamples
+        }
+    }
+
+    /// The duration of the longest packet, in samples.
+    package var longestPacket: UInt32 {
+        switch self {
+        case .opus: OpusPacket.longest
+        case .aac: AACParameters.packetSamples
+        }
+    }
+
     /// Returns the duration of a packet in samples; `nil` if it is not a packet of this codec.
     package func duration(of packet: ByteReader) -> UInt32? {
         switch self {

@@ -1,3 +1,5 @@
+package import Media
+
 /// A media playlist of HLS (RFC 8216, 4.3).
 package struct MediaPlaylist: Sendable, Equatable {
     /// Segments with one initialization segment.
@@ -25,9 +27,30 @@ package struct MediaPlaylist: Sendable, Equatable {
         }
     }
 
-    /// The name of a track in addresses.
+    /// The name of a track in addresses. Sound is named by its codec.
     package enum Track: String, Sendable, CaseIterable {
-        case video, audio
+        case video, opus, aac
+        /// All of an item of music.
+        case mp3
+
+        /// - Returns: `nil` for sound in another codec.
+        package init?(_ description: TrackDescription) {
+            switch (description.kind, description.soundCodec) {
+            case (.video, _): self = .video
+            case (.audio, .opus): self = .opus
+            case (.audio, .aac): self = .aac
+            case (.audio, nil): return nil
+            }
+        }
+
+        /// The codec of a recording's sound.
+        package var soundCodec: SoundCodec? {
+            switch self {
+            case .opus: .opus
+            case .aac: .aac
+            case .video, .mp3: nil
+            }
+        }
     }
 
     /// The media type.

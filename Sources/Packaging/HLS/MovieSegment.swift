@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// A segment of HLS, made of one track of a recording without another encoding: a fragment whose samples are pieces of
 /// the file.
@@ -82,13 +82,14 @@ package struct MovieSegment: Sendable, Equatable {
         self.init(entries, pieces, number: number)
     }
 
-    /// Makes a segment of Opus.
+    /// Makes a segment of sound.
     ///
     /// - Parameters:
-    ///   - sound: The packets; `nil` if the movie has no sound, for silence.
+    ///   - sound: The packets; `nil` if the movie has none in the codec, for silence.
     ///   - range: As for pictures.
     package init?(
         sound: MovieIndex.Track?,
+        in codec: SoundCodec,
         _ range: Range<UInt64>,
         number: UInt32,
         offset: UInt64,
@@ -97,8 +98,8 @@ package struct MovieSegment: Sendable, Equatable {
         let clock = Clock(range, offset: offset, scale: SoundCodec.sampleRate)
         let samples = sound?.samples ?? SampleTable()
         let first = clock.begin == 0 ? 0 : samples.first(after: clock.begin &- 1)
-        var filled = FilledSound(clock, track)
-        if first > 0 { filled.end = max(clock.begin, samples.packetEnd(first &- 1)) }
+        var filled = FilledSound(codec, clock, track)
+        if first > 0 { filled.end = max(clock.begin, samples.packetEnd(first &- 1, in: codec)) }
         var place = first
         while let time = samples.times[at: place], time < clock.end {
             guard filled.entries.count < Self.mostSamples else { return nil }
@@ -140,8 +141,9 @@ private struct Clock {
     }
 }
 
-/// Packets of Opus, with silence between them.
+/// Packets of sound, with silence between them.
 private struct FilledSound {
+    let codec: SoundCodec
     let clock: Clock
     let track: UInt32
     /// When the sound so far ends in the movie, in samples at 48 kHz.
@@ -149,16 +151,18 @@ private struct FilledSound {
     private(set) var entries: [MovieSegment.Sample] = []
     private(set) var pieces: [MovieSegment.Piece] = []
 
-    init(_ clock: Clock, _ track: UInt32) { (self.clock, self.track, end) = (clock, track, clock.begin) }
+    init(_ codec: SoundCodec, _ clock: Clock, _ track: UInt32) {
+        (self.codec, self.clock, self.track, end) = (codec, clock, track, clock.begin)
+    }
 
     /// Adds silence up to a time; the last packet of it lasts until then.
     mutating func fill(to time: UInt64) {
+        let (packet, length) = (codec.silence, UInt64(clamping: codec.silenceDuration))
         var (silence, left) = ([UInt8](), time &- min(end, time))
-        while left >= OpusPacket.silenceDuration {
-            let isLast = left < 2 &* OpusPacket.silenceDuration
-            let duration = isLast ? left : OpusPacket.silenceDuration
-            append(at: end, duration: duration, size: UInt32(clamping: OpusPacket.silence.count))
-            silence += OpusPacket.silence
+        while left >= length {
+            let duration = left < 2 &* length ? left : length
+            append(at: end, duration: duration, size: UInt32(clamping: packet.count))
+            silence += packet
             (end, left) = (end &+ duration, left &- duration)
         }
         if !silence.isEmpty { pieces.append(.bytes(silence)) }
@@ -166,7 +170,7 @@ private struct FilledSound {
 
     mutating func append(_ samples: SampleTable, _ number: Int) {
         let time = samples.times[at: number] ?? end
-        let next = samples.packetEnd(number)
+        let next = samples.packetEnd(number, in: codec)
         append(at: time, duration: max(next, time) &- time, size: samples.sizes[at: number] ?? 0)
         end = next
         for piece in samples.places(of: Range(from: number, to: number &+ 1)) {
@@ -186,14 +190,14 @@ private struct FilledSound {
 }
 
 extension SampleTable {
-    /// Returns when a packet of Opus ends: when the next one begins, if that follows at once.
-    fileprivate func packetEnd(_ number: Int) -> UInt64 {
+    /// Returns when a packet ends: when the next one begins, if that follows at once.
+    fileprivate func packetEnd(_ number: Int, in codec: SoundCodec) -> UInt64 {
         guard let time = times[at: number] else { return 0 }
         for (one, other) in [(number, number &+ 1), (number &- 1, number)] {
             guard let begin = times[at: one], let end = times[at: other] else { continue }
             let distance = end &- min(begin, end)
-            if distance <= UInt64(clamping: OpusPacket.longest) { return time &+ distance }
+            if distance <= UInt64(clamping: codec.longestPacket) { return time &+ distance }
         }
-        return time &+ OpusPacket.silenceDuration
+        return time &+ UInt64(clamping: codec.silenceDuration)
     }
 }

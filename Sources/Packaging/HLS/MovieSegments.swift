@@ -10,6 +10,8 @@ import Media
 package struct MovieSegments: Sendable, Equatable {
     /// The longest segment, in µs.
     package static let longest: UInt64 = 6_000_000
+    /// How much later than the pictures of its time sound may be recorded, in µs.
+    package static let lateness: UInt64 = 1_000_000
     /// The most segments: a week. What follows in the movie is left out.
     private static let most = 100_000
 
@@ -22,8 +24,8 @@ package struct MovieSegments: Sendable, Equatable {
 
     /// - Parameters:
     ///   - index: The recording's.
-    ///   - isComplete: Whether the recording has ended. If not, segments end before its last picture, because later
-    ///     times may yet get pictures.
+    ///   - isComplete: Whether the recording has ended. If not, segments end before its last picture, or a little
+    ///     earlier if it has sound, because later times may yet get samples.
     package init(of index: MovieIndex, isComplete: Bool) {
         tracks = index.tracks.map(\.description)
         guard let video = index.video, let first = video.samples.times.first, let last = video.samples.times.last else {
@@ -32,7 +34,9 @@ package struct MovieSegments: Sendable, Equatable {
         }
         let scale = video.description.timescale
         func time(_ ticks: UInt64) -> UInt64 { MovieHeader.duration(ticks, of: scale) }
-        let end = isComplete ? max(index.end, time(last) &+ 1) : time(last)
+        let hasSound = tracks.contains { $0.kind == .audio }
+        let written = time(last) &- (hasSound ? min(time(last), Self.lateness) : 0)
+        let end = isComplete ? max(index.end, time(last) &+ 1) : written
         var bounds = [time(first)]
         while bounds.count < Self.most, let begin = bounds.last, end > begin, end &- begin > Self.longest {
             let latest = begin &+ Self.longest

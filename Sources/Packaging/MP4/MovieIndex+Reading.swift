@@ -132,40 +132,12 @@ extension MovieIndex {
 
 extension MovieIndex.Track {
     /// Reads `trak`.
-    init?(_ payload: ByteReader) {
-        guard var header = payload.box(.movieTrackHeader), let version = header.u8(),
-            header.skip(version == 1 ? 19 : 11), let id = header.u32(), id > 0,
-            let media = payload.box(.media), var mediaHeader = media.box(.mediaHeader),
-            mediaHeader.skip(mediaHeader[at: 0] == 1 ? 20 : 12), let timescale = mediaHeader.u32(), timescale > 0,
-            var handler = media.box(.handler), handler.skip(8), let kindWord = handler.u32(),
-            let kind = Self.kind(kindWord),
-            let table = media.box(at: .information, .table),
-            var descriptions = table.box(.descriptions), descriptions.skip(4), descriptions.u32() == 1
+    fileprivate init?(_ payload: ByteReader) {
+        guard let description = TrackDescription(payload),
+            let table = payload.box(at: .media, .information, .table),
+            let samples = SampleTable(table, start: Self.start(payload, timescale: description.timescale))
         else { return nil }
-        let entry = descriptions.bytes
-        guard descriptions.nextBox() != nil, descriptions.count == 0,
-            // The size is at the end: reserved, layer and so on, matrix; then width and height.
-            header.skip(header.count &- 8), let width = header.u32(), let height = header.u32()
-        else { return nil }
-        description = TrackDescription(
-            id: id,
-            kind: kind,
-            timescale: timescale,
-            width: width,
-            height: height,
-            sampleEntry: entry
-        )
-        let start = Self.start(payload, timescale: timescale)
-        guard let samples = SampleTable(table, start: start) else { return nil }
-        self.samples = samples
-    }
-
-    private static func kind(_ handler: UInt32) -> MediaTrack.Kind? {
-        switch handler {
-        case 0x7669_6465: .video  // vide
-        case 0x736F_756E: .audio  // soun
-        default: nil
-        }
+        (self.description, self.samples) = (description, samples)
     }
 
     /// Returns when the first sample is due, in the track's time scale: the delay in its edit list.
@@ -174,6 +146,34 @@ extension MovieIndex.Track {
             let delay = list.u64(), list.u64() == .max
         else { return 0 }
         return MovieHeader.ticks(min(delay, 1 << 50), of: timescale)
+    }
+}
+
+extension TrackDescription {
+    /// Reads `trak` with one sample entry, of pictures or sound.
+    init?(_ payload: ByteReader) {
+        guard var header = payload.box(.movieTrackHeader), let version = header.u8(),
+            header.skip(version == 1 ? 19 : 11), let id = header.u32(), id > 0,
+            let media = payload.box(.media), var mediaHeader = media.box(.mediaHeader),
+            mediaHeader.skip(mediaHeader[at: 0] == 1 ? 20 : 12), let timescale = mediaHeader.u32(), timescale > 0,
+            var handler = media.box(.handler), handler.skip(8), let kind = handler.u32().flatMap(Self.kind),
+            var descriptions = media.box(at: .information, .table, .descriptions),
+            descriptions.skip(4), descriptions.u32() == 1
+        else { return nil }
+        let entry = descriptions.bytes
+        guard descriptions.nextBox() != nil, descriptions.count == 0,
+            // The size is at the end: reserved, layer and so on, matrix; then width and height.
+            header.skip(header.count &- 8), let width = header.u32(), let height = header.u32()
+        else { return nil }
+        self.init(id: id, kind: kind, timescale: timescale, width: width, height: height, sampleEntry: entry)
+    }
+
+    private static func kind(_ handler: UInt32) -> MediaTrack.Kind? {
+        switch handler {
+        case 0x7669_6465: .video  // vide
+        case 0x736F_756E: .audio  // soun
+        default: nil
+        }
     }
 }
 
@@ -228,9 +228,9 @@ extension SampleTable {
 extension ByteReader {
     /// Reads the duration of a header whose times have 32 bits in version 0 and 64 in version 1.
     ///
-    /// - Parameter fields: The number of bytes between two dates, which `mvhd` has, and the duration; 0 for `mehd`,
-    ///   which has neither.
-    fileprivate func duration(after fields: Int) -> UInt64? {
+    /// - Parameter fields: The number of bytes between two dates, which `mvhd` and `mdhd` have, and the duration; 0 for
+    ///   `mehd`, which has neither.
+    func duration(after fields: Int) -> UInt64? {
         var rest = self
         guard let version = rest.u8(), rest.skip(3) else { return nil }
         let dates = fields == 0 ? 0 : version == 1 ? 16 : 8

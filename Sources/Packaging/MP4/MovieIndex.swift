@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// The tracks and samples of a recording, and what the recorder noted in it.
 package struct MovieIndex: Sendable, Equatable {
@@ -22,6 +22,9 @@ package struct MovieIndex: Sendable, Equatable {
     }
 
     package var video: Track? { tracks.first { $0.description.kind == .video } }
+
+    /// Returns the track of sound in a codec.
+    package func sound(in codec: SoundCodec) -> Track? { tracks.first { $0.description.soundCodec == codec } }
 
     /// Returns `moov`, which makes a complete movie of the samples where they are.
     package func movie() -> [UInt8] { movie(edits: []) }

@@ -132,6 +132,28 @@ enum AACSampleEntry {
         }
     }
 
+    /// Returns the `codecs` parameter of an entry (RFC 6381, 3.3): the type of its stream (ISO/IEC 14496-1, 7.2.6.6)
+    /// and, if that is MPEG-4 audio, the type of its objects.
+    static func codec(_ entry: [UInt8]) -> String {
+        entry.read { entry in
+            var box = entry
+            guard var fields = box.nextBox()?.payload, fields.skip(BoxWriter.soundFieldsSize),
+                var stream = fields.box(.streamDescriptor), stream.skip(4), var descriptor = stream.descriptor(3),
+                descriptor.skip(2), let flags = descriptor.u8(),
+                // Without an address; the ids of another stream and of its clock.
+                flags & 0x40 == 0, descriptor.skip(flags & 0x80 == 0 ? 0 : 2),
+                descriptor.skip(flags & 0x20 == 0 ? 0 : 2), var decoder = descriptor.descriptor(4),
+                let type = decoder.u8()
+            else { return "mp4a" }
+            let name = "mp4a." + String(type, radix: 16)
+            guard type == 0x40, decoder.skip(12), let configuration = decoder.descriptor(5),
+                let first = configuration[at: 0], let second = configuration[at: 1]
+            else { return name }
+            let object = first >> 3
+            return "\(name).\(object == 31 ? 32 &+ (first & 7) << 3 &+ second >> 5 : object)"
+        }
+    }
+
     /// `AudioSpecificConfig` (ISO/IEC 14496-3, 1.6.2.1): object type 2, AAC LC; frequency; channels; frames of 1,024
     /// samples.
     private static func configuration(_ parameters: AACParameters) -> UInt16 {
@@ -139,7 +161,27 @@ enum AACSampleEntry {
     }
 }
 
+extension ByteReader {
+    /// Returns the contents of the first descriptor with a tag (ISO/IEC 14496-1, 8.3.3).
+    fileprivate func descriptor(_ wanted: UInt8) -> ByteReader? {
+        var rest = self
+        while let tag = rest.u8() {
+            var (size, bytes) = (0, 0)
+            while let byte = rest.u8() {
+                (size, bytes) = (size << 7 | Int(clamping: byte & 0x7F), bytes &+ 1)
+                if byte & 0x80 == 0 || bytes == 4 { break }
+            }
+            guard let contents = rest.take(size) else { return nil }
+            if tag == wanted { return contents }
+        }
+        return nil
+    }
+}
+
 extension BoxWriter {
+    /// The number of bytes of an audio entry before its first box, after its header.
+    fileprivate static let soundFieldsSize = 28
+
     /// Writes an `AudioSampleEntry` (ISO/IEC 14496-12, 12.2.3) with the boxes that its codec needs.
     fileprivate mutating func soundEntry(
         _ type: StaticString,

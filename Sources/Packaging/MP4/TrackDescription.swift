@@ -54,31 +54,41 @@ package struct TrackDescription: Sendable, Equatable {
     /// the type of the sample entry.
     package var codec: String {
         readConfiguration { type, record in
-            guard let box = record else { return type == "Opus" ? "opus" : type }
-            switch type {
-            case "avc1", "avc3":
+            switch (type, record) {
+            case ("Opus", _): return "opus"
+            case ("mp4a", _): return AACSampleEntry.codec(sampleEntry)
+            case ("avc1", let box?), ("avc3", let box?):
                 guard let profile = box[at: 1], let constraints = box[at: 2], let level = box[at: 3] else {
                     return type
                 }
                 return CodecString.h264(type, profile: profile, constraints: constraints, level: level)
-            case "hvc1", "hev1":
+            case ("hvc1", let box?), ("hev1", let box?):
                 // The record's version stands where a sequence parameter set has its first fields.
                 let set = [0, 0] + box.bytes
                 return (try? H265ProfileTierLevel(sequenceParameterSet: set[...])).map { CodecString.h265(type, $0) }
                     ?? type
-            case "mp4a": return "mp4a.40.2"
-            default: return type == "Opus" ? "opus" : type
+            default: return type
             }
         }
     }
 
-    /// Passes `body` the type of the sample entry, and the payload of the first box that a video entry has, its
-    /// decoder's configuration; `nil` if it has none.
+    /// The codec of a track of sound; `nil` for pictures, and for other codecs.
+    package var soundCodec: SoundCodec? {
+        guard kind == .audio else { return nil }
+        switch codec {
+        case "opus": return .opus
+        case "mp4a.40.2": return .aac
+        default: return nil
+        }
+    }
+
+    /// Passes `body` the type of the sample entry, and the payload of a video entry's box with the decoder's
+    /// configuration; `nil` if it has none.
     func readConfiguration<Result>(_ body: (_ type: String, _ record: ByteReader?) -> Result) -> Result {
         sampleEntry.read { entry in
             var (entry, record) = (entry, ByteReader?.none)
             if var boxes = entry.nextBox()?.payload, boxes.skip(VideoSampleEntry.fieldsSize) {
-                record = boxes.nextBox()?.payload
+                record = boxes.box(.avcConfiguration) ?? boxes.box(.hevcConfiguration)
             }
             return body(String(decoding: sampleEntry[in: 4..<8], as: UTF8.self), record)
         }

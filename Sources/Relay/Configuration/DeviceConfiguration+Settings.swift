@@ -84,6 +84,10 @@ extension DeviceConfiguration: Configurable {
         Setting("recordWhen", \.recordWhen, .word("when"), .atOnce) {
             "When that session is written: always, while it is watched, or while its screen has changed."
         },
+        Setting("recordAudio", \.recordedSound, .word("codecs"), .forRecordings) {
+            "The codecs of the sound in recordings: `opus`, `aac` for players that do not play Opus, such as old ones of "
+                + "Apple's, or `both`. An agent that has no AAC records Opus."
+        },
         Setting("applications", \.applications, .applications, .atOnce, default: "`{}`") {
             "The programs that callers may [launch](#applications) on the device's desktop, by a name of your choice."
         },

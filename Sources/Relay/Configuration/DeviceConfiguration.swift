@@ -39,6 +39,8 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var isRecorded = false
     /// When that session is written.
     package var recordWhen = RecordWhen.always
+    /// The codecs of the sound in recordings of its sessions.
+    package var recordedSound = RecordedSound.opus
     /// The applications that callers may launch on its desktop, by name.
     package var applications: [String: AllowedApplication] = [:]
     /// Whether callers may also launch the desktop files that are installed there.

@@ -137,7 +137,7 @@ extension RelayConfiguration: Configurable {
     private static let ofDevices: [Setting<RelayConfiguration>] =
         [
             "source", "fallback", "input", "audio", "audioBitrate", "audioPacket", "microphone", "agent",
-            "record", "recordWhen", "applications", "desktopFiles", "maxSessions", "maxViewers",
+            "record", "recordWhen", "recordAudio", "applications", "desktopFiles", "maxSessions", "maxViewers",
         ].flatMap(
             Setting.ofDevices
         ) + [

@@ -88,6 +88,7 @@ package enum SettingChange: String, Sendable, CaseIterable {
     case atOnce = "At once. What is there stays, even above a new limit."
     case forConnections = "For new connections."
     case forSessions = "For new sessions."
+    case forRecordings = "For recordings that begin afterwards."
     case forAgents = "When the relay next starts an agent."
     case forLosses = "When the relay next loses an agent."
     case forBroadcasts = "When the device's broadcast next starts; for its fallback, when the standby next starts."

@@ -550,6 +550,7 @@ final class Switchboard: AgentLinkOwner {
     private func soundChanged(to tracks: [MediaTrack], of device: String) {
         for session in sessions.sessions(of: device) {
             session.stream.soundChanged(to: tracks)
+            session.source.follow()
             session.soundWaits.captureChanged()
         }
     }

@@ -12,14 +12,18 @@ extension API {
     func addHLSRoutes(to routes: inout RouteTable) {
         routes.respond(to: Routes.getRecordingPlaylist) { _, _, context in
             let item = try await item(context)
-            if item.isMusic { return try await musicPlaylist(of: item, segmentsIn: "audio/") }
+            if item.isMusic {
+                return try await musicPlaylist(of: item, segmentsIn: "\(MediaPlaylist.Track.mp3.rawValue)/")
+            }
             let text = try await recordedMovies(of: item, context.caller).multivariant(of: item)
             return Self.playlist(text)
         }
         routes.respond(to: Routes.getRecordingTrack) { _, _, context in
             let (item, track) = (try await item(context), try Self.track(context))
-            if item.isMusic, track == .audio { return try await musicPlaylist(of: item, segmentsIn: "") }
-            let text = try await recordedMovies(of: item, context.caller).playlist(of: track)
+            if item.isMusic, track == .mp3 { return try await musicPlaylist(of: item, segmentsIn: "") }
+            guard let text = try await recordedMovies(of: item, context.caller).playlist(of: track) else {
+                throw Self.noTrack(track, in: item)
+            }
             return Self.playlist(text)
         }
         routes.respond(to: Routes.getRecordingInitialization) { _, _, context in
@@ -32,7 +36,7 @@ extension API {
             guard let text = context.parameters.get("offset"), let offset = UInt64(text), offset < 1 << 52,
                 text == "\(offset)", let name = context.parameters.get("segment")
             else { throw Self.noSegment }
-            if item.isMusic, track == .audio { return try await musicSegment(name, at: offset, of: item) }
+            if item.isMusic, track == .mp3 { return try await musicSegment(name, at: offset, of: item) }
             guard let number = UInt32(name.dropLast(RecordedMovies.segmentEnding.count)),
                 name == "\(number)\(RecordedMovies.segmentEnding)"
             else { throw Self.noSegment }
@@ -47,13 +51,23 @@ extension API {
     private static func track(_ context: RelayRequestContext) throws(Problem) -> MediaPlaylist.Track {
         let name = context.parameters.get("track") ?? ""
         guard let track = MediaPlaylist.Track(rawValue: name) else {
-            throw Problem(.unknownItem, "there is no track \"\(name)\": video and audio may exist")
+            throw Problem(.unknownItem, "there is no track \"\(name)\": video, opus, aac and mp3 may exist")
         }
         return track
     }
 
+    private static func noTrack(_ track: MediaPlaylist.Track, in item: Item) -> Problem {
+        Problem(.unknownItem, "item \(item.id) has no track \"\(track.rawValue)\"")
+    }
+
+    private static func requireRecording(_ item: Item) throws(Problem) {
+        guard !item.facts.isRecording else { return }
+        throw Problem(.unknownItem, "item \(item.id) is a file of another program, without HLS: play its file")
+    }
+
     /// Returns where the files of an item's recording are cut.
     private func recordedMovies(of item: Item, _ caller: Caller) async throws -> RecordedMovies {
+        try Self.requireRecording(item)
         let cache = switchboard.recordings.movies
         return try await inLibrary { library in
             let items = try library.recording(item.facts.recording, scope: caller.scope)
@@ -72,9 +86,7 @@ extension API {
 
     private func initialization(of track: MediaPlaylist.Track, in item: Item) async throws -> Response {
         let movie = try await movie(item, with: 0)
-        guard let found = movie.index.track(track) else {
-            throw Problem(.unknownItem, "item \(item.id) has no track \"\(track.rawValue)\"")
-        }
+        guard let found = movie.index.track(track) else { throw Self.noTrack(track, in: item) }
         return Self.media([.bytes(MovieSegment.initialization(of: found.description))], of: track)
     }
 
@@ -90,15 +102,17 @@ extension API {
         }
         let found = movie.index.track(track)
         let segment: MovieSegment? =
-            switch track {
-            case .video: found.flatMap { MovieSegment(video: $0, range, number: number, offset: offset) }
-            case .audio: MovieSegment(sound: found, range, number: number, offset: offset)
+            if let codec = track.soundCodec {
+                MovieSegment(sound: found, in: codec, range, number: number, offset: offset)
+            } else {
+                found.flatMap { MovieSegment(video: $0, range, number: number, offset: offset) }
             }
         guard let segment else { throw Problem(.unknownItem, "segment \(number) of item \(item.id) cannot be read") }
         return Self.media(segment.pieces.map { FileBody.Segment($0, of: movie.file) }, of: track)
     }
 
     private func movie(_ item: Item, with segment: Int) async throws -> MovieCache.Movie {
+        try Self.requireRecording(item)
         let cache = switchboard.recordings.movies
         return try await inLibrary { try cache.movie(of: item, with: segment, in: $0) }
     }
@@ -108,7 +122,8 @@ extension API {
         Response(
             status: .ok,
             headers: [
-                .contentType: "\(track.rawValue)/mp4", .cacheControl: "private, max-age=31536000, immutable",
+                .contentType: track == .video ? "video/mp4" : "audio/mp4",
+                .cacheControl: "private, max-age=31536000, immutable",
             ],
             body: FileBody(pieces).response
         )
@@ -116,10 +131,7 @@ extension API {
 }
 
 extension MovieIndex {
-    func track(_ name: MediaPlaylist.Track) -> Track? {
-        switch name {
-        case .video: video
-        case .audio: tracks.first { $0.description.kind == .audio }
-        }
+    fileprivate func track(_ name: MediaPlaylist.Track) -> Track? {
+        tracks.first { MediaPlaylist.Track($0.description) == name }
     }
 }

@@ -288,7 +288,7 @@ package final class Session {
         if let known = lives.first(where: { $0.sound == sound }) { return known }
         let tracks = stream.tracks.with(sound: sound)
         let live = LiveHLS(tracks: tracks, sound: sound, fps: request.fps, epoch: epoch) { [weak self] in
-            self?.recorder?.state.since
+            self?.recorder?.since(with: tracks)
         }
         live.begin(with: stream.join(now: .now()))
         stream.attach(live)

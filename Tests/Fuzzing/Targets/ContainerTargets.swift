@@ -115,7 +115,8 @@ extension FuzzTarget {
             guard let range = segments.range(of: number), let video = scan.index.video else { continue }
             let made = [
                 MovieSegment(video: video, range, number: 1, offset: scan.index.end),
-                MovieSegment(sound: scan.index.tracks.last, range, number: 1, offset: scan.index.end),
+                MovieSegment(sound: scan.index.tracks.last, in: .opus, range, number: 1, offset: scan.index.end),
+                MovieSegment(sound: scan.index.tracks.last, in: .aac, range, number: 1, offset: scan.index.end),
             ]
             for piece in made.compactMap(\.self).flatMap(\.pieces) {
                 guard case .file(let place) = piece else { continue }

@@ -63,7 +63,7 @@ struct ConfigurationFileTests {
             )
         ]
         tv.allowsDesktopFiles = true
-        (tv.isRecorded, tv.recordWhen) = (true, .watched)
+        (tv.isRecorded, tv.recordWhen, tv.recordedSound) = (true, .watched, .both)
         let names = Set(DeviceConfiguration.settings.map(\.name)).subtracting(["fallback"])
         expected.listedDevices = [
             DeviceSettings(name: "tv", settings: Settings(tv, names: names)), DeviceSettings(name: "Wall_2-b"),
@@ -124,6 +124,7 @@ struct ConfigurationFileTests {
             desktopFiles: true
             record: true
             recordWhen: watched
+            recordAudio: both
           Wall_2-b: {}
         """
 

@@ -96,6 +96,6 @@ struct SilenceFillTests {
 
     @Test("is a packet of 20 ms")
     func packet() {
-        #expect(SilenceFill(.opus).packet.read { OpusPacket($0) }?.duration == 960)
+        #expect(OpusPacket.silence.read { OpusPacket($0) }?.duration == 960)
     }
 }

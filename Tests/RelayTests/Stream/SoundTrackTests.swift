@@ -77,7 +77,7 @@ struct SoundTrackTests {
             func hasSilenceAfterSound() throws -> Bool {
                 let pages = try Self.pages(of: response)
                 let packets = pages.dropFirst(2).flatMap(\.packets)
-                return packets.contains { $0 == sound.packets.last } && packets.last == SilenceFill(.opus).packet
+                return packets.contains { $0 == sound.packets.last } && packets.last == OpusPacket.silence
                     && (pages.last?.position ?? 0) > 48_000 * 2
             }
             while try !hasSilenceAfterSound(), let more = try await client.next() { response += more }
@@ -88,8 +88,8 @@ struct SoundTrackTests {
             #expect(pages.map(\.sequence) == Array(0..<UInt32(pages.count)))
             // Silence comes before and after them.
             let packets = pages.dropFirst(2).flatMap(\.packets)
-            #expect(packets.filter { $0 != SilenceFill(.opus).packet } == sound.packets)
-            #expect(packets.first == SilenceFill(.opus).packet && packets.last == SilenceFill(.opus).packet)
+            #expect(packets.filter { $0 != OpusPacket.silence } == sound.packets)
+            #expect(packets.first == OpusPacket.silence && packets.last == OpusPacket.silence)
             let length = try #require(pages.last).position
             #expect(length > 48_000 * 2, "\(length)")
             let positions = pages.map(\.position)
@@ -168,7 +168,7 @@ struct SoundTrackTests {
             #expect(packets.first == AACParameters.silence && packets.last == AACParameters.silence)
             var reader = OggPageReader()
             let pages = try reader.append(files[3])
-            let alone = pages.dropFirst(2).flatMap(\.packets).filter { $0 != SilenceFill(.opus).packet }
+            let alone = pages.dropFirst(2).flatMap(\.packets).filter { $0 != OpusPacket.silence }
             #expect(alone == opus.packets)
         }
     }

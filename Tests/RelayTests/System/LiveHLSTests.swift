@@ -58,9 +58,12 @@ struct LiveHLSTests {
             return Array(answer.body)
         }
 
-        /// - Parameter library: The folder in which the session is recorded; `nil` for no recording.
+        /// - Parameters:
+        ///   - library: The folder in which the session is recorded; `nil` for no recording.
+        ///   - sound: The codecs of the recording's sound; `nil` for a device without sound.
         static func run(
             library: String? = nil,
+            sound: RecordedSound? = nil,
             keys: Keys? = nil,
             body: @Sendable @escaping (Stage) async throws -> Void
         ) async throws {
@@ -70,6 +73,7 @@ struct LiveHLSTests {
             let units = SampleStream.accessUnits(of: source)
             try await RunningRelay.run {
                 $0.library = library
+                if let sound { ($0.devices[0].sound, $0.devices[0].recordedSound) = (.desktop, sound) }
                 $0.keysFile = keys?.file.path
             } _: { relay in
                 let session = try await relay.startSession(library == nil ? [:] : ["record": true])
@@ -140,6 +144,41 @@ struct LiveHLSTests {
             }
             #expect(found.0.isEmpty && found.1.count == 180, "\(found)")
             #expect(found.1.count { $0.contains("K") } == 3)
+        }
+    }
+
+    @Test("goes back with the sound in a codec that is recorded, and not in another one", arguments: [true, false])
+    func recordedSound(_ isRecorded: Bool) async throws {
+        let scratch = try Scratch()
+        let (library, movie) = (scratch.file("library").path, scratch.file("past.mp4"))
+        try await Stage.run(library: library, sound: isRecorded ? .both : .opus) { stage in
+            var tracks = DeviceTracks([
+                MediaTrack(id: 1, coding: .opus(try #require(OpusParameters(channels: 2, preSkip: 0)))),
+                MediaTrack(id: 2, coding: .aac(.stereo)),
+            ])
+            tracks.encodesAAC = true
+            try await stage.link.send(.tracks(tracks))
+            try await stage.record()
+            async let first = stage.playlist("?audio=aac")
+            // The tracks are those of the playlist's beginning.
+            if !isRecorded { try await stage.send(130..<200) }
+            let begun = try await first
+            #expect(begun.segments.first?.parts.isEmpty == isRecorded)
+            guard isRecorded else { return }
+            let bytes = try await stage.file(begun.segments[0].map) + stage.file(begun.segments[0].address)
+            let found = try await inThread {
+                try Data(bytes).write(to: movie)
+                return try Tool.run(
+                    "/usr/bin/ffprobe",
+                    ["-v", "warning", "-show_entries", "packet=codec_type", "-of", "csv=p=0", movie.path]
+                )
+            }
+            let types = found.split(separator: "\n")
+            // 4 s: silence in packets of 1,024 samples.
+            #expect(
+                types.count { $0.contains("audio") } == 187 && types.count { $0.contains("video") } == 120,
+                "\(types)"
+            )
         }
     }
 

@@ -46,7 +46,7 @@ struct MusicTests {
 
             let scan = try MP3Scan(size: UInt64(bytes.count)) { Array(bytes.dropFirst(Int($0)).prefix($1)) }
             let frames = zip(scan.offsets, scan.sizes).flatMap { bytes[Int($0)..<Int($0) + Int($1)] }
-            for playlist in ["index.m3u8", "audio/index.m3u8"] {
+            for playlist in ["index.m3u8", "mp3/index.m3u8"] {
                 let path = "/v1/library/\(id)/hls/\(playlist)"
                 let text = try await relay.get(path).text
                 let addresses = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
@@ -60,7 +60,7 @@ struct MusicTests {
                 #expect(played == frames)
             }
             for path in [
-                "audio/0/0-0.mp3", "audio/0/99999999-10.mp3", "audio/0/1.m4s", "video/0/0.m4s", "audio/init.mp4",
+                "mp3/0/0-0.mp3", "mp3/0/99999999-10.mp3", "mp3/0/1.m4s", "video/0/0.m4s", "mp3/init.mp4",
             ] {
                 let answer = try await relay.get("/v1/library/\(id)/hls/\(path)")
                 #expect(answer.code == "unknown_item", "\(path): \(answer.text)")

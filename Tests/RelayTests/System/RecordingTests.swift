@@ -1,6 +1,7 @@
 import Foundation
 import HeliographAPI
 import Media
+import NIOCore
 import NIOHTTP1
 import Packaging
 import Relay
@@ -44,13 +45,18 @@ private struct RecordedSession {
     static func run(
         folder: Scratch,
         free: Int = 0,
+        sound: RecordedSound? = nil,
         _ settings: SourceSettings = SourceSettings(name: "x264", keyframes: [0, 20], pictures: 60),
         body: @Sendable @escaping (RecordedSession) async throws -> Void
     ) async throws {
         let source = try SourceStream(settings)
         let units = SampleStream.accessUnits(of: source)
         let path = folder.file("library").path
-        try await RunningRelay.run({ ($0.library, $0.libraryFree) = (path, free) }) { relay in
+        try await RunningRelay.run {
+            ($0.library, $0.libraryFree) = (path, free)
+            guard let sound else { return }
+            ($0.devices[0].sound, $0.devices[0].recordedSound) = (.desktop, sound)
+        } _: { relay in
             let session = try await relay.startSession(["record": true])
             let link = try await LinkClient(greeting: relay)
             try await body(RecordedSession(relay: relay, link: link, id: session.id, units: units))
@@ -87,6 +93,59 @@ struct RecordingTests {
             #expect(times.split(separator: "\n").count == 60)
             let messages = try Tool.run("/usr/bin/ffmpeg", ["-v", "warning", "-i", movie.path, "-f", "null", "-"])
             #expect(messages.isEmpty)
+        }
+    }
+
+    @Test(
+        "has the sound in the codecs that its device is set to, in its file and in HLS",
+        arguments: zip(RecordedSound.allCases, [[.opus], [.aac], [.opus, .aac]] as [[SoundCodec]])
+    )
+    func sound(_ choice: RecordedSound, codecs: [SoundCodec]) async throws {
+        let scratch = try Scratch()
+        let opus = try OpusSource(seconds: 1, track: 1, scratch: scratch)
+        let aac = try AACSource(seconds: 1, track: 2, scratch: scratch)
+        let movie = scratch.file("movie.mp4")
+        try await RecordedSession.run(folder: scratch, sound: choice) { session in
+            try await session.link.send(.tracks(DeviceTracks([opus.track, aac.track])))
+            try await session.send(0..<20)
+            try await session.waitUntilWritten()
+            let begin = Int64(NIODeadline.now().uptimeNanoseconds / 1000)
+            let sound = (opus.units(from: begin) + aac.units(from: begin)).sorted { $0.pts < $1.pts }
+            try await session.link.send(sound, session: 0)
+            try await session.send(20..<60)
+            _ = try await eventually("what was sent") {
+                try await session.relay.session(session.id)["counters"]?["relay"]?["pictures"] == 60 ? true : nil
+            }
+            _ = try await session.relay.post("/v1/sessions/\(session.id)/record/stop")
+            let item = try #require(try await session.items().first)
+            let path = "/v1/library/\(try #require(item["id"]?.number))"
+            try Data(try await session.relay.get("\(path)/file").body).write(to: movie)
+            let address = "http://127.0.0.1:\(session.relay.ports.http)\(path)/hls"
+            func packets(_ place: String) async throws -> [String: Int] {
+                try await inThread {
+                    let entries = ["-show_entries", "stream=codec_name,nb_read_packets", "-of", "csv=p=0"]
+                    let found = try Tool.run(
+                        "/usr/bin/ffprobe",
+                        ["-v", "warning", "-count_packets"] + entries + [place]
+                    )
+                    let lines = found.split(separator: "\n").map { $0.split(separator: ",") }
+                    return Dictionary(lines.map { (String($0[0]), Int($0[1]) ?? -1) }) { one, _ in one }
+                }
+            }
+            let sent = [SoundCodec.opus: opus.packets.count, .aac: aac.packets.count]
+            let expected = ["h264": 60].merging(codecs.map { ($0.rawValue, sent[$0] ?? 0) }) { one, _ in one }
+            #expect(try await packets(movie.path) == expected)
+            let variants = CheckedPlaylist(try await session.relay.get("\(path)/hls/index.m3u8").text)
+            #expect(variants.faults.isEmpty && variants.variants.map { $0["AUDIO"] } == codecs.map(\.rawValue))
+            for codec in SoundCodec.allCases {
+                guard codecs.contains(codec) else {
+                    #expect(try await session.relay.get("\(path)/hls/\(codec.rawValue)/index.m3u8").status == 404)
+                    continue
+                }
+                // Silence is before and after it.
+                let found = try await packets("\(address)/\(codec.rawValue)/index.m3u8")
+                #expect(found.count == 1 && found[codec.rawValue] ?? 0 > sent[codec] ?? 0, "\(found)")
+            }
         }
     }
 
@@ -293,7 +352,10 @@ struct RecordingTests {
             }
             #expect(times.split(separator: "\n").count == 90)
             let path = "/v1/library/\(id)/hls"
-            for wrong in ["sound/index.m3u8", "audio/init.mp4", "video/0/1.m4s", "video/0/x.m4s", "video/-1/0.m4s"] {
+            for wrong in [
+                "sound/index.m3u8", "opus/index.m3u8", "aac/init.mp4", "video/0/1.m4s", "video/0/x.m4s",
+                "video/-1/0.m4s",
+            ] {
                 let answer = try await session.relay.get("\(path)/\(wrong)")
                 #expect(answer.status == 404 && answer.json["code"] == "unknown_item", "\(wrong)")
             }

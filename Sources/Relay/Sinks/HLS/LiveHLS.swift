@@ -42,7 +42,7 @@ final class LiveHLS: Sink {
     private let tracks: [MediaTrack]
     /// The monotonic instant of PTS 0, in ns.
     private let epoch: UInt64
-    /// Returns since which PTS all is recorded, in µs; `nil` if nothing is.
+    /// Returns since which PTS all its tracks are recorded, in µs; `nil` if nothing is.
     private let recordedSince: @MediaLoop @Sendable () -> Int64?
     /// How long a picture and a part last, in µs.
     private let (picture, part): (Int64, Int64)
@@ -65,7 +65,7 @@ final class LiveHLS: Sink {
     ///   - tracks: The session's video, and the device's sound if `sound` is not `nil`.
     ///   - fps: Pictures per second.
     ///   - epoch: The monotonic instant of PTS 0, in ns.
-    ///   - recordedSince: Returns since which PTS all is recorded, in µs; `nil` if nothing is.
+    ///   - recordedSince: Returns since which PTS all its tracks are recorded, in µs; `nil` if nothing is.
     init(
         tracks: [MediaTrack],
         sound: SoundCodec?,
@@ -141,7 +141,7 @@ final class LiveHLS: Sink {
     private func beginSegment(with unit: MediaUnit, changes: Bool) {
         if let segmentStart {
             guard changes || unit.pts - segmentStart >= Self.shortest else { return }
-            drop(playlist.endSegment(lasting: unit.pts - segmentStart, recordedSince: pastBegin))
+            drop(playlist.endSegment(lasting: unit.pts - segmentStart, recordedSince: recordedSince()))
         }
         if changes, let initialization = muxer.initialization {
             initializations.append(ByteBuffer(bytes: initialization.bytes))
@@ -163,18 +163,15 @@ final class LiveHLS: Sink {
         playlist.add(.init(duration: pts - start, isIndependent: isIndependent))
         parts.update(at: parts.count - 1) { $0.append(made) }
         bytes += made.readableBytes
-        if bytes > Self.mostBytes { drop(playlist.release(1, recordedSince: pastBegin)) }
+        if bytes > Self.mostBytes { drop(playlist.release(1, recordedSince: recordedSince())) }
         partStart = nil
         waiters.resume(with: ())
     }
 
-    /// Since which PTS its past is recorded, in µs; `nil` if none is. Recordings have Opus.
-    private var pastBegin: Int64? { sound == .aac ? nil : recordedSince() }
-
     /// Adds what was recorded before the first picture, in segments as long as may be.
     private func addRecorded(until end: Int64) {
         let span = Int64(clamping: LivePlaylist.target) * 1_000_000
-        guard let since = pastBegin, since < end else { return }
+        guard let since = recordedSince(), since < end else { return }
         var start = max(since, end - LivePlaylist.longest)
         while start < end {
             let length = min(span, end - start)
@@ -201,7 +198,7 @@ final class LiveHLS: Sink {
     func end() {
         endPart(at: lastPicture + picture)
         if let segmentStart {
-            drop(playlist.endSegment(lasting: lastPicture + picture - segmentStart, recordedSince: pastBegin))
+            drop(playlist.endSegment(lasting: lastPicture + picture - segmentStart, recordedSince: recordedSince()))
         }
         playlist.end()
         waiters.resume(with: ())

@@ -33,8 +33,9 @@ struct RecordedPast: Sendable {
             let begin = UInt64(clamping: max(range.lowerBound - origin, 0))
             let end = UInt64(clamping: min(range.upperBound, next) - origin)
             guard begin < end else { continue }
-            let movie = try movie(item, end)
-            guard movie.index.end >= end || item.state != .recording else { throw NotWritten() }
+            let written = end + (tracks.contains { $0.kind == .audio } ? MovieSegments.lateness : 0)
+            let movie = try movie(item, written)
+            guard movie.index.end >= written || item.state != .recording else { throw NotWritten() }
             pieces += fragments(of: movie, Range(from: begin, to: end), at: UInt64(clamping: origin))
         }
         return pieces
@@ -48,14 +49,13 @@ struct RecordedPast: Sendable {
         let sequence = UInt32(truncatingIfNeeded: number)
         let segments = tracks.compactMap { track -> MovieSegment? in
             let id = TrackDescription.id(of: track)
-            switch track.kind {
-            case .video:
-                return movie.index.track(.video).flatMap {
+            guard let codec = track.soundCodec else {
+                return movie.index.video.flatMap {
                     MovieSegment(video: $0, range, number: sequence, offset: offset, as: id)
                 }
-            case .audio:
-                return MovieSegment(sound: movie.index.track(.audio), range, number: sequence, offset: offset, as: id)
             }
+            let sound = movie.index.sound(in: codec)
+            return MovieSegment(sound: sound, in: codec, range, number: sequence, offset: offset, as: id)
         }
         return segments.flatMap(\.pieces).map { FileBody.Segment($0, of: movie.file) }
     }

@@ -115,7 +115,7 @@ final class SoundViewer: PullingViewer, Sink {
         var rest = silence[...]
         // A page of Ogg takes 255 of them.
         while let first = rest.first {
-            write(rest.prefix(250).map { _ in ByteBuffer(bytes: fill.packet) }, at: first)
+            write(rest.prefix(250).map { _ in ByteBuffer(bytes: fill.codec.silence) }, at: first)
             rest = rest.dropFirst(250)
         }
     }

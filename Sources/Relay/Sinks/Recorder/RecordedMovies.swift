@@ -40,16 +40,14 @@ struct RecordedMovies: Sendable {
         isComplete = !items.contains { $0.state == .recording }
     }
 
-    /// The first file that has sound; its initialization segment is that of all.
-    private var withSound: Movie? { movies.first { $0.segments.tracks.contains { $0.kind == .audio } } }
+    /// Returns the first file that has a track.
+    private func first(with track: MediaPlaylist.Track) -> Movie? { movies.first { $0.segments.track(track) != nil } }
 
     /// Returns the file whose initialization segment a file has. Those of the same format share one, because some
-    /// players complain about each that follows.
-    private func mapped(_ movie: Movie, _ track: MediaPlaylist.Track) -> Movie {
-        switch track {
-        case .video: movies.first { $0.segments.tracks.first == movie.segments.tracks.first } ?? movie
-        case .audio: withSound ?? movie
-        }
+    /// players complain about each that follows. A file without the track has the one of another file.
+    private func mapped(_ movie: Movie, _ track: MediaPlaylist.Track) -> Movie? {
+        guard let description = movie.segments.track(track) else { return first(with: track) }
+        return movies.first { $0.segments.track(track) == description }
     }
 
     // MARK: Playlists
@@ -59,7 +57,7 @@ struct RecordedMovies: Sendable {
     /// - Parameter item: The one that the caller asked for.
     func multivariant(of item: Item) -> String {
         var codecs: [String] = []
-        for codec in movies.flatMap(\.segments.tracks).map(\.codec) where !codecs.contains(codec) {
+        for codec in movies.compactMap({ $0.segments.track(.video)?.codec }) where !codecs.contains(codec) {
             codecs.append(codec)
         }
         let largest = movies.map(\.item.facts).max { $0.width * $0.height < $1.width * $1.height } ?? item.facts
@@ -68,7 +66,9 @@ struct RecordedMovies: Sendable {
             codecs: codecs,
             size: (largest.width, largest.height),
             fps: movies.map(\.item.facts.fps).max() ?? 0,
-            hasSound: withSound != nil
+            sounds: MediaPlaylist.Track.allCases.filter { $0.soundCodec != nil }.compactMap { track in
+                first(with: track)?.segments.track(track).map { (track, $0.codec) }
+            }
         ).text { "\($0.rawValue)/index.m3u8" }
     }
 
@@ -87,13 +87,14 @@ struct RecordedMovies: Sendable {
         return (UInt64(exactly: peak.rounded()) ?? 0, UInt64(exactly: average.rounded()) ?? 0)
     }
 
-    /// Returns the playlist of a track.
-    func playlist(of track: MediaPlaylist.Track) -> String {
+    /// Returns the playlist of a track; `nil` if no file has it.
+    func playlist(of track: MediaPlaylist.Track) -> String? {
+        guard track == .video || first(with: track) != nil else { return nil }
         let sections = movies.map { movie in
             let facts = movie.item.facts
             let start = facts.start + Int64(clamping: movie.segments.bounds.first ?? 0)
             return MediaPlaylist.Section(
-                map: "\(Self.folder(of: mapped(movie, track).item, track))/init.mp4",
+                map: "\(Self.folder(of: (mapped(movie, track) ?? movie).item, track))/init.mp4",
                 date: Date(timeIntervalSince1970: Double(start) / 1e6).apiText,
                 segments: movie.segments.sizes.indices.compactMap { number in
                     guard let range = movie.segments.range(of: number) else { return nil }
@@ -111,6 +112,13 @@ struct RecordedMovies: Sendable {
     /// Returns the address of an item's track, relative to any playlist of a track.
     private static func folder(of item: Item, _ track: MediaPlaylist.Track) -> String {
         "../../../\(item.id)/hls/\(track.rawValue)"
+    }
+}
+
+extension MovieSegments {
+    /// Returns what a track is; `nil` if there is none of that name.
+    fileprivate func track(_ name: MediaPlaylist.Track) -> TrackDescription? {
+        tracks.first { MediaPlaylist.Track($0) == name }
     }
 }
 

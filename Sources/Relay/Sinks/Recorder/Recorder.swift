@@ -17,9 +17,12 @@ final class Recorder: Sink {
 
     /// When the session is written.
     let when: RecordWhen
+    /// The codecs in which the sound is wanted; `nil` for no sound.
+    private let sound: RecordedSound?
+    /// Those in which it is recorded.
+    private var soundCodecs: Set<SoundCodec>
     private let worker: Worker
     private let figures: RecordingFigures
-    private let hasSound: Bool
     /// Whether the stream goes to the file now.
     private var isOpen: Bool
     private var lastWatched = NIODeadline.now()
@@ -37,8 +40,8 @@ final class Recorder: Sink {
         hasSound: Bool,
         changed: @escaping @MediaLoop @Sendable (RecordingFigures.Change) -> Void
     ) {
-        self.hasSound = hasSound
-        when = plan.when
+        (when, sound) = (plan.when, hasSound ? plan.sound : nil)
+        soundCodecs = sound?.codecs(of: plan.tracks) ?? []
         isOpen = plan.when != .watched
         figures = RecordingFigures { change in
             MediaLoop.eventLoop.execute { MediaLoop.assumeIsolated { changed(change) } }
@@ -48,9 +51,15 @@ final class Recorder: Sink {
 
     var state: RecordingFigures.State { figures.current }
 
+    /// Returns the PTS in µs since which some tracks of the session are in files of the same format; `nil` if they are
+    /// not all being written.
+    func since(with tracks: [MediaTrack]) -> Int64? {
+        soundCodecs.isSuperset(of: tracks.compactMap(\.soundCodec)) ? figures.current.since : nil
+    }
+
     // MARK: Sink
 
-    var demand: Demand { isOpen ? Demand(video: .changes, audio: hasSound ? [.opus] : []) : .none }
+    var demand: Demand { isOpen ? Demand(video: .changes, audio: soundCodecs) : .none }
 
     /// A session with a `ttl` ends although it is recorded: else a script that crashed would record for ever.
     var isUse: Bool { false }
@@ -58,7 +67,10 @@ final class Recorder: Sink {
     var starves: Bool { isOpen && (worker.handOver.starves || figures.needsKeyframe) }
 
     func take(_ item: StreamItem) {
-        if case .tracks = item { return worker.handOver.push(item) }
+        if case .tracks(let tracks) = item {
+            soundCodecs = sound?.codecs(of: tracks) ?? []
+            return worker.handOver.push(item)
+        }
         guard isOpen else { return }
         worker.handOver.push(item)
         if case .unit(let unit) = item, unit.isVideo, !unit.header.flags.contains(.repeat) { hasChanged = true }

@@ -27,12 +27,9 @@ package final class RecordingWriter {
         package var epoch: UInt64
         package var when: RecordWhen
         package var limits = Limits()
-        /// The tracks that are recorded: of sound, Opus.
-        var recorded: [MediaTrack] {
-            tracks.filter { track in
-                if case .aac = track.coding { false } else { true }
-            }
-        }
+        var sound: RecordedSound
+        /// The tracks that are recorded.
+        var recorded: [MediaTrack] { sound.tracks(of: tracks) }
 
         /// A recording stops when its disk has fewer free bytes.
         package var freeBytes: UInt64
@@ -42,10 +39,11 @@ package final class RecordingWriter {
             tracks: [MediaTrack],
             epoch: UInt64,
             when: RecordWhen = .always,
+            sound: RecordedSound = .opus,
             freeBytes: UInt64
         ) {
             (self.facts, self.tracks, self.epoch) = (facts, tracks, epoch)
-            (self.when, self.freeBytes) = (when, freeBytes)
+            (self.when, self.sound, self.freeBytes) = (when, sound, freeBytes)
         }
     }
 

@@ -224,6 +224,7 @@ final class Recordings {
             tracks: session.stream.tracks,
             epoch: session.epoch,
             when: session.request.recordWhen,
+            sound: session.device.recordedSound,
             freeBytes: UInt64(clamping: configuration.libraryFree)
         )
     }

@@ -32,23 +32,7 @@ package struct SilenceFill: Sendable {
     ///   the count is best.
     package init(_ codec: SoundCodec, isCounted: Bool = false) {
         (self.codec, self.isCounted) = (codec, isCounted)
-        packetDuration = Self.duration(of: Self.samples(of: codec))
-    }
-
-    /// A packet of silence in stereo.
-    package var packet: [UInt8] {
-        switch codec {
-        case .opus: OpusPacket.silence
-        case .aac: AACParameters.silence
-        }
-    }
-
-    /// The samples of a packet of silence.
-    private static func samples(of codec: SoundCodec) -> UInt32 {
-        switch codec {
-        case .opus: UInt32(clamping: OpusPacket.silenceDuration)
-        case .aac: AACParameters.packetSamples
-        }
+        packetDuration = Self.duration(of: codec.silenceDuration)
     }
 
     /// What an encoder needs of the samples that follow a packet's sound, unless it is little.
@@ -69,7 +53,7 @@ package struct SilenceFill: Sendable {
         } else {
             times = unit.samples.flatMap { self.times(before: unit.header, lasting: $0) }
         }
-        return times.map { $0.map { MediaUnit(packet, at: $0, in: codec, of: track, like: unit) } }
+        return times.map { $0.map { MediaUnit(codec.silence, at: $0, in: codec, of: track, like: unit) } }
     }
 
     /// Returns the times of the packets to put in before a picture.
@@ -97,7 +81,7 @@ package struct SilenceFill: Sendable {
 
     /// Fills up to a time at most.
     private mutating func fill(to limit: Int64) -> [Int64] {
-        let duration = Self.duration(of: Self.samples(of: codec))
+        let duration = Self.duration(of: codec.silenceDuration)
         guard let end, limit &- end >= duration else { return [] }
         // After a long time without pictures, players resume at the picture.
         var (time, times) = (max(end, limit &- Self.longest), [Int64]())
