@@ -17,7 +17,8 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
 
     package static let all: [FuzzTarget] = [
         .wire, .heartbeats, .feed, .rest, .scrcpy, .webSocket, .input, .json, .query, .credentials, .annexB, .h264,
-        .h265, .packaging, .fragments, .recordings, .music, .configuration, .environment, .keys, .state, .snapshots,
+        .h265, .packaging, .fragments, .recordings, .music, .movies, .configuration, .environment, .keys, .state,
+        .snapshots,
     ]
 }
 

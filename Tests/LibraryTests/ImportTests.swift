@@ -53,6 +53,35 @@ struct ImportTests {
         }
     }
 
+    @Test("of movies have their sizes and titles, and are inspected again when they are replaced")
+    func movies() throws {
+        let picture = test.scratch.file("cover.jpg")
+        try MusicSource.makeCover(picture)
+        try MovieSource.make(
+            test.url("imports/left/a.000.mp4"),
+            tags: ["title": "Film", "artist": "Ann"],
+            cover: picture
+        )
+        let item: Item = try test.with { library in
+            let report = try take(library)
+            #expect(report.taken.count == 1 && report.refused.isEmpty, "\(report)")
+            let item = try #require(try library.items(ItemQuery()).items.first)
+            #expect(item.facts.device == "left" && item.facts.sessionName == "Film" && !item.facts.isRecording)
+            #expect(item.facts.labels == ["artist": "Ann"] && item.state == .complete && item.hasThumbnail)
+            #expect(item.facts.width == 320 && item.facts.height == 180 && item.facts.fps == 25)
+            #expect(item.facts.duration == 2_000_000 && item.facts.tracks.map(\.kind) == ["video", "audio"])
+            #expect(item.path.hasSuffix("/a.000.mp4") && test.exists(String(item.path.dropLast(4)) + ".jpg"))
+            return item
+        }
+        try FileManager.default.removeItem(at: test.url(item.path))
+        try MovieSource.make(test.url(item.path), seconds: 3)
+        try test.with { library in
+            #expect(try library.reconcile { try LibraryFile.inspect($0) }.changed == 1)
+            let changed = try #require(try library.items(ItemQuery()).items.first)
+            #expect(changed.id == item.id && changed.facts.duration == 3_000_000)
+        }
+    }
+
     @Test("that are links to the original leave it where it is when they are deleted")
     func linked() throws {
         try music("music/original.mp3", title: "Song")
@@ -73,6 +102,7 @@ struct ImportTests {
     func refused() throws {
         try test.write("not music", to: "imports/bad.mp3")
         try test.write("not a movie", to: "imports/bad.mp4")
+        try MovieSource.make(test.url("imports/broken.mp4"), ["-movflags", "frag_keyframe+empty_moov"])
         try test.write("a text", to: "imports/notes.txt")
         try test.write("half", to: "imports/.half.mp3")
         try music("elsewhere/real.mp3")
@@ -87,7 +117,8 @@ struct ImportTests {
         try test.with { library in
             let report = try take(library)
             #expect(report.taken.isEmpty)
-            #expect(Set(report.refused.map(\.path)) == ["imports/bad.mp3", "imports/bad.mp4", "imports/notes.txt"])
+            let refused = ["imports/bad.mp3", "imports/bad.mp4", "imports/broken.mp4", "imports/notes.txt"]
+            #expect(report.refused.map(\.path).sorted() == refused)
             #expect(report.refused.allSatisfy { !$0.reason.isEmpty })
             #expect(test.exists("imports/refused/bad.mp3") && test.exists("imports/.half.mp3"))
             #expect(test.exists("imports/link.mp3") && test.exists("elsewhere/real.mp3"))

@@ -87,8 +87,8 @@ struct MP3Tests {
         )
         #expect(try FFmpeg.decodeSound(of: file).count == scan.samples)
         if make.tags.contains("artist=Ann") {
-            #expect(scan.tag.artist == "Ann" && scan.tag.album == "One")
-            #expect(scan.tag.title == "Größe ♪" && scan.tag.track == "3/12")
+            #expect(scan.tags.artist == "Ann" && scan.tags.album == "One")
+            #expect(scan.tags.title == "Größe ♪" && scan.tags.track == "3/12")
         }
 
         let cut = MP3Segments(scan)
@@ -196,7 +196,8 @@ struct MP3Tests {
         let scan = try Self.scan(bytes + tag)
         #expect(scan.offsets.count == (try Self.scan(bytes)).offsets.count)
         #expect(
-            scan.tag.title == "Größe" && scan.tag.artist == "Ann" && scan.tag.album == "One" && scan.tag.track == "3"
+            scan.tags.title == "Größe" && scan.tags.artist == "Ann" && scan.tags.album == "One"
+                && scan.tags.track == "3"
         )
     }
 
@@ -209,7 +210,7 @@ struct MP3Tests {
             let file = scratch.file("\(version).mp3")
             try MusicSource.make(file, cover: picture, ["-id3v2_version", version])
             let scan = try Self.scan([UInt8](try Data(contentsOf: file)))
-            #expect(try scan.tag.cover == [UInt8](Data(contentsOf: picture)))
+            #expect(try scan.tags.cover == [UInt8](Data(contentsOf: picture)))
         }
     }
 

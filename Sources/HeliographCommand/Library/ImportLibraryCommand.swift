@@ -9,10 +9,10 @@ import SystemPackage
 struct ImportLibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Adds MP3 files, and recordings of other relays, to the library on this machine.",
+        abstract: "Adds MP3 and MP4 files, and recordings of other relays, to the library on this machine.",
         discussion: """
-            Of folders, it adds the files in them and below. A running relay takes over 100 files every 15 s. Music is
-            listed for the device `imports`, by its title, artist and album.
+            Of folders, it adds the files in them and below. A running relay takes over 100 files every 15 s. Files of
+            other programs are listed for the device `imports`, by their titles, artists and albums.
               heliograph library import ~/Music
               heliograph library import --link take.mp3
 

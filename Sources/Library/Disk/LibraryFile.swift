@@ -10,18 +10,23 @@ package enum LibraryFile {
 
     /// Returns the facts of the file at an absolute path. A recording that broke off is completed.
     package static func inspect(_ path: String) throws -> ItemFacts {
-        if ending(of: path) == LibraryLayout.musicEnding {
-            return try MusicFile.facts(MusicFile.scan(path), at: path)
-        }
-        return try RecordingRepair.inspect(path)
+        try recording(path) ?? ImportedFile(path).facts
     }
 
     /// Checks that a file can be in the library, and leaves it as it is.
     package static func check(_ path: String) throws {
-        if ending(of: path) == LibraryLayout.musicEnding {
-            _ = try MusicFile.scan(path)
-        } else {
-            _ = try RecordingRepair.inspect(path, completes: false)
+        if try recording(path, completes: false) == nil { _ = try ImportedFile(path) }
+    }
+
+    /// Returns the facts of a recording; `nil` if the file is of another program.
+    ///
+    /// - Parameter completes: As for ``RecordingRepair/inspect(_:completes:)``.
+    static func recording(_ path: String, completes: Bool = true) throws(RecordingRepair.Failure) -> ItemFacts? {
+        guard ending(of: path) == LibraryLayout.ending else { return nil }
+        do {
+            return try RecordingRepair.inspect(path, completes: completes)
+        } catch .foreign, .scan(.notARecording) {
+            return nil
         }
     }
 }

@@ -15,13 +15,20 @@ package enum LibraryLayout {
         "\(recordings)/\(facts.device)/\(day(of: facts.start))/\(facts.recording)-\(facts.number)\(ending)"
     }
 
-    /// Returns a path for music, relative to the library's folder.
+    /// Returns a path for a file of another program, relative to the library's folder.
     ///
     /// - Parameters:
     ///   - name: The file's name without its ending.
+    ///   - ending: `.mp3` or `.mp4`.
     ///   - number: From 1, to tell files of one name apart.
-    static func path(ofMusic name: String, _ number: Int, of device: String, start: Int64) -> String {
-        "\(recordings)/\(device)/\(day(of: start))/\(name)\(number == 1 ? "" : " \(number)")\(musicEnding)"
+    static func path(
+        ofImport name: String,
+        _ ending: String,
+        _ number: Int,
+        of device: String,
+        start: Int64
+    ) -> String {
+        "\(recordings)/\(device)/\(day(of: start))/\(name)\(number == 1 ? "" : " \(number)")\(ending)"
     }
 
     /// Returns the path of a file that belongs to an item.

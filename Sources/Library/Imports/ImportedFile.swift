@@ -1,78 +1,111 @@
 import Glibc
+import Media
 package import Packaging
 import Program
 package import SystemPackage
 
-/// An MP3 file of the library: what it says of itself, and its cover.
-package enum MusicFile {
+/// A file of another program in the library: what it says of itself, and its cover.
+package struct ImportedFile {
     package enum Failure: Error, CustomStringConvertible {
         case unreadable(Errno)
-        case scan(MP3Scan.Failure)
+        case music(MP3Scan.Failure)
+        case movie(MovieSummary.Failure)
 
         package var description: String {
             switch self {
             case .unreadable(let error): "It cannot be read: \(error)."
-            case .scan(let failure): "\(failure)"
+            case .music(let failure): "\(failure)"
+            case .movie(let failure): "\(failure)"
             }
         }
     }
 
-    /// The codec string (RFC 6381).
-    private static let codec = "mp4a.40.34"
-    /// The device of music whose folder names none.
-    package static let device = "imports"
-
-    /// Reads the file at an absolute path.
-    package static func scan(_ path: String) throws(Failure) -> MP3Scan {
-        let file: RecordingFile
-        do {
-            file = try RecordingFile(reading: FilePath(path))
-        } catch {
-            throw .unreadable(error)
-        }
-        do {
-            return try MP3Scan(size: file.length) { file.read(at: $0, count: $1) }
-        } catch {
-            throw .scan(error)
-        }
+    package enum Contents {
+        case music(MP3Scan)
+        case movie(MovieSummary)
     }
 
-    /// Returns when a file was last changed, in µs since 1970, and its size.
-    static func status(_ path: String) throws(Failure) -> (start: Int64, bytes: Int64) {
-        do {
+    /// The device of files whose folder names none.
+    static let device = "imports"
+    /// The codec string of MP3 (RFC 6381).
+    private static let musicCodec = "mp4a.40.34"
+
+    package let contents: Contents
+    private let path: String
+    /// When it was last changed, in µs since 1970.
+    let start: Int64
+    private let bytes: Int64
+
+    /// Reads the file at an absolute path, whose end is that of an item's path: `DEVICE/DAY/NAME.mp3`.
+    package init(_ path: String) throws(Failure) {
+        self.path = path
+        let file: RecordingFile
+        do throws(Errno) {
+            file = try RecordingFile(reading: FilePath(path))
             let status = try FilePath(path).stat(followTargetSymlink: false)
             let time = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000)
-            let start = time.overflow ? 1 : min(max(1, time.partialValue), ItemFacts.lastStart)
-            return (start, Int64(clamping: status.size))
+            start = time.overflow ? 1 : min(max(1, time.partialValue), ItemFacts.lastStart)
+            bytes = Int64(clamping: status.size)
         } catch {
             throw .unreadable(error)
         }
+        if LibraryFile.ending(of: path) == LibraryLayout.musicEnding {
+            do {
+                contents = .music(try MP3Scan(size: file.length) { file.read(at: $0, count: $1) })
+            } catch {
+                throw .music(error)
+            }
+        } else {
+            do {
+                contents = .movie(try MovieSummary(size: file.length) { file.read(at: $0, count: $1) })
+            } catch {
+                throw .movie(error)
+            }
+        }
     }
 
-    /// Returns the facts of the file at an absolute path, whose end is that of an item's path: `DEVICE/DAY/NAME.mp3`.
-    ///
-    /// Its name in the library is the title. Artist, album and track are labels. It begins when it was last changed.
-    ///
-    /// - Parameter scan: What it holds.
-    static func facts(_ scan: MP3Scan, at path: String) throws(Failure) -> ItemFacts {
+    private var tags: MediaTags {
+        switch contents {
+        case .music(let scan): scan.tags
+        case .movie(let movie): movie.tags
+        }
+    }
+
+    /// A JPEG image.
+    var cover: [UInt8]? { tags.cover }
+
+    /// The facts of the item. Its name in the library is the title. Artist, album and track are labels. It begins when
+    /// the file was last changed.
+    var facts: ItemFacts {
         let parts = path.split(separator: "/").suffix(3).map(String.init)
+        let name = parts.last ?? ""
         var facts = ItemFacts(
-            recording: id(of: parts.joined(separator: "/")),
+            recording: Self.id(of: parts.joined(separator: "/")),
             number: 0,
-            device: parts.first ?? device,
+            device: parts.first ?? Self.device,
             session: 0,
-            sessionName: scan.tag.title.map(ItemFacts.fitting)
-                ?? parts.last.map { ItemFacts.fitting(String($0.dropLast(LibraryLayout.musicEnding.count))) },
-            start: 1,
+            sessionName: ItemFacts.fitting(
+                tags.title ?? String(name.dropLast(LibraryFile.ending(of: name)?.count ?? 0))
+            ),
+            start: start,
             anchor: 0,
             boot: "",
-            duration: scan.duration,
-            tracks: [ItemFacts.Track(codec: codec, kind: "audio")],
+            bytes: bytes,
             isComplete: true
         )
-        (facts.start, facts.bytes) = try status(path)
-        for (name, text) in [("artist", scan.tag.artist), ("album", scan.tag.album), ("track", scan.tag.track)] {
+        for (name, text) in [("artist", tags.artist), ("album", tags.album), ("track", tags.track)] {
             if let text { facts.labels[name] = ItemFacts.fitting(text) }
+        }
+        switch contents {
+        case .music(let scan):
+            facts.duration = scan.duration
+            facts.tracks = [ItemFacts.Track(codec: Self.musicCodec, kind: "audio")]
+        case .movie(let movie):
+            facts.duration = movie.duration
+            facts.tracks = movie.tracks.map { ItemFacts.Track(codec: $0.codec, kind: $0.kind.rawValue) }
+            let size = movie.tracks.lazy.compactMap(\.pictureSize).first
+            (facts.width, facts.height) = (Int64(clamping: size?.width ?? 0), Int64(clamping: size?.height ?? 0))
+            (facts.fps, facts.keyframes) = (movie.fps, movie.keyframes)
         }
         return facts
     }

@@ -16,7 +16,7 @@ package struct Imports: Sendable, Equatable {
 }
 
 extension Library {
-    /// The folder whose files the library takes over: `imports/NAME.mp3` and `imports/DEVICE/NAME.mp3`.
+    /// The folder whose files the library takes over: `imports/NAME.mp3` and `imports/DEVICE/NAME.mp4`, for example.
     package static let imports = "imports"
     /// Where it puts what it cannot take.
     package static let refused = "refused"
@@ -33,7 +33,7 @@ extension Library {
     package func takeImports() throws(LibraryError) -> Imports {
         var report = Imports()
         guard let root = try DiskFolder(path: folder).find(Self.imports) else { return report }
-        takeImports(in: root, Self.imports, MusicFile.device, &report)
+        takeImports(in: root, Self.imports, ImportedFile.device, &report)
         for entry in try root.entries() where entry.kind == .folder && entry.name.isName && entry.name != Self.refused {
             guard let folder = root.find(entry.name) else { continue }
             takeImports(in: folder, Self.imports + "/" + entry.name, entry.name, &report)
@@ -72,29 +72,27 @@ extension Library {
     /// - Parameter place: Its path, which becomes that in the library.
     private func take(_ place: inout String, _ name: String, _ device: String) throws {
         guard let ending = LibraryFile.ending(of: name) else {
-            throw LibraryError.invalid("Only MP3 files, and MP4 files that Heliograph has recorded, can be imported.")
+            throw LibraryError.invalid("Only MP3 and MP4 files can be imported.")
         }
-        guard ending == LibraryLayout.musicEnding else {
-            // Read only: what is refused must stay as it is.
-            let facts = try RecordingRepair.inspect(folder + "/" + place, completes: false)
+        // Read only: what is refused must stay as it is.
+        if let facts = try LibraryFile.recording(folder + "/" + place, completes: false) {
             try facts.check()
             let path = LibraryLayout.path(for: facts)
             let known = try state(at: path)
             guard known == nil || known == .missing else { throw LibraryError.pathTaken(path) }
             place = try move(place, tries: 1) { _ in path }
-            let completed = try RecordingRepair.inspect(folder + "/" + place)
+            let completed = try LibraryFile.recording(folder + "/" + place) ?? facts
             return try adopt(place, completed, hasThumbnail: false, isKnown: known != nil)
         }
-        let scan = try MusicFile.scan(folder + "/" + place)
-        let start = try MusicFile.status(folder + "/" + place).start
+        let start = try ImportedFile(folder + "/" + place).start
         let stem = String(name.dropLast(ending.count))
         place = try move(place) { number in
-            let path = LibraryLayout.path(ofMusic: stem, number, of: device, start: start)
+            let path = LibraryLayout.path(ofImport: stem, ending, number, of: device, start: start)
             return try state(at: path) == nil ? path : nil
         }
-        let hasCover = scan.tag.cover.map { (try? writeCover($0, of: place)) != nil } ?? false
-        let facts = try MusicFile.facts(scan, at: folder + "/" + place)
-        try adopt(place, facts, hasThumbnail: hasCover, isKnown: false)
+        let file = try ImportedFile(folder + "/" + place)
+        let hasCover = file.cover.map { (try? writeCover($0, of: place)) != nil } ?? false
+        try adopt(place, file.facts, hasThumbnail: hasCover, isKnown: false)
     }
 
     private func writeCover(_ cover: [UInt8], of path: String) throws {

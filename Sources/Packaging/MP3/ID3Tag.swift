@@ -1,17 +1,8 @@
 import Media
 
-/// What an ID3 tag says of a piece of music (id3.org: ID3v2.2, ID3v2.3, ID3v2.4, ID3v1).
-package struct ID3Tag: Sendable, Equatable {
-    package private(set) var title: String?
-    package private(set) var artist: String?
-    package private(set) var album: String?
-    /// `3`, or `3/12` of twelve.
-    package private(set) var track: String?
-    /// The front cover, or else the first picture: a JPEG image.
-    package private(set) var cover: [UInt8]?
-
-    /// The longest text and the largest picture that are kept, in bytes.
-    private static let (longestText, largestCover) = (4096, 4 << 20)
+/// An ID3 tag of a piece of music (id3.org: ID3v2.2, ID3v2.3, ID3v2.4, ID3v1).
+struct ID3Tag: Equatable {
+    private(set) var tags = MediaTags()
 
     init() {}
 
@@ -41,20 +32,17 @@ package struct ID3Tag: Sendable, Equatable {
                 let artist = tag.take(30), let album = tag.take(30), tag.skip(4 + 28), let zero = tag.u8(),
                 let number = tag.u8()
             else { return false }
-            self.title = Self.text(title.bytes, encoding: 0)
-            self.artist = Self.text(artist.bytes, encoding: 0)
-            self.album = Self.text(album.bytes, encoding: 0)
-            if zero == 0, number > 0 { track = "\(number)" }
+            tags.title = Self.text(title.bytes, encoding: 0)
+            tags.artist = Self.text(artist.bytes, encoding: 0)
+            tags.album = Self.text(album.bytes, encoding: 0)
+            if zero == 0, number > 0 { tags.track = "\(number)" }
             return true
         }
         guard isRead else { return nil }
     }
 
     /// Takes over what it lacks.
-    mutating func complete(from other: ID3Tag) {
-        (title, artist) = (title ?? other.title, artist ?? other.artist)
-        (album, track) = (album ?? other.album, track ?? other.track)
-    }
+    mutating func complete(from other: ID3Tag) { tags.complete(from: other.tags) }
 
     /// Returns a size of four bytes with seven bits each; `nil` if one has eight.
     static func size(_ word: UInt32) -> UInt32? {
@@ -112,36 +100,33 @@ package struct ID3Tag: Sendable, Equatable {
 
     private mutating func read(_ frame: Frame) {
         switch frame.name {
-        case "TIT2", "TT2": title = title ?? Self.text(frame)
-        case "TPE1", "TP1": artist = artist ?? Self.text(frame)
-        case "TALB", "TAL": album = album ?? Self.text(frame)
-        case "TRCK", "TRK": track = track ?? Self.text(frame)
+        case "TIT2", "TT2": tags.title = tags.title ?? Self.text(frame)
+        case "TPE1", "TP1": tags.artist = tags.artist ?? Self.text(frame)
+        case "TALB", "TAL": tags.album = tags.album ?? Self.text(frame)
+        case "TRCK", "TRK": tags.track = tags.track ?? Self.text(frame)
         case "APIC", "PIC": readPicture(frame)
         default: break
         }
     }
 
     private mutating func readPicture(_ frame: Frame) {
-        let found = frame.bytes.read { picture -> (isFront: Bool, bytes: [UInt8])? in
+        frame.bytes.read { picture in
             var picture = picture
-            guard let encoding = picture.u8() else { return nil }
+            guard let encoding = picture.u8() else { return }
             if frame.name == "PIC" {
-                guard picture.skip(3) else { return nil }
+                guard picture.skip(3) else { return }
             } else {
                 while let byte = picture.u8(), byte != 0 {}
             }
-            guard let kind = picture.u8() else { return nil }
+            guard let kind = picture.u8() else { return }
             // The description ends with a zero character.
             if encoding == 1 || encoding == 2 {
                 while let character = picture.u16(), character != 0 {}
             } else {
                 while let byte = picture.u8(), byte != 0 {}
             }
-            guard picture.count <= Self.largestCover, picture[in: 0..<3].bytes == [0xFF, 0xD8, 0xFF] else { return nil }
-            return (kind == 3, picture.bytes)
+            tags.take(picture, isFront: kind == 3)
         }
-        guard let found, cover == nil || found.isFront else { return }
-        cover = found.bytes
     }
 
     /// Returns bytes without the zero after each 0xFF.
@@ -159,7 +144,7 @@ package struct ID3Tag: Sendable, Equatable {
 
     private static func text(_ frame: Frame) -> String? {
         guard let encoding = frame.bytes.first else { return nil }
-        return text(frame.bytes.read { $0.part(from: 1, count: longestText).bytes }, encoding: encoding)
+        return text(frame.bytes.read { $0.part(from: 1, count: MediaTags.longestText).bytes }, encoding: encoding)
     }
 
     /// Returns the first text, without spaces around it; `nil` if it is empty.
@@ -185,7 +170,6 @@ package struct ID3Tag: Sendable, Equatable {
         case 3: scalars = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         default: scalars = String(String.UnicodeScalarView(bytes.prefix { $0 != 0 }.map { Unicode.Scalar($0) }))
         }
-        let trimmed = scalars.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
-        return trimmed.isEmpty ? nil : String(trimmed)
+        return MediaTags.trimmed(scalars)
     }
 }

@@ -40,7 +40,7 @@ package struct MP3Scan: Sendable, Equatable {
     package let sizes: [UInt16]
     /// The samples that an encoder has put before and after the sound (LAME tag); 0 if it does not say.
     package let (delay, padding): (Int, Int)
-    package let tag: ID3Tag
+    package let tags: MediaTags
 
     /// How many bytes without frames may come between two frames, or before the first one.
     private static let mostJunk: UInt64 = 64 << 10
@@ -49,9 +49,9 @@ package struct MP3Scan: Sendable, Equatable {
 
     /// - Parameter size: The file's size.
     package init(size: UInt64, read: @escaping Read) throws(Failure) {
-        let tags = try MP3Tags(size: size, read)
-        tag = tags.tag
-        var reader = FrameReader(offset: tags.begin, end: tags.end, read: read)
+        let ends = try MP3Tags(size: size, read)
+        tags = ends.tag.tags
+        var reader = FrameReader(offset: ends.begin, end: ends.end, read: read)
         guard let first = try reader.first() else { throw .notMP3 }
         (rate, channels, frameSamples) = (first.frame.rate, first.frame.channels, first.frame.samples)
         var (offsets, sizes): ([UInt64], [UInt16]) = ([], [])

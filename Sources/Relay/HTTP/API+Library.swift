@@ -206,7 +206,9 @@ extension API {
 
     private func clip(_ query: ClipQuery, _ request: Request, _ context: RelayRequestContext) async throws -> Response {
         let item = try await item(context)
-        guard !item.isMusic else { throw Problem(.outOfRange, "item \(item.id) is music: clips are of recordings") }
+        guard item.facts.isRecording else {
+            throw Problem(.outOfRange, "item \(item.id) is a file of another program: clips are of recordings")
+        }
         let start = Int64(query.start * 1e6)
         let end = query.end.map { Int64($0 * 1e6) } ?? item.facts.duration
         guard start < end else {

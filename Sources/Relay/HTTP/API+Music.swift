@@ -16,10 +16,13 @@ extension API {
     func musicPlaylist(of item: Item, segmentsIn folder: String) async throws -> Response {
         let segments = try await inLibrary { library in
             do {
-                return MP3Segments(try MusicFile.scan(library.folder + "/" + item.path))
+                if case .music(let scan) = try ImportedFile(library.folder + "/" + item.path).contents {
+                    return MP3Segments(scan)
+                }
             } catch {
                 throw LibraryError.file(item.path, reason: "\(error)")
             }
+            throw LibraryError.file(item.path, reason: "It is not music.")
         }
         let ending = LibraryLayout.musicEnding
         return Self.playlist(segments.playlist { "\(folder)\($1)/\($0.offset)-\($0.length)\(ending)" })

@@ -105,7 +105,23 @@ extension FuzzTarget {
         try require(end <= UInt64(input.count), "a frame beyond the file")
         let segments = MP3Segments(scan).segments
         try require(segments.reduce(0) { $0 + $1.frames } == scan.offsets.count, "segments have other frames")
-        try require((scan.tag.cover?.count ?? 0) <= input.count, "a large cover")
+        try require((scan.tags.cover?.count ?? 0) <= input.count, "a large cover")
+    }
+
+    /// An MP4 file of another program, as imports read it.
+    static let movies = FuzzTarget(
+        "movies",
+        words: [
+            "ftyp", "moov", "mvhd", "mvex", "mehd", "trak", "tkhd", "mdia", "mdhd", "hdlr", "vide", "soun", "stsd",
+            "avc1",
+            "avcC", "hvcC", "mp4a", "esds", "stsz", "stss", "udta", "meta", "ilst", "covr", "trkn", "data",
+        ]
+    ) { input in
+        let read: RecordingScan.Read = { Array(input.dropFirst(Int(clamping: $0)).prefix($1)) }
+        guard let movie = try refusable({ try MovieSummary(size: UInt64(input.count), read: read) }) else { return }
+        try require(movie.duration > 0 && movie.fps.isFinite && movie.fps >= 0, "\(movie.duration), \(movie.fps)")
+        try require((movie.tags.cover?.count ?? 0) <= input.count, "a large cover")
+        for track in movie.tracks { try require(track.codec.utf8.count <= 64, "\(track.codec)") }
     }
 
     /// Segments of HLS are never beyond the file, and not long.

@@ -7,7 +7,7 @@ import RelayTestSupport
 import TestSupport
 import Testing
 
-@Suite("Music in the library")
+@Suite("Music and movies in the library")
 struct MusicTests {
     /// Makes a file of 14 s with a cover, which was there before.
     private static func make(_ file: URL, _ picture: URL) throws {
@@ -17,6 +17,44 @@ struct MusicTests {
             [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
             ofItemAtPath: file.path
         )
+    }
+
+    private static func importedItem(_ relay: RunningRelay) async throws -> JSONValue {
+        try await eventually("the import") {
+            guard case .array(let items)? = try await relay.get("/v1/library?text=ann").json["items"] else {
+                return nil as JSONValue?
+            }
+            return items.first
+        }
+    }
+
+    @Test("is served as a file, and tells that it has neither HLS nor clips, if it is a movie")
+    func movie() async throws {
+        let scratch = try Scratch()
+        let file = scratch.file("library/imports/film.mp4")
+        try await inThread { try MovieSource.make(file, tags: ["artist": "Ann"]) }
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1)],
+            ofItemAtPath: file.path
+        )
+        let (bytes, library) = ([UInt8](try Data(contentsOf: file)), scratch.file("library").path)
+        try await RunningRelay.run {
+            $0.library = library
+        } _: { relay in
+            let item = try await Self.importedItem(relay)
+            #expect(item["name"] == "film" && item["seconds"] == 2 && item["width"] == 320, "\(item.text)")
+            guard case .integer(let id)? = item["id"] else { return }
+            let whole = try await relay.get("/v1/library/\(id)/file")
+            #expect(whole.body == bytes && whole.headers["content-type"] == ["video/mp4"])
+            #expect(try await relay.get("/v1/library/\(id)/clip?start=1").code == "out_of_range")
+            for path in ["index.m3u8", "video/index.m3u8", "video/init.mp4", "video/0/0.m4s"] {
+                let answer = try await relay.get("/v1/library/\(id)/hls/\(path)")
+                #expect(
+                    answer.code == "unknown_item" && answer.text.contains("play its file"),
+                    "\(path): \(answer.text)"
+                )
+            }
+        }
     }
 
     @Test("is listed with its tags, and is served as a file, as HLS and with its cover")
@@ -29,12 +67,7 @@ struct MusicTests {
         try await RunningRelay.run {
             $0.library = library
         } _: { relay in
-            let item = try await eventually("the import") {
-                guard case .array(let items)? = try await relay.get("/v1/library?text=ann").json["items"] else {
-                    return nil as JSONValue?
-                }
-                return items.first
-            }
+            let item = try await Self.importedItem(relay)
             #expect(item["device"] == "imports" && item["name"] == "Song" && item["labels"]?["artist"] == "Ann")
             #expect(item["seconds"] == 14 && item["width"] == 0 && item["thumbnail"] == true, "\(item.text)")
             guard case .integer(let id)? = item["id"] else { return }
