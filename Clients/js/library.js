@@ -109,7 +109,7 @@ export class Recorded {
     return this.relay.call("POST", `${this.path}/restore`);
   }
 
-  /** The address of its file, an MP4. */
+  /** The address of its file: an MP4, or an MP3 of music. */
   get fileAddress() {
     return this.relay.address(`${this.path}/file`);
   }

@@ -6,6 +6,7 @@ extension Library {
     /// * Deletions of former runs are finished.
     /// * Items whose file is gone are marked missing. They are complete or interrupted again if it comes back.
     /// * Files whose size differs, and those that were being recorded, are inspected again.
+    /// * Recordings whose file is empty are removed.
     /// * Files that the catalogue does not know are adopted. Their age begins now.
     /// * Thumbnails and storyboards without their file are removed.
     /// * Files that cannot be read, links, and other unknown entries stay, and are listed as problems.
@@ -33,6 +34,7 @@ extension Library {
         var path: String
         var state: ItemState
         var bytes: Int64
+        var session: Int64
         var thumbnail, storyboard: Bool
     }
 
@@ -60,7 +62,7 @@ extension Library {
     }
 
     static let knownSQL = """
-        SELECT id, path, state, bytes, thumbnail, storyboard FROM item WHERE path > ? ORDER BY path LIMIT 500
+        SELECT id, path, state, bytes, thumbnail, storyboard, session FROM item WHERE path > ? ORDER BY path LIMIT 500
         """
 
     private static func known(after path: String, _ db: Database) throws -> [Known] {
@@ -77,6 +79,7 @@ extension Library {
                     path: try row.text(1),
                     state: ItemState(rawValue: try row.integer(2)) ?? .missing,
                     bytes: try row.integer(3),
+                    session: try row.integer(6),
                     thumbnail: try row.integer(4) != 0,
                     storyboard: try row.integer(5) != 0
                 )
@@ -106,6 +109,12 @@ extension Library {
         if (thumbnail, storyboard) != (item.thumbnail, item.storyboard) {
             try setCompanions(item.id, thumbnail: thumbnail, storyboard: storyboard)
         }
+        if bytes == 0, item.state == .recording || item.state == .interrupted {
+            // The relay was killed before the first picture was written.
+            try set(item.id, .interrupted)
+            report.deleted += try retire([item.id]).items
+            return
+        }
         // The disk may have had no room to complete an interrupted one.
         guard item.state != .complete || item.bytes != bytes else { return }
         let size = { folder.size(of: name) ?? bytes }
@@ -131,6 +140,9 @@ extension Library {
         do {
             var found = try inspect(folder + "/" + item.path)
             try found.check()
+            guard found.isOfSession == (item.session != 0) else {
+                throw LibraryError.invalid("Another program has replaced the file.")
+            }
             found.bytes = size()
             facts = found
         } catch {

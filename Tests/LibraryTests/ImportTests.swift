@@ -66,7 +66,7 @@ struct ImportTests {
             let report = try take(library)
             #expect(report.taken.count == 1 && report.refused.isEmpty, "\(report)")
             let item = try #require(try library.items(ItemQuery()).items.first)
-            #expect(item.facts.device == "left" && item.facts.sessionName == "Film" && !item.facts.isRecording)
+            #expect(item.facts.device == "left" && item.facts.sessionName == "Film" && !item.facts.isOfSession)
             #expect(item.facts.labels == ["artist": "Ann"] && item.state == .complete && item.hasThumbnail)
             #expect(item.facts.width == 320 && item.facts.height == 180 && item.facts.fps == 25)
             #expect(item.facts.duration == 2_000_000 && item.facts.tracks.map(\.kind) == ["video", "audio"])

@@ -144,6 +144,20 @@ struct ReconcileTests {
         }
     }
 
+    @Test("a recording of which nothing was written is removed")
+    func nothingWritten() throws {
+        let facts = TestLibrary.facts(0, isComplete: false)
+        let path = LibraryLayout.path(for: facts)
+        _ = try test.with { try $0.begin(facts, path: path) }
+        try test.write("", to: path)
+        try test.with { library in
+            let report = try reconcile(library)
+            #expect(report.deleted == 1 && report.problems.isEmpty && !test.exists(path))
+            #expect(try library.items(ItemQuery()).items.isEmpty)
+            #expect(try reconcile(library).isClean)
+        }
+    }
+
     @Test("a known file that has become unreadable counts as interrupted, and is listed")
     func spoilt() throws {
         let facts = TestLibrary.facts(0)

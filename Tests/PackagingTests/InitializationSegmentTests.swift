@@ -69,6 +69,22 @@ struct InitializationSegmentTests {
         #expect(outlines == ["ftyp", "moov(mvhd trak(tkhd \(media)) mvex(trex))"])
     }
 
+    @Test("offers tracks of sound as alternatives, of which the first one is enabled", arguments: [1, 2])
+    func alternatives(_ sounds: Int) throws {
+        let opus = try #require(OpusParameters(channels: 2, preSkip: 312))
+        let tracks: [MediaTrack] = [
+            .video(.h264), MediaTrack(id: 1, coding: .opus(opus)), MediaTrack(id: 2, coding: .aac(.stereo)),
+        ]
+        var packager = FragmentedMP4(tracks: Array(tracks.prefix(1 + sounds)), fps: 30)
+        let keyframe = Sample.accessUnit(Sample.setsH264 + [[0x65, 0x88]])
+        let _: FragmentedMP4.Fragment<[UInt8]> = try packager.muxed(keyframe)
+        let bytes = try #require(packager.initialization).bytes
+        let headers = try #require(Box.boxes(bytes))[1].children.compactMap { $0["tkhd"] }
+        #expect(headers.map { $0.number(1..<4) } == (sounds == 1 ? [3, 3] : [3, 3, 2]))
+        // It follows 34 bytes of version 0.
+        #expect(headers.map { $0.number(34..<36) } == (sounds == 1 ? [0, 0] : [0, 1, 1]))
+    }
+
     /// The sample entry's own boxes.
     private static func configuration(_ segment: InitializationSegment, _ type: String) throws -> Box {
         let boxes = try #require(Box.boxes(segment.bytes))

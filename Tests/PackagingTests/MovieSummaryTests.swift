@@ -27,7 +27,7 @@ struct MovieSummaryTests {
         #expect(summary.tracks.map(\.kind) == [.video, .audio])
         #expect(summary.tracks.map(\.codec).last == "mp4a.40.2")
         #expect(summary.tracks.first?.codec.hasPrefix("avc1.") == true)
-        #expect(summary.tracks.first?.pictureSize == PictureSize(width: 320, height: 180))
+        #expect(summary.size == PictureSize(width: 320, height: 180))
         #expect(summary.tags == MediaTags())
     }
 
@@ -55,6 +55,29 @@ struct MovieSummaryTests {
         #expect(throws: MovieSummary.Failure.noDuration) {
             try Self.summary(Self.movie(["-movflags", "frag_keyframe+empty_moov"]))
         }
+    }
+
+    @Test("of telephones that were held upright have the size that is shown")
+    func turned() throws {
+        let scratch = try Scratch()
+        let (file, turned) = (scratch.file("movie.mp4"), scratch.file("turned.mp4"))
+        try MovieSource.make(file)
+        _ = try Tool.run(
+            "/usr/bin/ffmpeg",
+            ["-v", "error", "-i", file.path, "-c", "copy", "-metadata:s:v:0", "rotate=90", turned.path]
+        )
+        let summary = try Self.summary([UInt8](try Data(contentsOf: turned)))
+        #expect(summary.size == PictureSize(width: 180, height: 320))
+    }
+
+    @Test("that last longer than a year are refused")
+    func long() throws {
+        var bytes = try Self.movie()
+        let place = try #require(bytes.indices.first { bytes[$0...].starts(with: "mvhd".utf8) })
+        // After the type: version, flags and dates; then the time scale.
+        bytes.replaceSubrange((place + 16)..<(place + 20), with: [0, 0, 0, 1])
+        bytes.replaceSubrange((place + 20)..<(place + 24), with: [0x7F, 0, 0, 0])
+        #expect(throws: MovieSummary.Failure.noDuration) { try Self.summary(bytes) }
     }
 
     @Test("that are cut off or something else are refused, and never read beyond their end")

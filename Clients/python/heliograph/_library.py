@@ -204,7 +204,7 @@ class Recorded:
         return self._call("POST", "/restore")
 
     def file(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Downloads its file, an MP4. While it is being recorded, the file has what was written so far.
+        """Downloads its file: an MP4, or an MP3 of music. While it is being recorded, the file has what was written so far.
 
         Only a whole file gets this path, and replaces an older file. If the download breaks off, this raises `RelayError`
         with the code `unreachable`, and nothing of it is left.
@@ -220,7 +220,8 @@ class Recorded:
         `start` and `end` are in seconds from the item's beginning. Their defaults are its beginning and its end. `end` may
         be in a later item of the recording. As with `file`, only a whole clip gets this path.
 
-        Raises `RelayError` with the code `out_of_range` if nothing was recorded in that time, or if the picture's size or
+        Raises `RelayError` with the code `out_of_range` if nothing was recorded in that time, if it is a
+        file of another program, or if the picture's size or
         encoding changes in it. Then clip each item of the recording.
         """
         with self.relay.open("GET", self._path + "/clip", query={"start": start, "end": end}) as answer:

@@ -111,7 +111,12 @@ package struct LibraryItem: APIModel, Equatable {
             Field("id", .anyInteger, "For its address; in the order of time."),
             Field("recording", .text, "The recording that it belongs to."),
             Field("number", .anyInteger, "Its place in the recording, from 0."),
-            Field("device", .text), Field("session", .anyInteger),
+            Field("device", .text),
+            Field(
+                "session",
+                .anyInteger,
+                "0 for a file of another program, which has no clips and, as a movie, no HLS."
+            ),
             Field("name", .text.orNull, "The session's name; null for none."),
             Field("owner", .text.orNull, "The name of the key that began the recording; null for none."),
             Field("labels", .dictionary(of: .text), "Texts by name."),

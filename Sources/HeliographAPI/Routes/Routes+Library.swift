@@ -15,7 +15,10 @@ extension Routes {
         [.libraryUnavailable],
         "The relay has no library, or cannot use it: `detail` says why."
     )
-    static let noItem = ProblemAnswer([.unknownItem], "There is no such item, or its file is gone.")
+    static let noItem = ProblemAnswer(
+        [.unknownItem],
+        "There is no such item, its file is gone, or it has no such track."
+    )
 
     package static let startRecording = Call<NoArguments, SessionReport>(
         "startRecording",
@@ -261,7 +264,8 @@ extension Routes {
         for: .look,
         .library,
         "Returns the recording of an item as HLS (RFC 8216): the address for players.",
-        "It has all files of the recording. While the recording goes on, it ends before the last written picture.",
+        "It has all files of the recording. While the recording goes on, it ends before the last written picture, or with sound "
+            + "two seconds earlier.",
         answer: playlist("The multivariant playlist.")
     ) {
         $0.auditsReads = true

@@ -3,6 +3,8 @@ import SystemPackage
 
 /// What files of the library say of themselves.
 package enum LibraryFile {
+    static let noKind = LibraryError.invalid("Only MP3 and MP4 files can be imported.")
+
     /// Returns the ending of a file that can be in the library, whatever its letters' case; `nil` for others.
     package static func ending(of name: String) -> String? {
         [LibraryLayout.ending, LibraryLayout.musicEnding].first { name.lowercased().hasSuffix($0) }
@@ -15,6 +17,7 @@ package enum LibraryFile {
 
     /// Checks that a file can be in the library, and leaves it as it is.
     package static func check(_ path: String) throws {
+        guard ending(of: path) != nil else { throw noKind }
         if try recording(path, completes: false) == nil { _ = try ImportedFile(path) }
     }
 

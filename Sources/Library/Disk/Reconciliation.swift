@@ -15,7 +15,7 @@ package struct Reconciliation: Sendable, Equatable {
     package var changed = 0
     /// Thumbnails and storyboard files without an item's file. They are removed.
     package var orphans = 0
-    /// Deleted items whose files are gone now.
+    /// Deleted items, and recordings with an empty file, whose files are gone now.
     package var deleted = 0
     /// Files that are kept but not in the catalogue, or could not be read, with the reasons.
     package private(set) var problems: [LibraryProblem] = []

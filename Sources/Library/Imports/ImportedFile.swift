@@ -102,8 +102,10 @@ package struct ImportedFile {
             facts.tracks = [ItemFacts.Track(codec: Self.musicCodec, kind: "audio")]
         case .movie(let movie):
             facts.duration = movie.duration
-            facts.tracks = movie.tracks.map { ItemFacts.Track(codec: $0.codec, kind: $0.kind.rawValue) }
-            let size = movie.tracks.lazy.compactMap(\.pictureSize).first
+            facts.tracks = movie.tracks.map { track in
+                ItemFacts.Track(codec: ItemFacts.fitting(track.codec), kind: track.kind.rawValue)
+            }
+            let size = movie.size
             (facts.width, facts.height) = (Int64(clamping: size?.width ?? 0), Int64(clamping: size?.height ?? 0))
             (facts.fps, facts.keyframes) = (movie.fps, movie.keyframes)
         }

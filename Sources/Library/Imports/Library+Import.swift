@@ -71,9 +71,7 @@ extension Library {
     ///
     /// - Parameter place: Its path, which becomes that in the library.
     private func take(_ place: inout String, _ name: String, _ device: String) throws {
-        guard let ending = LibraryFile.ending(of: name) else {
-            throw LibraryError.invalid("Only MP3 and MP4 files can be imported.")
-        }
+        guard let ending = LibraryFile.ending(of: name) else { throw LibraryFile.noKind }
         // Read only: what is refused must stay as it is.
         if let facts = try LibraryFile.recording(folder + "/" + place, completes: false) {
             try facts.check()

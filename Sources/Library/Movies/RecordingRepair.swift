@@ -25,11 +25,8 @@ package enum RecordingRepair {
     ///   original outside the library.
     package static func inspect(_ path: String, completes: Bool = true) throws(Failure) -> ItemFacts {
         let file: RecordingFile
-        let isOurs: Bool
         do throws(Errno) {
-            let found = try RecordingFile(reading: FilePath(path))
-            isOurs = completes && found.names == 1
-            file = isOurs ? try RecordingFile(opening: FilePath(path)) : found
+            file = try RecordingFile(reading: FilePath(path))
         } catch {
             throw .unreadable(error)
         }
@@ -42,9 +39,10 @@ package enum RecordingRepair {
         guard var facts = RecordingNote.facts(scan.index, bytes: file.length, isComplete: scan.isComplete) else {
             throw .foreign
         }
-        guard !scan.isComplete, isOurs else { return facts }
-        // If the disk has no room for the index, the file stays as it is, and plays.
-        if (try? file.complete(scan.index.ending(at: scan.size), after: scan.size)) != nil {
+        guard completes, !scan.isComplete, file.names == 1 else { return facts }
+        // If the file cannot be written, or the disk has no room for the index, it stays as it is, and plays.
+        let writable = try? RecordingFile(opening: FilePath(path))
+        if let writable, (try? writable.complete(scan.index.ending(at: scan.size), after: scan.size)) != nil {
             facts.isComplete = true
             facts.bytes = Int64(clamping: file.length)
         }

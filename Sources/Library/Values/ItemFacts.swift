@@ -40,6 +40,8 @@ package struct ItemFacts: Sendable, Equatable {
     package static let mostTracks = 16
     /// The most gaps that the catalogue keeps. It drops later ones.
     package static let mostGaps = 1000
+    /// The longest duration, in µs: a year.
+    package static let longest: Int64 = 366 * 86_400 * 1_000_000
     /// The last start, in µs since 1970 (in 2255). JSON carries larger numbers inexactly.
     package static let lastStart: Int64 = 1 << 53 - 1 << 32
 
@@ -122,7 +124,7 @@ package struct ItemFacts: Sendable, Equatable {
 
 extension ItemFacts {
     /// Whether it is a recording of a session, not a file of another program.
-    package var isRecording: Bool { session != 0 }
+    package var isOfSession: Bool { session != 0 }
 
     /// Checks all limits. A file from elsewhere may contain anything.
     ///
@@ -134,6 +136,7 @@ extension ItemFacts {
             number >= 0 && duration >= 0 && bytes >= 0 && anchor >= 0 && width >= 0 && height >= 0 && keyframes >= 0,
             "A number of the file is negative."
         )
+        try Self.require(duration <= Self.longest, "The file lasts longer than a year.")
         try Self.require(fps.isFinite && fps >= 0, "The frame rate is not a number from 0.")
         try Self.require(
             (1...Self.lastStart).contains(start),

@@ -15,11 +15,16 @@ package struct OpusParameters: Sendable, Hashable {
         return periods &* 6 &+ (rest &* 6 &+ 62) / 125
     }
 
+    /// Two channels, and nothing to discard.
+    package static let stereo = Self(valid: 2, preSkip: 0)
+
     /// - Returns: `nil` unless there are one or two channels.
     package init?(channels: UInt8, preSkip: UInt16) {
         guard (1...2).contains(channels) else { return nil }
-        (self.channels, self.preSkip) = (channels, preSkip)
+        self.init(valid: channels, preSkip: preSkip)
     }
+
+    private init(valid channels: UInt8, preSkip: UInt16) { (self.channels, self.preSkip) = (channels, preSkip) }
 }
 
 /// The table of contents of one Opus packet (RFC 6716, section 3.1).

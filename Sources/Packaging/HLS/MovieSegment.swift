@@ -108,6 +108,7 @@ package struct MovieSegment: Sendable, Equatable {
             place = place &+ 1
         }
         filled.fill(to: clock.end)
+        if filled.entries.isEmpty { filled.close(at: clock.end) }
         self.init(filled.entries, filled.pieces, number: number)
     }
 
@@ -168,6 +169,12 @@ private struct FilledSound {
         if !silence.isEmpty { pieces.append(.bytes(silence)) }
     }
 
+    /// Adds a packet of silence that is shorter than others.
+    mutating func close(at time: UInt64) {
+        append(at: end, duration: max(time, end &+ 1) &- end, size: UInt32(clamping: codec.silence.count))
+        pieces.append(.bytes(codec.silence))
+    }
+
     mutating func append(_ samples: SampleTable, _ number: Int) {
         let time = samples.times[at: number] ?? end
         let next = samples.packetEnd(number, in: codec)
@@ -196,7 +203,10 @@ extension SampleTable {
         for (one, other) in [(number, number &+ 1), (number &- 1, number)] {
             guard let begin = times[at: one], let end = times[at: other] else { continue }
             let distance = end &- min(begin, end)
-            if distance <= UInt64(clamping: codec.longestPacket) { return time &+ distance }
+            // Less than a packet of silence more would not be filled.
+            if distance <= UInt64(clamping: max(codec.longestPacket, 2 &* codec.silenceDuration &- 1)) {
+                return time &+ distance
+            }
         }
         return time &+ UInt64(clamping: codec.silenceDuration)
     }

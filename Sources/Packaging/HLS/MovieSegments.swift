@@ -10,8 +10,9 @@ import Media
 package struct MovieSegments: Sendable, Equatable {
     /// The longest segment, in µs.
     package static let longest: UInt64 = 6_000_000
-    /// How much later than the pictures of its time sound may be recorded, in µs.
-    package static let lateness: UInt64 = 1_000_000
+    /// How much later than the pictures of its time sound may be recorded, in µs: a standby agent continues with the
+    /// last second.
+    package static let lateness: UInt64 = 2_000_000
     /// The most segments: a week. What follows in the movie is left out.
     private static let most = 100_000
 

@@ -27,7 +27,9 @@ package struct InitializationSegment: Sendable, Equatable {
         writer.fileType()
         writer.box("moov") { moov in
             MovieHeader.write(duration: 0, nextTrack: (tracks.map(\.id).max() ?? 0) &+ 1, to: &moov)
-            for track in tracks { track.write(SampleTable(), end: 0, edit: nil, to: &moov) }
+            for (track, alternative) in zip(tracks, TrackDescription.alternatives(among: tracks)) {
+                track.write(SampleTable(), end: 0, edit: nil, alternative: alternative, to: &moov)
+            }
             if let note { MovieNote.write(note, to: &moov) }
             moov.box("mvex") { extends in
                 if note != nil { extends.box("free") { $0.zeros(reserveSize - 8) } }

@@ -45,7 +45,11 @@ package struct MovieClip: Sendable {
     package init(_ sources: [Source], _ range: Range<UInt64>) throws(Failure) {
         let parts = sources.enumerated().compactMap { Part($0.element, place: $0.offset, range) }
         guard let first = parts.first else { throw .empty }
-        let descriptions = first.source.index.tracks.map(\.description)
+        // A later file may have its sound in another codec.
+        var descriptions: [TrackDescription] = []
+        for track in parts.flatMap(\.source.index.tracks).map(\.description) {
+            if !descriptions.contains(where: { $0.id == track.id }) { descriptions.append(track) }
+        }
         guard parts.allSatisfy({ $0.source.index.video?.description == first.source.index.video?.description }) else {
             throw .changesFormat
         }

@@ -150,7 +150,7 @@ extension MovieIndex.Track {
 }
 
 extension TrackDescription {
-    /// Reads `trak` with one sample entry, of pictures or sound.
+    /// Reads `trak`, of pictures or sound. Of several sample entries, it takes the first one.
     init?(_ payload: ByteReader) {
         guard var header = payload.box(.movieTrackHeader), let version = header.u8(),
             header.skip(version == 1 ? 19 : 11), let id = header.u32(), id > 0,
@@ -158,14 +158,15 @@ extension TrackDescription {
             mediaHeader.skip(mediaHeader[at: 0] == 1 ? 20 : 12), let timescale = mediaHeader.u32(), timescale > 0,
             var handler = media.box(.handler), handler.skip(8), let kind = handler.u32().flatMap(Self.kind),
             var descriptions = media.box(at: .information, .table, .descriptions),
-            descriptions.skip(4), descriptions.u32() == 1
+            descriptions.skip(4), descriptions.u32() ?? 0 > 0
         else { return nil }
-        let entry = descriptions.bytes
-        guard descriptions.nextBox() != nil, descriptions.count == 0,
+        let entries = descriptions
+        guard descriptions.nextBox() != nil,
             // The size is at the end: reserved, layer and so on, matrix; then width and height.
             header.skip(header.count &- 8), let width = header.u32(), let height = header.u32()
         else { return nil }
-        self.init(id: id, kind: kind, timescale: timescale, width: width, height: height, sampleEntry: entry)
+        let entry = entries.part(from: 0, count: entries.count &- descriptions.count)
+        self.init(id: id, kind: kind, timescale: timescale, width: width, height: height, sampleEntry: entry.bytes)
     }
 
     private static func kind(_ handler: UInt32) -> MediaTrack.Kind? {

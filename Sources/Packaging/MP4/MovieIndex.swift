@@ -26,6 +26,11 @@ package struct MovieIndex: Sendable, Equatable {
     /// Returns the track of sound in a codec.
     package func sound(in codec: SoundCodec) -> Track? { tracks.first { $0.description.soundCodec == codec } }
 
+    /// Returns the track of a name.
+    package func track(_ name: MediaPlaylist.Track) -> Track? {
+        tracks.first { MediaPlaylist.Track($0.description) == name }
+    }
+
     /// Returns `moov`, which makes a complete movie of the samples where they are.
     package func movie() -> [UInt8] { movie(edits: []) }
 
@@ -38,16 +43,20 @@ package struct MovieIndex: Sendable, Equatable {
                 nextTrack: (tracks.map(\.description.id).max() ?? 0) &+ 1,
                 to: &moov
             )
-            for (place, track) in tracks.enumerated() where !track.samples.isEmpty {
-                write(track, edit: edits[at: place] ?? delay(of: track), to: &moov)
+            let written = tracks.enumerated().filter { !$0.element.samples.isEmpty }
+            let alternatives = TrackDescription.alternatives(among: written.map(\.element.description))
+            for ((place, track), alternative) in zip(written, alternatives) {
+                track.description.write(
+                    track.samples,
+                    end: end(of: track),
+                    edit: edits[at: place] ?? delay(of: track),
+                    alternative: alternative,
+                    to: &moov
+                )
             }
             for note in notes { MovieNote.write(note, to: &moov) }
         }
         return writer.bytes
-    }
-
-    private func write(_ track: Track, edit: EditList?, to moov: inout BoxWriter) {
-        track.description.write(track.samples, end: end(of: track), edit: edit, to: &moov)
     }
 
     /// When a track's last sample ends, in its time scale.

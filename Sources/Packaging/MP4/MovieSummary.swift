@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// What an MP4 file of another program says of itself (ISO/IEC 14496-12), besides where its samples are.
 package struct MovieSummary: Sendable {
@@ -9,8 +9,10 @@ package struct MovieSummary: Sendable {
         case noHeader
         /// It has neither pictures nor sound.
         case noTracks
-        /// It is fragmented, and does not say how long it lasts.
+        /// It is fragmented, and does not say how long it lasts, or lasts longer than a year.
         case noDuration
+        /// The samples go on after the file's end.
+        case cutOff
         case unreadable
 
         package var description: String {
@@ -20,6 +22,7 @@ package struct MovieSummary: Sendable {
             case .noTracks: "It has neither pictures nor sound."
             case .noDuration:
                 "It does not say how long it lasts. Write it again: ffmpeg -i FILE -c copy NEW.mp4"
+            case .cutOff: "It is not whole: the end is missing."
             case .unreadable: "It cannot be read."
             }
         }
@@ -29,15 +32,16 @@ package struct MovieSummary: Sendable {
     package let tracks: [TrackDescription]
     /// In µs.
     package let duration: Int64
-    /// Of the first track of pictures: how many there are in a second, and at how many of them decoding can begin; 0 if
-    /// that is not known.
+    /// Of the first track of pictures: the size at which they are shown, upright; `nil` without pictures.
+    package let size: PictureSize?
+    /// How many of them there are in a second, and at how many of them decoding can begin; 0 if that is not known.
     package let (fps, keyframes): (Double, Int64)
     package let tags: MediaTags
 
     /// The most bytes of `moov`, boxes before it, and tracks.
-    private static let (mostHeader, mostBoxes, mostTracks) = (256 << 20, 10_000, 16)
-    /// The longest duration, in units of a time scale: far below the value at which times overflow.
-    private static let latest: UInt64 = 1 << 50
+    private static let (mostHeader, mostBoxes, mostTracks) = (64 << 20, 10_000, 16)
+    /// The longest duration, in s: a year.
+    private static let longest: UInt64 = 366 * 86_400
     /// The number of bytes of a box's header whose size has 64 bits.
     private static let longHeader = 16
 
@@ -49,26 +53,32 @@ package struct MovieSummary: Sendable {
 
     /// Returns the payload of `moov`.
     private static func header(size: UInt64, _ read: RecordingScan.Read) throws(Failure) -> [UInt8] {
-        var offset: UInt64 = 0
+        var (offset, movie) = (UInt64(0), [UInt8]?.none)
         for number in Range(from: 0, to: mostBoxes) where offset < size {
             guard let head = read(offset, longHeader) else { throw .unreadable }
-            guard let box = head.read({ boxHeader($0, left: size &- offset) }) else {
-                throw number == 0 ? .notMP4 : .noHeader
+            let left = size &- offset
+            let box = head.read { boxHeader($0, left: left) }
+            guard number > 0 || box?.type == .fileType else { throw .notMP4 }
+            // Some programs leave other bytes at the end.
+            guard let box else { break }
+            guard box.size <= left else {
+                if box.type == .data || movie == nil { throw .cutOff }
+                break
             }
-            guard number > 0 || box.type == .fileType else { throw .notMP4 }
-            if box.type == .movie {
+            if movie == nil, box.type == .movie {
                 guard box.size <= UInt64(clamping: mostHeader) else { throw .noHeader }
                 let count = Int(clamping: box.size) &- box.header
                 guard let bytes = read(offset &+ UInt64(clamping: box.header), count) else { throw .unreadable }
-                guard bytes.count == count else { throw .noHeader }
-                return bytes
+                guard bytes.count == count else { throw .cutOff }
+                movie = bytes
             }
             offset &+= box.size
         }
-        throw .noHeader
+        guard let movie else { throw .noHeader }
+        return movie
     }
 
-    /// Reads the header of a box; `nil` if the box is not whole.
+    /// Reads the header of a box; `nil` if it is none.
     ///
     /// - Parameter left: The number of bytes until the end of the file.
     private static func boxHeader(
@@ -85,7 +95,7 @@ package struct MovieSummary: Sendable {
         case 1: size = bytes.u64()
         default: size = UInt64(clamping: short)
         }
-        guard let size, size >= UInt64(clamping: header), size <= left else { return nil }
+        guard let size, size >= UInt64(clamping: header) else { return nil }
         return (BoxType(rawValue: type), header, size)
     }
 
@@ -100,21 +110,34 @@ package struct MovieSummary: Sendable {
         }
         guard !tracks.isEmpty else { throw .noTracks }
         guard let header = movie.box(.movieHeader), let scale = Self.timescale(header),
-            let duration = Self.duration(header, after: 4)
-                ?? movie.box(at: .movieExtends, .movieExtendsHeader).flatMap({ Self.duration($0, after: 0) })
+            let ticks = Self.duration(header, after: 4, scale)
+                ?? movie.box(at: .movieExtends, .movieExtendsHeader).flatMap({ Self.duration($0, after: 0, scale) }),
+            case let duration = Int64(clamping: MovieHeader.duration(ticks, of: scale)), duration > 0
         else { throw .noDuration }
         self.tracks = tracks
-        self.duration = Int64(clamping: MovieHeader.duration(duration, of: scale))
+        self.duration = duration
+        size = pictures.flatMap { Self.size($0, tracks) }
         (fps, keyframes) = pictures.map(Self.pictures) ?? (0, 0)
         tags = MediaTags(movie: movie)
     }
 
-    /// Returns a duration in units of a header's time scale; `nil` if it is not known.
-    private static func duration(_ header: ByteReader, after fields: Int) -> UInt64? {
-        guard let duration = header.duration(after: fields), duration > 0, duration <= latest,
-            duration != UInt64(clamping: UInt32.max)
+    /// Returns a duration in units of a time scale; `nil` if it is not known.
+    private static func duration(_ header: ByteReader, after fields: Int, _ scale: UInt32) -> UInt64? {
+        guard let duration = header.duration(after: fields), duration > 0, duration != UInt64(clamping: UInt32.max),
+            duration <= longest &* UInt64(clamping: scale)
         else { return nil }
         return duration
+    }
+
+    /// Returns the size at which a track's pictures are shown.
+    private static func size(_ track: ByteReader, _ tracks: [TrackDescription]) -> PictureSize? {
+        guard let header = track.box(.movieTrackHeader),
+            let size = tracks.first(where: { $0.kind == .video })?.pictureSize
+        else { return nil }
+        // The matrix: of a quarter turn, the first and the fifth of its numbers are 0.
+        var matrix = header.part(from: header.count &- 44, count: 36)
+        guard let first = matrix.u32(), matrix.skip(12), let fifth = matrix.u32() else { return size }
+        return first == 0 && fifth == 0 ? PictureSize(width: size.height, height: size.width) : size
     }
 
     /// Returns the time units per second that `mvhd` or `mdhd` gives.
@@ -127,13 +150,14 @@ package struct MovieSummary: Sendable {
     /// Returns how many pictures a track has in a second, and at how many of them decoding can begin.
     private static func pictures(_ track: ByteReader) -> (fps: Double, keyframes: Int64) {
         guard let header = track.box(at: .media, .mediaHeader), let scale = timescale(header),
-            let duration = duration(header, after: 4), let table = track.box(at: .media, .information, .table),
+            let duration = duration(header, after: 4, scale), let table = track.box(at: .media, .information, .table),
             var sizes = table.box(.sizes), sizes.skip(8), let count = sizes.u32()
         else { return (0, 0) }
         var syncs = table.box(.syncs)
         syncs?.skip(4)
         // Without stss, decoding can begin at every sample.
-        return (Double(count) * Double(scale) / Double(duration), Int64(clamping: syncs?.u32() ?? count))
+        let thousandths = (Double(count) * Double(scale) / Double(duration) * 1000).rounded()
+        return (thousandths / 1000, Int64(clamping: syncs?.u32() ?? count))
     }
 }
 

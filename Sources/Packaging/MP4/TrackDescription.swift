@@ -32,6 +32,23 @@ package struct TrackDescription: Sendable, Equatable {
         sampleEntry = writer.bytes
     }
 
+    /// Creates the description of a silent track.
+    package init(silentIn codec: SoundCodec) {
+        var writer = BoxWriter()
+        switch codec {
+        case .opus: OpusSampleEntry.write(.stereo, to: &writer)
+        case .aac: AACSampleEntry.write(.stereo, to: &writer)
+        }
+        self.init(
+            id: 1,
+            kind: .audio,
+            timescale: SoundCodec.sampleRate,
+            width: 0,
+            height: 0,
+            sampleEntry: writer.bytes
+        )
+    }
+
     init(
         id: UInt32,
         kind: MediaTrack.Kind,
@@ -99,6 +116,13 @@ package struct TrackDescription: Sendable, Equatable {
         kind == .video ? PictureSize(width: Int(clamping: width >> 16), height: Int(clamping: height >> 16)) : nil
     }
 
+    /// Returns the place of each track among those of which a player plays one, the tracks of sound; `nil` for a track
+    /// that is always played.
+    static func alternatives(among tracks: [TrackDescription]) -> [Int?] {
+        let sounds = tracks.indices.filter { tracks[at: $0]?.kind == .audio }
+        return tracks.indices.map { sounds.count > 1 ? sounds.firstIndex(of: $0) : nil }
+    }
+
     // MARK: Boxes
 
     /// Writes a `trak`.
@@ -107,11 +131,22 @@ package struct TrackDescription: Sendable, Equatable {
     ///   - samples: The track's samples; empty in an initialization segment.
     ///   - end: When the last sample ends, in the track's time scale; 0 without samples.
     ///   - edit: Where the track's time begins in the movie's; `nil` for no edit list.
-    func write(_ samples: SampleTable, end: UInt64, edit: EditList?, to writer: inout BoxWriter) {
+    ///   - alternative: As from ``alternatives(among:)``.
+    func write(
+        _ samples: SampleTable,
+        end: UInt64,
+        edit: EditList?,
+        alternative: Int?,
+        to writer: inout BoxWriter
+    ) {
         // The media's time begins with its first sample.
         let duration = end &- min(end, samples.times.first ?? 0)
         writer.box("trak") { box in
-            writeHeader(duration: edit?.end ?? MovieHeader.duration(duration, of: timescale), to: &box)
+            writeHeader(
+                duration: edit?.end ?? MovieHeader.duration(duration, of: timescale),
+                alternative: alternative,
+                to: &box
+            )
             edit?.write(to: &box)
             box.box("mdia") { media in
                 writeMediaHeader(duration: duration, to: &media)
@@ -133,13 +168,14 @@ package struct TrackDescription: Sendable, Equatable {
         }
     }
 
-    private func writeHeader(duration: UInt64, to writer: inout BoxWriter) {
-        // Flags: enabled, in the movie.
-        writer.timedBox("tkhd", flags: 3, duration: duration) { box in
+    private func writeHeader(duration: UInt64, alternative: Int?, to writer: inout BoxWriter) {
+        // Flags: enabled, in the movie. Of alternatives, only the first one is enabled.
+        writer.timedBox("tkhd", flags: alternative ?? 0 > 0 ? 2 : 3, duration: duration) { box in
             box.put(id)
             box.zeros(4)
         } _: { box in
-            box.zeros(12)
+            box.zeros(10)
+            box.put((alternative == nil ? 0 : 1) as UInt16)  // alternate_group
             box.put(kind == .audio ? UInt16(0x100) : 0)  // volume 1.0
             box.zeros(2)
             for number in Self.matrix { box.put(number) }

@@ -21,9 +21,8 @@ extension API {
         routes.respond(to: Routes.getRecordingTrack) { _, _, context in
             let (item, track) = (try await item(context), try Self.track(context))
             if item.isMusic, track == .mp3 { return try await musicPlaylist(of: item, segmentsIn: "") }
-            guard let text = try await recordedMovies(of: item, context.caller).playlist(of: track) else {
-                throw Self.noTrack(track, in: item)
-            }
+            guard track != .mp3 else { throw Self.noTrack(track, in: item) }
+            let text = try await recordedMovies(of: item, context.caller).playlist(of: track)
             return Self.playlist(text)
         }
         routes.respond(to: Routes.getRecordingInitialization) { _, _, context in
@@ -61,7 +60,8 @@ extension API {
     }
 
     private static func requireRecording(_ item: Item) throws(Problem) {
-        guard !item.facts.isRecording else { return }
+        guard !item.facts.isOfSession else { return }
+        guard !item.isMusic else { throw Problem(.unknownItem, "item \(item.id) is music, which has the track mp3") }
         throw Problem(.unknownItem, "item \(item.id) is a file of another program, without HLS: play its file")
     }
 
@@ -86,8 +86,9 @@ extension API {
 
     private func initialization(of track: MediaPlaylist.Track, in item: Item) async throws -> Response {
         let movie = try await movie(item, with: 0)
-        guard let found = movie.index.track(track) else { throw Self.noTrack(track, in: item) }
-        return Self.media([.bytes(MovieSegment.initialization(of: found.description))], of: track)
+        let silent = track.soundCodec.map { TrackDescription(silentIn: $0) }
+        guard let found = movie.index.track(track)?.description ?? silent else { throw Self.noTrack(track, in: item) }
+        return Self.media([.bytes(MovieSegment.initialization(of: found))], of: track)
     }
 
     private func segment(
@@ -127,11 +128,5 @@ extension API {
             ],
             body: FileBody(pieces).response
         )
-    }
-}
-
-extension MovieIndex {
-    fileprivate func track(_ name: MediaPlaylist.Track) -> Track? {
-        tracks.first { MediaPlaylist.Track($0.description) == name }
     }
 }

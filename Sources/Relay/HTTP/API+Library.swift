@@ -206,7 +206,7 @@ extension API {
 
     private func clip(_ query: ClipQuery, _ request: Request, _ context: RelayRequestContext) async throws -> Response {
         let item = try await item(context)
-        guard item.facts.isRecording else {
+        guard item.facts.isOfSession else {
             throw Problem(.outOfRange, "item \(item.id) is a file of another program: clips are of recordings")
         }
         let start = Int64(query.start * 1e6)

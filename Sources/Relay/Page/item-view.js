@@ -162,7 +162,8 @@ export class ItemView {
     this.item = item;
     const hasPictures = item.width > 0;
     if (isFirst) this.timeline.root.hidden = this.using.hidden = this.buttons.delete.hidden = false;
-    if (isFirst) this.cutting.hidden = !hasPictures;
+    // Files of other programs have no session.
+    if (isFirst) this.cutting.hidden = item.session === 0;
     if (!hasPictures && item.thumbnail) this.video.poster = this.recorded.thumbnailAddress;
     this.preview.update(item);
     setText(this.title, itemName(item));
@@ -196,7 +197,7 @@ export class ItemView {
   /** Says how much of a recording that goes on is shown. */
   showGrowth({ state, seconds, session }) {
     const shown = this.video.duration;
-    const isOld = Number.isFinite(shown) && seconds - shown > 2;
+    const isOld = session > 0 && Number.isFinite(shown) && seconds - shown > 2;
     this.grows.hidden = state === "missing" || (state !== "recording" && !isOld);
     if (this.grows.hidden) return;
     const isLive = state === "recording";
@@ -346,7 +347,8 @@ export class ItemView {
     if (isTyping(event)) return;
     const { video } = this;
     const { start, end, clear, clip, pin, labels, delete: remove } = this.buttons;
-    const actions = { i: start, o: end, x: clear, d: clip, p: pin, l: labels, delete: remove };
+    const cuts = this.cutting.hidden ? {} : { i: start, o: end, x: clear, d: clip };
+    const actions = { ...cuts, p: pin, l: labels, delete: remove };
     const seeks = { ArrowLeft: -STEP, ArrowRight: STEP, ",": -1 / (this.item?.fps || 30), ".": 1 / (this.item?.fps || 30) };
     const action = actions[event.key.toLowerCase()];
     if (this.video.hidden && event.key !== "Escape" && !action?.classList.contains("deletes")) return;

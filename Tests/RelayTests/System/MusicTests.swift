@@ -94,6 +94,7 @@ struct MusicTests {
             }
             for path in [
                 "mp3/0/0-0.mp3", "mp3/0/99999999-10.mp3", "mp3/0/1.m4s", "video/0/0.m4s", "mp3/init.mp4",
+                "opus/index.m3u8",
             ] {
                 let answer = try await relay.get("/v1/library/\(id)/hls/\(path)")
                 #expect(answer.code == "unknown_item", "\(path): \(answer.text)")

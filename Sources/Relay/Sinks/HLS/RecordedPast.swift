@@ -33,9 +33,10 @@ struct RecordedPast: Sendable {
             let begin = UInt64(clamping: max(range.lowerBound - origin, 0))
             let end = UInt64(clamping: min(range.upperBound, next) - origin)
             guard begin < end else { continue }
-            let written = end + (tracks.contains { $0.kind == .audio } ? MovieSegments.lateness : 0)
+            let mayGrow = item.state == .recording
+            let written = end + (mayGrow && tracks.contains { $0.kind == .audio } ? MovieSegments.lateness : 0)
             let movie = try movie(item, written)
-            guard movie.index.end >= written || item.state != .recording else { throw NotWritten() }
+            guard movie.index.end >= written || !mayGrow else { throw NotWritten() }
             pieces += fragments(of: movie, Range(from: begin, to: end), at: UInt64(clamping: origin))
         }
         return pieces

@@ -45,9 +45,10 @@ struct RecordedMovies: Sendable {
 
     /// Returns the file whose initialization segment a file has. Those of the same format share one, because some
     /// players complain about each that follows. A file without the track has the one of another file.
-    private func mapped(_ movie: Movie, _ track: MediaPlaylist.Track) -> Movie? {
-        guard let description = movie.segments.track(track) else { return first(with: track) }
-        return movies.first { $0.segments.track(track) == description }
+    private func mapped(_ movie: Movie, _ track: MediaPlaylist.Track) -> Movie {
+        let description = movie.segments.track(track)
+        return movies.first { $0.segments.track(track) == description && description != nil } ?? first(with: track)
+            ?? movie
     }
 
     // MARK: Playlists
@@ -66,10 +67,25 @@ struct RecordedMovies: Sendable {
             codecs: codecs,
             size: (largest.width, largest.height),
             fps: movies.map(\.item.facts.fps).max() ?? 0,
-            sounds: MediaPlaylist.Track.allCases.filter { $0.soundCodec != nil }.compactMap { track in
-                first(with: track)?.segments.track(track).map { (track, $0.codec) }
-            }
+            sounds: sounds
         ).text { "\($0.rawValue)/index.m3u8" }
+    }
+
+    /// The tracks of sound with their formats, that of the longest time first.
+    private var sounds: [(track: MediaPlaylist.Track, codec: String)] {
+        let tracks = MediaPlaylist.Track.allCases.filter { $0.soundCodec != nil }
+        let found = tracks.compactMap { track in
+            first(with: track)?.segments.track(track).map { (track: track, codec: $0.codec, time: time(with: track)) }
+        }
+        // Sorting does not keep the order of equal ones, which is that of preference.
+        return found.enumerated().sorted { ($1.element.time, $0.offset) < ($0.element.time, $1.offset) }.map {
+            ($0.element.track, $0.element.codec)
+        }
+    }
+
+    /// Returns the length of all files that have a track, in µs.
+    private func time(with track: MediaPlaylist.Track) -> UInt64 {
+        movies.reduce(0) { $0 + ($1.segments.track(track) == nil ? 0 : $1.segments.bounds.last ?? 0) }
     }
 
     private var rates: (peak: UInt64, average: UInt64) {
@@ -87,14 +103,14 @@ struct RecordedMovies: Sendable {
         return (UInt64(exactly: peak.rounded()) ?? 0, UInt64(exactly: average.rounded()) ?? 0)
     }
 
-    /// Returns the playlist of a track; `nil` if no file has it.
-    func playlist(of track: MediaPlaylist.Track) -> String? {
-        guard track == .video || first(with: track) != nil else { return nil }
+    /// Returns the playlist of a track. That of sound which no file has is silent: a file may have declared it while it
+    /// grew.
+    func playlist(of track: MediaPlaylist.Track) -> String {
         let sections = movies.map { movie in
             let facts = movie.item.facts
             let start = facts.start + Int64(clamping: movie.segments.bounds.first ?? 0)
             return MediaPlaylist.Section(
-                map: "\(Self.folder(of: (mapped(movie, track) ?? movie).item, track))/init.mp4",
+                map: "\(Self.folder(of: mapped(movie, track).item, track))/init.mp4",
                 date: Date(timeIntervalSince1970: Double(start) / 1e6).apiText,
                 segments: movie.segments.sizes.indices.compactMap { number in
                     guard let range = movie.segments.range(of: number) else { return nil }

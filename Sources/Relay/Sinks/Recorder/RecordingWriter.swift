@@ -129,7 +129,10 @@ package final class RecordingWriter {
         case .item(.tracks(let tracks)):
             let former = plan.recorded
             plan.tracks = tracks
-            hasOtherTracks = hasOtherTracks || current != nil && plan.recorded != former
+            guard current != nil, plan.recorded != former else { return }
+            // The next keyframe begins another file.
+            hasOtherTracks = true
+            figures.needsKeyframe = true
         case .item(.end): end(now: now)
         }
     }
@@ -142,8 +145,8 @@ package final class RecordingWriter {
         lastPicture = unit.pts
         let isChange = !unit.header.flags.contains(.repeat)
         if isChange { lastChange = unit.pts }
-        // Each copy of a static screen's keyframe is a later beginning for the next file.
-        if plan.when == .changed, current == nil, unit.isKey { elision.restart() }
+        // Each copy of a static screen's keyframe is a later beginning for the next file, or its first picture.
+        if unit.isKey, hasOtherTracks || plan.when == .changed && current == nil { elision.restart() }
         for picture in elision.take(encoded) {
             if plan.when == .changed, current == nil { hold(picture) } else { write(picture, now: now) }
         }
