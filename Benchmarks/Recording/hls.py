@@ -53,12 +53,15 @@ def play_all(studio):
         browser.open(f"{base}/livez")
         for device in (MOVING, STATIC):
             items = [item for item in studio.items() if item["device"] == device]
-            address = f"{base}/v1/library/{items[0]['id']}/hls/index.m3u8"
+            folder = f"{base}/v1/library/{items[0]['id']}/hls"
+            address = f"{folder}/index.m3u8"
             seconds = sum(item["seconds"] for item in items)
             plays = [
                 lambda: in_ffmpeg(address, DUPLICATE),
                 lambda: in_gstreamer(address),
                 lambda: check_duration(in_chromium(browser, address, seconds), seconds),
+                lambda: in_ffmpeg(f"{folder}/opus/index.m3u8"),
+                lambda: in_ffmpeg(f"{folder}/aac/index.m3u8"),
             ]
             # VLC 3 loses the initialization segment of another size.
             if len({(item["width"], item["height"]) for item in items}) == 1:

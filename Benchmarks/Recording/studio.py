@@ -44,7 +44,7 @@ class Studio(Scene):
 
     def _devices(self):
         """The devices in the relay's configuration."""
-        audio = ", audio: virtual" if self._sound else ""
+        audio = ", audio: virtual, recordAudio: both" if self._sound else ""
         return f"  {STATIC}: {{source: {{kind: screenshot}}{audio}}}\n  {MOVING}: {{source: {self._pattern()}}}\n"
 
     def _pattern(self):

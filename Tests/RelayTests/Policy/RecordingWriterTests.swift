@@ -133,6 +133,27 @@ struct RecordingWriterTests {
         #expect(!writing.figures.current.needsKeyframe)
     }
 
+    @Test("begins another file of a static screen if a track of sound comes, and not if it goes again at once")
+    func tracks() throws {
+        let writing = try Writing(.always)
+        func tell(_ sound: [MediaTrack]) {
+            writing.writer.take(.item(.tracks([.video(.h264)] + sound)), now: 100_000)
+        }
+        let opus = MediaTrack(id: 1, coding: .opus(.stereo))
+        writing.take(0, at: 0)
+        writing.take(1, at: 33)
+        tell([opus])
+        #expect(writing.figures.current.needsKeyframe)
+        tell([])
+        #expect(!writing.figures.current.needsKeyframe)
+        writing.take(0, at: 2000, [.repeat, .skip])
+        tell([opus])
+        writing.take(0, at: 4000, [.repeat, .skip])
+        #expect(!writing.figures.current.needsKeyframe)
+        writing.writer.end(now: 5_000_000)
+        #expect(try writing.files().map(\.start) == [0, 4000])
+    }
+
     @Test("takes the next number if there is a file in its place")
     func takenPath() throws {
         let writing = try Writing(.always)

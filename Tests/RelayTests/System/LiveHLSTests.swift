@@ -22,26 +22,36 @@ struct LiveHLSTests {
 
         func send(_ range: Range<Int>) async throws { try await link.send(Array(units[range]), session: id) }
 
-        /// Sends half of the first group, with which the stream then begins.
+        /// Begins the stream with half of the first group, once a client has asked.
         func begin() async throws {
+            async let first = playlist("?_HLS_msn=0&_HLS_part=0")
+            try await link.wait(for: id, isActive: true)
             try await send(0..<30)
-            _ = try await eventually("pictures in the relay") {
-                try await relay.session(id)["counters"]?["relay"]?["pictures"] == 30 ? true : nil
-            }
-            let begun = try await playlist("?_HLS_msn=0&_HLS_part=0")
-            #expect(begun.segments.isEmpty && begun.lastParts.count == 5)
+            #expect(try await first.segments.isEmpty)
+            #expect(try await playlist("?_HLS_msn=0&_HLS_part=4").lastParts.count == 5)
         }
 
-        /// Sends two whole groups, and the beginning of the one with which the live part begins, until they are
-        /// recorded.
+        /// Sends two whole groups until they are recorded, and nobody joins at their last keyframe any more.
         func record() async throws {
-            try await send(0..<130)
+            try await send(0..<120)
             _ = try await eventually("a recording") { () -> Bool? in
                 let session = try await relay.session(id)
-                guard session["counters"]?["relay"]?["pictures"] == 130 else { return nil }
+                guard session["counters"]?["relay"]?["pictures"] == 120 else { return nil }
                 guard case .integer? = session["recording"]?["item"] else { return nil }
                 return true
             }
+            try await Task.sleep(for: .milliseconds(600))
+        }
+
+        /// Asks for the playlist after ``record()``, and sends pictures from the third group on once the relay wants
+        /// them.
+        func join(_ query: String = "", sending pictures: Range<Int> = 120..<130) async throws -> CheckedPlaylist {
+            async let begun = playlist(query)
+            let _: Bool = try await link.first { packet in
+                if case .keyframeRequest = packet { true } else { nil }
+            }
+            try await send(pictures)
+            return try await begun
         }
 
         func playlist(_ query: String = "") async throws -> CheckedPlaylist {
@@ -76,7 +86,7 @@ struct LiveHLSTests {
                 if let sound { ($0.devices[0].sound, $0.devices[0].recordedSound) = (.desktop, sound) }
                 $0.keysFile = keys?.file.path
             } _: { relay in
-                let session = try await relay.startSession(library == nil ? [:] : ["record": true])
+                let session = try await relay.startSession([library == nil ? "onDemand" : "record": true])
                 let link = try await LinkClient(greeting: relay)
                 try await body(Stage(relay: relay, link: link, id: session.id, units: units))
             }
@@ -125,7 +135,7 @@ struct LiveHLSTests {
         let movie = scratch.file("live.mp4")
         try await Stage.run(library: scratch.file("library").path) { stage in
             try await stage.record()
-            let begun = try await stage.playlist()
+            let begun = try await stage.join()
             #expect(begun.segments.count == 1 && begun.segments[0].parts.isEmpty)
             #expect(abs(begun.segments[0].duration - 4) < 0.001)
             async let past = stage.file(begun.segments[0].address)
@@ -159,10 +169,8 @@ struct LiveHLSTests {
             tracks.encodesAAC = true
             try await stage.link.send(.tracks(tracks))
             try await stage.record()
-            async let first = stage.playlist("?audio=aac")
-            // The tracks are those of the playlist's beginning.
-            if !isRecorded { try await stage.send(130..<200) }
-            let begun = try await first
+            // Without the past, the playlist needs a whole segment.
+            let begun = try await stage.join("?audio=aac", sending: 120..<(isRecorded ? 130 : 200))
             #expect(begun.segments.first?.parts.isEmpty == isRecorded)
             guard isRecorded else { return }
             let bytes = try await stage.file(begun.segments[0].map) + stage.file(begun.segments[0].address)
@@ -187,7 +195,7 @@ struct LiveHLSTests {
         let (scratch, keys) = (try Scratch(), try Keys())
         try await Stage.run(library: scratch.file("library").path, keys: keys) { stage in
             try await stage.record()
-            let past = try #require(try await stage.playlist().segments.first?.address)
+            let past = try #require(try await stage.join().segments.first?.address)
             var (viewer, outsider) = (stage, stage)
             viewer.key = try keys.make("viewer", .viewer)
             outsider.key = try keys.make("outsider", .viewer, library: [])

@@ -51,6 +51,7 @@ package final class RecordingWriter {
     private struct Current {
         var movie: HybridMovie<ByteBuffer>
         let file: RecordingFile
+        let tracks: [MediaTrack]
         var facts: ItemFacts
         /// The number of bytes in the file.
         var size: UInt64 = 0
@@ -89,8 +90,6 @@ package final class RecordingWriter {
     private var plan: Plan
     private var current: Current?
     private var elision = RepeatElision<ByteBuffer>()
-    /// Whether the tracks have changed since the file began.
-    private var hasOtherTracks = false
     /// The PTS of the last picture of the stream, in µs.
     private var lastPicture: Int64?
     /// The PTS of the last picture in the file, in µs.
@@ -127,15 +126,15 @@ package final class RecordingWriter {
         case .item(.feed(let feed)): if feed == .none { sourceLost(now: now) }
         case .item(.sourceLost): sourceLost(now: now)
         case .item(.tracks(let tracks)):
-            let former = plan.recorded
             plan.tracks = tracks
-            guard current != nil, plan.recorded != former else { return }
-            // The next keyframe begins another file.
-            hasOtherTracks = true
-            figures.needsKeyframe = true
+            // It begins another file.
+            if current != nil { figures.needsKeyframe = hasOtherTracks }
         case .item(.end): end(now: now)
         }
     }
+
+    /// Whether the file lacks a track, or has one that nothing comes of.
+    private var hasOtherTracks: Bool { current.map { $0.tracks != plan.recorded } ?? false }
 
     private func take(_ unit: MediaUnit, now: Int64) {
         let encoded = EncodedUnit(unit.header, unit.bytes)
@@ -234,7 +233,7 @@ package final class RecordingWriter {
         // Durations in the file have 32 bits.
         if unit.pts - lastWritten > Int64(UInt32.max) { return true }
         guard unit.isKey else { return false }
-        return hasOtherTracks || unit.header.orientation != current.orientation
+        return current.tracks != plan.recorded || unit.header.orientation != current.orientation
             || current.movie.needsAnotherFile(for: unit)
     }
 
@@ -268,6 +267,7 @@ package final class RecordingWriter {
                     note: RecordingNote.bytes(RecordingNote.Beginning(facts))
                 ),
                 file: file,
+                tracks: plan.recorded,
                 facts: facts,
                 id: try library.begin(facts, path: path),
                 origin: unit.pts,
@@ -284,7 +284,7 @@ package final class RecordingWriter {
             return false
         }
         plan.facts.number += 1
-        (hasOtherTracks, pause) = (false, nil)
+        pause = nil
         if let id = current?.id { figures.began(id, at: facts.start, pts: unit.pts) }
         finishFiles()
         return true
