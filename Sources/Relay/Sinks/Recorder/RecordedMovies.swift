@@ -47,8 +47,8 @@ struct RecordedMovies: Sendable {
     /// players complain about each that follows. A file without the track has the one of another file.
     private func mapped(_ movie: Movie, _ track: MediaPlaylist.Track) -> Movie {
         let description = movie.segments.track(track)
-        return movies.first { $0.segments.track(track) == description && description != nil } ?? first(with: track)
-            ?? movie
+        let same = movies.first { $0.segments.track(track) == description && description != nil }
+        return same ?? first(with: track) ?? movies.first ?? movie
     }
 
     // MARK: Playlists
