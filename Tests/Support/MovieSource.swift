@@ -15,10 +15,6 @@ package enum MovieSource {
         cover: URL? = nil,
         _ more: [String] = []
     ) throws {
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(),
-            withIntermediateDirectories: true
-        )
         let inputs = [
             "-f", "lavfi", "-i", "testsrc=size=320x180:rate=25:duration=\(seconds)", "-f", "lavfi", "-i",
             "sine=duration=\(seconds)",
@@ -26,10 +22,6 @@ package enum MovieSource {
         let picture = cover.map { ["-i", $0.path, "-map", "0", "-map", "1", "-map", "2"] } ?? []
         let codecs = ["-c:v:0", "libx264", "-preset", "ultrafast", "-bf", "2", "-g", "25", "-c:a", "aac"]
         let cover = cover == nil ? [] : ["-c:v:1", "copy", "-disposition:v:1", "attached_pic"]
-        let metadata = tags.sorted { $0.key < $1.key }.flatMap { ["-metadata", "\($0.key)=\($0.value)"] }
-        _ = try Tool.run(
-            "/usr/bin/ffmpeg",
-            ["-v", "error"] + inputs + picture + codecs + cover + metadata + more + [file.path]
-        )
+        try TaggedFile.write(file, inputs + picture + codecs + cover + more, tags: tags)
     }
 }

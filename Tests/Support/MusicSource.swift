@@ -15,17 +15,9 @@ package enum MusicSource {
         cover: URL? = nil,
         _ more: [String] = []
     ) throws {
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(),
-            withIntermediateDirectories: true
-        )
         let picture = cover.map { ["-i", $0.path, "-map", "0", "-map", "1", "-c:v", "copy"] } ?? []
-        let metadata = tags.sorted { $0.key < $1.key }.flatMap { ["-metadata", "\($0.key)=\($0.value)"] }
-        _ = try Tool.run(
-            "/usr/bin/ffmpeg",
-            ["-v", "error", "-f", "lavfi", "-i", "sine=duration=\(seconds)"] + picture + ["-c:a", "libmp3lame"]
-                + metadata + more + [file.path]
-        )
+        let sound = ["-f", "lavfi", "-i", "sine=duration=\(seconds)"]
+        try TaggedFile.write(file, sound + picture + ["-c:a", "libmp3lame"] + more, tags: tags)
     }
 
     /// Makes a small JPEG for a cover.

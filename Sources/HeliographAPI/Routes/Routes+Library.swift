@@ -264,8 +264,8 @@ extension Routes {
         for: .look,
         .library,
         "Returns the recording of an item as HLS (RFC 8216): the address for players.",
-        "It has all files of the recording. While the recording goes on, it ends before the last written picture, or with sound "
-            + "two seconds earlier.",
+        "It has all files of the recording. While the recording goes on, it ends before the last written picture, "
+            + "or with sound two seconds earlier.",
         answer: playlist("The multivariant playlist.")
     ) {
         $0.auditsReads = true

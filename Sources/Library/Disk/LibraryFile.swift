@@ -12,7 +12,7 @@ package enum LibraryFile {
 
     /// Returns the facts of the file at an absolute path. A recording that broke off is completed.
     package static func inspect(_ path: String) throws -> ItemFacts {
-        try recording(path) ?? ImportedFile(path).facts
+        try recording(path) ?? ImportedFile(path).facts(at: path)
     }
 
     /// Checks that a file can be in the library, and leaves it as it is.

@@ -31,14 +31,12 @@ package struct ImportedFile {
     private static let musicCodec = "mp4a.40.34"
 
     package let contents: Contents
-    private let path: String
     /// When it was last changed, in µs since 1970.
     let start: Int64
     private let bytes: Int64
 
-    /// Reads the file at an absolute path, whose end is that of an item's path: `DEVICE/DAY/NAME.mp3`.
+    /// Reads the file at an absolute path.
     package init(_ path: String) throws(Failure) {
-        self.path = path
         let file: RecordingFile
         do throws(Errno) {
             file = try RecordingFile(reading: FilePath(path))
@@ -74,9 +72,11 @@ package struct ImportedFile {
     /// A JPEG image.
     var cover: [UInt8]? { tags.cover }
 
-    /// The facts of the item. Its name in the library is the title. Artist, album and track are labels. It begins when
-    /// the file was last changed.
-    var facts: ItemFacts {
+    /// Returns the facts of the item. Its name in the library is the title. Artist, album and track are labels. It
+    /// begins when the file was last changed.
+    ///
+    /// - Parameter path: The item's path, also after other folders: `DEVICE/DAY/NAME.mp3` are its last parts.
+    func facts(at path: String) -> ItemFacts {
         let parts = path.split(separator: "/").suffix(3).map(String.init)
         let name = parts.last ?? ""
         var facts = ItemFacts(

@@ -82,15 +82,14 @@ extension Library {
             let completed = try LibraryFile.recording(folder + "/" + place) ?? facts
             return try adopt(place, completed, hasThumbnail: false, isKnown: known != nil)
         }
-        let start = try ImportedFile(folder + "/" + place).start
+        let file = try ImportedFile(folder + "/" + place)
         let stem = String(name.dropLast(ending.count))
         place = try move(place) { number in
-            let path = LibraryLayout.path(ofImport: stem, ending, number, of: device, start: start)
+            let path = LibraryLayout.path(ofImport: stem, ending, number, of: device, start: file.start)
             return try state(at: path) == nil ? path : nil
         }
-        let file = try ImportedFile(folder + "/" + place)
         let hasCover = file.cover.map { (try? writeCover($0, of: place)) != nil } ?? false
-        try adopt(place, file.facts, hasThumbnail: hasCover, isKnown: false)
+        try adopt(place, file.facts(at: place), hasThumbnail: hasCover, isKnown: false)
     }
 
     private func writeCover(_ cover: [UInt8], of path: String) throws {

@@ -35,6 +35,29 @@ package struct MovieSegment: Sendable, Equatable {
         return InitializationSegment.bytes(of: [alone], note: nil)
     }
 
+    /// Makes a segment of a movie's pictures, or of its sound in a codec.
+    ///
+    /// - Parameters:
+    ///   - codec: `nil` for pictures.
+    ///   - range: As for pictures.
+    package init?(
+        of movie: MovieIndex,
+        sound codec: SoundCodec?,
+        _ range: Range<UInt64>,
+        number: UInt32,
+        offset: UInt64,
+        as track: UInt32 = loneTrack
+    ) {
+        if let codec {
+            let sound = movie.sound(in: codec)
+            self.init(sound: sound, in: codec, range, number: number, offset: offset, as: track)
+        } else if let video = movie.video {
+            self.init(video: video, range, number: number, offset: offset, as: track)
+        } else {
+            return nil
+        }
+    }
+
     /// Makes a segment of pictures.
     ///
     /// - Parameters:

@@ -154,8 +154,7 @@ extension TrackDescription {
     init?(_ payload: ByteReader) {
         guard var header = payload.box(.movieTrackHeader), let version = header.u8(),
             header.skip(version == 1 ? 19 : 11), let id = header.u32(), id > 0,
-            let media = payload.box(.media), var mediaHeader = media.box(.mediaHeader),
-            mediaHeader.skip(mediaHeader[at: 0] == 1 ? 20 : 12), let timescale = mediaHeader.u32(), timescale > 0,
+            let media = payload.box(.media), let timescale = media.box(.mediaHeader)?.timescale,
             var handler = media.box(.handler), handler.skip(8), let kind = handler.u32().flatMap(Self.kind),
             var descriptions = media.box(at: .information, .table, .descriptions),
             descriptions.skip(4), descriptions.u32() ?? 0 > 0
@@ -227,6 +226,13 @@ extension SampleTable {
 }
 
 extension ByteReader {
+    /// The time units per second that `mvhd` or `mdhd` gives; `nil` if there are none.
+    var timescale: UInt32? {
+        var rest = self
+        guard rest.skip(rest[at: 0] == 1 ? 20 : 12), let scale = rest.u32(), scale > 0 else { return nil }
+        return scale
+    }
+
     /// Reads the duration of a header whose times have 32 bits in version 0 and 64 in version 1.
     ///
     /// - Parameter fields: The number of bytes between two dates, which `mvhd` and `mdhd` have, and the duration; 0 for

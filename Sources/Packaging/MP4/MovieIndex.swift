@@ -26,11 +26,6 @@ package struct MovieIndex: Sendable, Equatable {
     /// Returns the track of sound in a codec.
     package func sound(in codec: SoundCodec) -> Track? { tracks.first { $0.description.soundCodec == codec } }
 
-    /// Returns the track of a name.
-    package func track(_ name: MediaPlaylist.Track) -> Track? {
-        tracks.first { MediaPlaylist.Track($0.description) == name }
-    }
-
     /// Returns `moov`, which makes a complete movie of the samples where they are.
     package func movie() -> [UInt8] { movie(edits: []) }
 

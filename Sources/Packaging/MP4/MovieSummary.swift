@@ -101,23 +101,24 @@ package struct MovieSummary: Sendable {
 
     /// Reads the payload of `moov`.
     private init(_ movie: ByteReader) throws(Failure) {
-        var (rest, tracks, pictures) = (movie, [TrackDescription](), ByteReader?.none)
+        var (rest, tracks) = (movie, [TrackDescription]())
+        var pictures: (track: TrackDescription, payload: ByteReader)?
         while let box = rest.nextBox(), tracks.count < Self.mostTracks {
             // Others have texts or times.
             guard box.type == .movieTrack, let track = TrackDescription(box.payload) else { continue }
             tracks.append(track)
-            if pictures == nil, track.kind == .video { pictures = box.payload }
+            if pictures == nil, track.kind == .video { pictures = (track, box.payload) }
         }
         guard !tracks.isEmpty else { throw .noTracks }
-        guard let header = movie.box(.movieHeader), let scale = Self.timescale(header),
+        guard let header = movie.box(.movieHeader), let scale = header.timescale,
             let ticks = Self.duration(header, after: 4, scale)
                 ?? movie.box(at: .movieExtends, .movieExtendsHeader).flatMap({ Self.duration($0, after: 0, scale) }),
             case let duration = Int64(clamping: MovieHeader.duration(ticks, of: scale)), duration > 0
         else { throw .noDuration }
         self.tracks = tracks
         self.duration = duration
-        size = pictures.flatMap { Self.size($0, tracks) }
-        (fps, keyframes) = pictures.map(Self.pictures) ?? (0, 0)
+        size = pictures.flatMap { Self.size(of: $0.track, $0.payload) }
+        (fps, keyframes) = pictures.map { Self.counts(of: $0.track, $0.payload) } ?? (0, 0)
         tags = MediaTags(movie: movie)
     }
 
@@ -130,33 +131,25 @@ package struct MovieSummary: Sendable {
     }
 
     /// Returns the size at which a track's pictures are shown.
-    private static func size(_ track: ByteReader, _ tracks: [TrackDescription]) -> PictureSize? {
-        guard let header = track.box(.movieTrackHeader),
-            let size = tracks.first(where: { $0.kind == .video })?.pictureSize
-        else { return nil }
+    private static func size(of track: TrackDescription, _ payload: ByteReader) -> PictureSize? {
+        guard let header = payload.box(.movieTrackHeader), let size = track.pictureSize else { return nil }
         // The matrix: of a quarter turn, the first and the fifth of its numbers are 0.
         var matrix = header.part(from: header.count &- 44, count: 36)
         guard let first = matrix.u32(), matrix.skip(12), let fifth = matrix.u32() else { return size }
         return first == 0 && fifth == 0 ? PictureSize(width: size.height, height: size.width) : size
     }
 
-    /// Returns the time units per second that `mvhd` or `mdhd` gives.
-    private static func timescale(_ header: ByteReader) -> UInt32? {
-        var header = header
-        guard header.skip(header[at: 0] == 1 ? 20 : 12), let scale = header.u32(), scale > 0 else { return nil }
-        return scale
-    }
-
     /// Returns how many pictures a track has in a second, and at how many of them decoding can begin.
-    private static func pictures(_ track: ByteReader) -> (fps: Double, keyframes: Int64) {
-        guard let header = track.box(at: .media, .mediaHeader), let scale = timescale(header),
-            let duration = duration(header, after: 4, scale), let table = track.box(at: .media, .information, .table),
-            var sizes = table.box(.sizes), sizes.skip(8), let count = sizes.u32()
+    private static func counts(of track: TrackDescription, _ payload: ByteReader) -> (fps: Double, keyframes: Int64) {
+        guard let header = payload.box(at: .media, .mediaHeader),
+            let duration = duration(header, after: 4, track.timescale),
+            let table = payload.box(at: .media, .information, .table), var sizes = table.box(.sizes), sizes.skip(8),
+            let count = sizes.u32()
         else { return (0, 0) }
         var syncs = table.box(.syncs)
         syncs?.skip(4)
         // Without stss, decoding can begin at every sample.
-        let thousandths = (Double(count) * Double(scale) / Double(duration) * 1000).rounded()
+        let thousandths = (Double(count) * Double(track.timescale) / Double(duration) * 1000).rounded()
         return (thousandths / 1000, Int64(clamping: syncs?.u32() ?? count))
     }
 }

@@ -47,8 +47,8 @@ extension RelayConfiguration: Configurable {
             .atRestart,
             default: "`$XDG_STATE_HOME/heliograph/relay-PORT.json`, with the port of `agentLink`"
         ) {
-            "What the relay [keeps when it ends](#a-relay-that-is-started-again): sessions, broadcasts, the agents' token, and the "
-                + "secret of [signed links](api.md#signed-links). "
+            "What the relay [keeps when it ends](#a-relay-that-is-started-again): sessions, broadcasts, "
+                + "the agents' token, and the secret of [signed links](api.md#signed-links). "
                 + "It keeps nothing with `none`, without a home directory, or if `agentLink` has port 0."
         },
         Setting(

@@ -15,13 +15,14 @@ extension API {
             if item.isMusic {
                 return try await musicPlaylist(of: item, segmentsIn: "\(MediaPlaylist.Track.mp3.rawValue)/")
             }
+            try Self.requireRecording(item)
             let text = try await recordedMovies(of: item, context.caller).multivariant(of: item)
             return Self.playlist(text)
         }
         routes.respond(to: Routes.getRecordingTrack) { _, _, context in
             let (item, track) = (try await item(context), try Self.track(context))
             if item.isMusic, track == .mp3 { return try await musicPlaylist(of: item, segmentsIn: "") }
-            guard track != .mp3 else { throw Self.noTrack(track, in: item) }
+            try Self.requireTrack(track, of: item)
             let text = try await recordedMovies(of: item, context.caller).playlist(of: track)
             return Self.playlist(text)
         }
@@ -55,8 +56,12 @@ extension API {
         return track
     }
 
-    private static func noTrack(_ track: MediaPlaylist.Track, in item: Item) -> Problem {
-        Problem(.unknownItem, "item \(item.id) has no track \"\(track.rawValue)\"")
+    /// Refuses the track that only music has. Each other one is in a recording, sound also as silence.
+    private static func requireTrack(_ track: MediaPlaylist.Track, of item: Item) throws(Problem) {
+        try requireRecording(item)
+        guard track != .mp3 else {
+            throw Problem(.unknownItem, "item \(item.id) has no track \"\(track.rawValue)\"")
+        }
     }
 
     private static func requireRecording(_ item: Item) throws(Problem) {
@@ -67,7 +72,6 @@ extension API {
 
     /// Returns where the files of an item's recording are cut.
     private func recordedMovies(of item: Item, _ caller: Caller) async throws -> RecordedMovies {
-        try Self.requireRecording(item)
         let cache = switchboard.recordings.movies
         return try await inLibrary { library in
             let items = try library.recording(item.facts.recording, scope: caller.scope)
@@ -85,9 +89,14 @@ extension API {
     }
 
     private func initialization(of track: MediaPlaylist.Track, in item: Item) async throws -> Response {
+        try Self.requireTrack(track, of: item)
         let movie = try await movie(item, with: 0)
-        let silent = track.soundCodec.map { TrackDescription(silentIn: $0) }
-        guard let found = movie.index.track(track)?.description ?? silent else { throw Self.noTrack(track, in: item) }
+        let sound = track.soundCodec.map { codec in
+            movie.index.sound(in: codec)?.description ?? TrackDescription(silentIn: codec)
+        }
+        guard let found = sound ?? movie.index.video?.description else {
+            throw Problem(.unknownItem, "item \(item.id) has no pictures")
+        }
         return Self.media([.bytes(MovieSegment.initialization(of: found))], of: track)
     }
 
@@ -97,23 +106,17 @@ extension API {
         in item: Item,
         at offset: UInt64
     ) async throws -> Response {
+        try Self.requireTrack(track, of: item)
         let movie = try await movie(item, with: Int(clamping: number))
         guard let range = movie.segments.range(of: Int(clamping: number)) else {
             throw Problem(.unknownItem, "item \(item.id) has \(movie.segments.count) segments, from 0")
         }
-        let found = movie.index.track(track)
-        let segment: MovieSegment? =
-            if let codec = track.soundCodec {
-                MovieSegment(sound: found, in: codec, range, number: number, offset: offset)
-            } else {
-                found.flatMap { MovieSegment(video: $0, range, number: number, offset: offset) }
-            }
+        let segment = MovieSegment(of: movie.index, sound: track.soundCodec, range, number: number, offset: offset)
         guard let segment else { throw Problem(.unknownItem, "segment \(number) of item \(item.id) cannot be read") }
         return Self.media(segment.pieces.map { FileBody.Segment($0, of: movie.file) }, of: track)
     }
 
     private func movie(_ item: Item, with segment: Int) async throws -> MovieCache.Movie {
-        try Self.requireRecording(item)
         let cache = switchboard.recordings.movies
         return try await inLibrary { try cache.movie(of: item, with: segment, in: $0) }
     }

@@ -48,15 +48,15 @@ struct RecordedPast: Sendable {
     private func fragments(of movie: MovieCache.Movie, _ range: Range<UInt64>, at offset: UInt64) -> [FileBody.Segment]
     {
         let sequence = UInt32(truncatingIfNeeded: number)
-        let segments = tracks.compactMap { track -> MovieSegment? in
-            let id = TrackDescription.id(of: track)
-            guard let codec = track.soundCodec else {
-                return movie.index.video.flatMap {
-                    MovieSegment(video: $0, range, number: sequence, offset: offset, as: id)
-                }
-            }
-            let sound = movie.index.sound(in: codec)
-            return MovieSegment(sound: sound, in: codec, range, number: sequence, offset: offset, as: id)
+        let segments = tracks.compactMap { track in
+            MovieSegment(
+                of: movie.index,
+                sound: track.soundCodec,
+                range,
+                number: sequence,
+                offset: offset,
+                as: TrackDescription.id(of: track)
+            )
         }
         return segments.flatMap(\.pieces).map { FileBody.Segment($0, of: movie.file) }
     }

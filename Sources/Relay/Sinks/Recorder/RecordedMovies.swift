@@ -46,9 +46,8 @@ struct RecordedMovies: Sendable {
     /// Returns the file whose initialization segment a file has. Those of the same format share one, because some
     /// players complain about each that follows. A file without the track has the one of another file.
     private func mapped(_ movie: Movie, _ track: MediaPlaylist.Track) -> Movie {
-        let description = movie.segments.track(track)
-        let same = movies.first { $0.segments.track(track) == description && description != nil }
-        return same ?? first(with: track) ?? movies.first ?? movie
+        guard let description = movie.segments.track(track) else { return first(with: track) ?? movies.first ?? movie }
+        return movies.first { $0.segments.track(track) == description } ?? movie
     }
 
     // MARK: Playlists
