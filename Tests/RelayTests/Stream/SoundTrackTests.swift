@@ -14,13 +14,14 @@ struct SoundTrackTests {
     @Test("reaches viewers of containers from the agent's link on, and no others", arguments: ["mp4", "ts"])
     func reaches(_ container: String) async throws {
         let sound = try OpusSource(seconds: 1, track: 1, scratch: Scratch())
-        let source = try SourceStream(SourceSettings(name: "x264", keyframes: [0], pictures: 30))
+        // The first keyframe may be too old for a viewer that joins later.
+        let source = try SourceStream(SourceSettings(name: "x264", keyframes: [0, 1], pictures: 30))
         try await RunningRelay.run { relay in
             let session = try await relay.startSession()
             let link = try await LinkClient(greeting: relay)
             try await link.send(.tracks(DeviceTracks([sound.track])))
             var pictures = source.accessUnits.enumerated().map { index, bytes in
-                AccessUnit(SampleStream.accessUnit(index, key: index == 0).header, bytes)
+                AccessUnit(SampleStream.accessUnit(index, key: index <= 1).header, bytes)
             }
             let bare = try await ByteClient(port: session.port)
             try await relay.waitForViewers(1, of: session.id)
@@ -53,8 +54,8 @@ struct SoundTrackTests {
                 return try Self.probe(scratch.write(bytes, to: "both.\(container)"))
             }
             // Silence comes before the sound, which begins later than the pictures.
-            let packets = try #require(found["opus"])
-            #expect(found["h264"] == 30 && packets >= sound.packets.count && found.count == 2, "\(found)")
+            let (shown, packets) = (try #require(found["h264"]), try #require(found["opus"]))
+            #expect((29...30).contains(shown) && packets >= sound.packets.count && found.count == 2, "\(found)")
         }
     }
 
