@@ -65,7 +65,8 @@ def play_all(studio):
             ]
             # VLC 3 loses the initialization segment of another size.
             if len({(item["width"], item["height"]) for item in items}) == 1:
-                plays.append(lambda: in_vlc(address, seconds, rate=1))
+                # On a static screen its threads would each hold a picture back for seconds.
+                plays.append(lambda: in_vlc(address, seconds, rate=1, options=["--avcodec-threads=1"]))
             for play in plays:
                 try:
                     play()

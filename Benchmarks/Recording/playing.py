@@ -55,11 +55,11 @@ def in_ffmpeg(path, allowed=None):
     require(not said, f"ffmpeg: {path}: {said}")
 
 
-def in_vlc(path, seconds, rate=RATE):
+def in_vlc(path, seconds, rate=RATE, options=()):
     # VLC refuses to run as root, and can neither read nor write root's folders.
     words = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "env", "HOME=/nonexistent"]
     words += ["XDG_RUNTIME_DIR=/nonexistent", "vlc", "--intf=dummy", "--vout=vdummy", "--aout=adummy", "--no-dbus"]
-    words += ["--no-media-library", f"--rate={rate}", "--play-and-exit", "-vv", str(path)]
+    words += ["--no-media-library", f"--rate={rate}", "--play-and-exit", "-vv", *options, str(path)]
     run = _run(words, seconds / rate + 120)
     lines = [re.sub(r"^\[\w+\] ", "", line) for line in run.stderr.splitlines()]
     complaints = [
