@@ -60,6 +60,12 @@ let tools: [Target] =
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "act-in-swift",
+            dependencies: ["HeliographClient"],
+            path: "Examples/act-in-swift",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "Fuzz",
             dependencies: ["Fuzzing"],
             path: "Tests/FuzzCommand",
@@ -82,6 +88,7 @@ let package = Package(
         .executable(name: "capture-agent", targets: ["CaptureAgentCommand"]),
         .executable(name: "heliograph-relay", targets: ["RelayCommand"]),
         .executable(name: "heliograph", targets: ["HeliographCommand"]),
+        .library(name: "HeliographClient", targets: ["HeliographClient"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -211,6 +218,22 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // What programs link
+        .target(
+            name: "HeliographClient",
+            dependencies: [
+                "Access", "HeliographAPI", "Media",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // Thin mains
         .executableTarget(
             name: "CaptureAgentCommand",
@@ -235,18 +258,14 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "CInput", "Files", "Gamepads", "HeliographAPI", "Library", "LibraryAPI", "Media", "Packaging",
-                "Program", "Wire",
+                "Access", "CInput", "Files", "Gamepads", "HeliographAPI", "HeliographClient", "Library", "LibraryAPI",
+                "Media", "Packaging", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -384,6 +403,16 @@ let package = Package(
             ],
             path: "Tests/RelaySupport",
             exclude: ["Contract/examples.json"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "HeliographClientTests",
+            dependencies: [
+                "Access", "HeliographAPI", "HeliographClient", "Media", "Relay", "RelayTestSupport", "TestSupport",
+                "Wire",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -1,5 +1,5 @@
 /// The SHA-256 of a certificate, by which a client can recognise a relay. It is not secret.
-package struct Fingerprint: Sendable, Equatable {
+package struct Fingerprint: Sendable, Hashable {
     package static let environmentKey = "HELIOGRAPH_FINGERPRINT"
 
     private let bytes: [UInt8]

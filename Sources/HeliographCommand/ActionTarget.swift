@@ -1,12 +1,13 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import NIOCore
 import Program
 
 /// The options of commands that act on a device's desktop.
 struct ActionTarget: ParsableArguments {
     /// The time limit for an answer: more than the relay gives the agent.
-    private static let answerTime = TimeAmount.seconds(120)
+    private static let answerTime = Duration.seconds(120)
 
     @OptionGroup var options: RelayOptions
 
@@ -62,7 +63,7 @@ struct ActionTarget: ParsableArguments {
         if options.device == nil, let sessionID {
             return try await client.report(of: Routes.getSession, at: SessionAddress.id(sessionID)).device
         }
-        return try await client.device(options.device)
+        return try await client.deviceName(options.device)
     }
 
     /// Returns the request with the options. They replace members of the same name.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 
 struct ActionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -57,7 +58,7 @@ struct ReleaseCommand: AsyncParsableCommand {
         query.take = take
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let device = try await client.device(options.device)
+                let device = try await client.deviceName(options.device)
                 let answer = try await client.answer(to: Routes.release, query, at: .device(device))
                 try format.show(answer) { report in
                     "\(report.device): \(report.released ? "released" : "no agent acts on it, and nothing is held")"

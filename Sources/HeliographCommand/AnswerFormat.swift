@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import NIOCore
 
 /// The format in which a command shows the relay's answer.
@@ -10,14 +11,14 @@ struct AnswerFormat: ParsableArguments {
     /// Prints the answer unchanged with `--json`, otherwise the text that `text` makes from it.
     ///
     ///     try format.show(try await client.answer(to: Routes.listBroadcasts)) { … }
-    func show<Report: Decodable>(_ answer: RelayClient.Answer<Report>, _ text: (Report) throws -> String) throws {
+    func show<Report: Decodable>(_ answer: Answer<Report>, _ text: (Report) throws -> String) throws {
         // A wait's answer begins with spaces, and lists may be empty.
         let line = json ? answer.text : try text(answer.report())
         if !line.isEmpty { print(line) }
     }
 }
 
-extension RelayClient.Answer {
+extension Answer {
     /// The body without surrounding white space.
     var text: String {
         let text = String(buffer: bytes)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import NIOCore
 
 struct LaunchCommand: AsyncParsableCommand {
@@ -59,7 +60,7 @@ struct LaunchCommand: AsyncParsableCommand {
         let limit = RelayClient.answerTime + RelayClient.answerTime + .milliseconds(Int64(request.timeout * 1000))
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let device = try await client.device(options.device)
+                let device = try await client.deviceName(options.device)
                 let answer = try await client.answer(
                     to: Routes.launchApplication,
                     request,
@@ -84,7 +85,7 @@ struct ApplicationsCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let device = try await client.device(options.device)
+                let device = try await client.deviceName(options.device)
                 try format.show(try await client.answer(to: Routes.listApplications, at: .device(device))) { list in
                     let launched = list.applications.map { "\($0.id)  \($0.name): \($0.condition)" }
                     let names = list.launchable + (list.desktopFiles ? ["desktop files"] : [])
@@ -156,12 +157,12 @@ struct ApplicationTarget: ParsableArguments {
 
     /// Makes a call about the application, and shows the relay's answer.
     fileprivate func perform(
-        _ call: (RelayClient, CallPlace) async throws -> RelayClient.Answer<ApplicationReport>,
+        _ call: (RelayClient, CallPlace) async throws -> Answer<ApplicationReport>,
         text: (ApplicationReport) -> String
     ) async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let device = try await client.device(options.device)
+                let device = try await client.deviceName(options.device)
                 let all = try await client.report(of: Routes.listApplications, at: CallPlace.device(device))
                     .applications
                 let meant =

@@ -1,6 +1,7 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 import NIOCore
 import SystemPackage
 import Wire
@@ -23,7 +24,7 @@ struct ClipboardCommand: AsyncParsableCommand {
 /// The options of commands that use a device's clipboard.
 struct ClipboardTarget: ParsableArguments {
     /// The time limit for an answer: more than the relay gives the agent.
-    static let answerTime = TimeAmount.seconds(40)
+    static let answerTime = Duration.seconds(40)
 
     @OptionGroup var options: RelayOptions
 
@@ -62,7 +63,7 @@ struct GetClipboardCommand: AsyncParsableCommand {
                 let answer = try await client.answer(
                     to: Routes.getClipboard,
                     query,
-                    at: .device(try await client.device(target.options.device)),
+                    at: .device(try await client.deviceName(target.options.device)),
                     limit: ClipboardContent.Kind.png.maximumByteCount,
                     timeout: ClipboardTarget.answerTime
                 )
@@ -119,7 +120,7 @@ struct SetClipboardCommand: AsyncParsableCommand {
                 let answer = try await client.answer(
                     to: Routes.setClipboard,
                     query,
-                    at: .device(try await client.device(target.options.device)),
+                    at: .device(try await client.deviceName(target.options.device)),
                     upload: ByteBuffer(bytes: content.bytes),
                     type: ClipboardType(content.kind).contentType,
                     timeout: ClipboardTarget.answerTime

@@ -1,61 +1,23 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 
 /// Why a command failed, in one line.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
     let exitCode: Int32
-    /// Whether a key, or a different one, might have helped.
-    var isWantOfKey = false
-    /// Whether the connection to the relay was lost, which may be temporary.
-    var isLossOfRelay = false
-    /// Why the relay refused; `nil` if it did not.
-    var code: ProblemCode?
-
-    /// Creates the error for a relay that cannot be reached.
-    static func unreachable(_ url: String) -> CommandError {
-        CommandError(
-            description: "cannot reach the relay at \(url): is heliograph-relay running?",
-            exitCode: EX_UNAVAILABLE,
-            isLossOfRelay: true
-        )
-    }
-
-    /// Creates the error for an incomplete answer.
-    static func brokenOff(_ description: String) -> CommandError {
-        CommandError(description: description, exitCode: 1, isLossOfRelay: true)
-    }
 
     static func failed(_ description: String) -> CommandError {
         CommandError(description: description, exitCode: 1)
-    }
-
-    /// Creates the error for a call that the relay refused.
-    ///
-    /// - Parameter place: The object of the call.
-    static func refused(_ problem: ProblemReport, about place: CallPlace) -> CommandError {
-        let code = ProblemCode(rawValue: problem.code)
-        // The relay's own advice is for callers of its API, not for users of this command.
-        let detail =
-            switch code {
-            case .unknownSession, .unknownItem, .unknownPlaylist: place.absence ?? problem.detail
-            case .unknownTemplate: "the device has no such template: upload it by `heliograph template put`"
-            default: problem.detail.replacing("start the broadcast first", with: "run `heliograph start` first")
-            }
-        return CommandError(
-            description: "\(detail) (\(problem.code))",
-            exitCode: 1,
-            isWantOfKey: code == .missingKey || code == .wrongKey || code == .tooManyFailures,
-            code: code
-        )
     }
 
     /// Runs a command's body. An error becomes one line on standard error and the exit status.
     static func reporting(_ body: () async throws -> Void) async throws {
         do {
             try await body()
-        } catch let error as CommandError {
+        } catch {
+            guard let error = CommandError(describing: error) else { throw error }
             fputs("heliograph: \(error)\n", stderr)
             throw ExitCode(error.exitCode)
         }
@@ -70,5 +32,60 @@ struct CommandError: Error, CustomStringConvertible {
         } catch {
             throw .failed("\(error)")
         }
+    }
+}
+
+extension CommandError {
+    /// Creates the error for another one; `nil` if it is neither the command's nor the relay's.
+    init?(describing error: any Error) {
+        switch error {
+        case let error as CommandError: self = error
+        case let error as RelayError: self.init(error)
+        default: return nil
+        }
+    }
+
+    /// Creates the error for one of the relay, whose own advice is for programs.
+    init(_ error: RelayError) {
+        let description: String
+        switch error.problem {
+        case .unknownSession?, .unknownItem?, .unknownPlaylist?:
+            description = error.place?.absence ?? error.description
+        case .unknownTemplate?: description = "the device has no such template: upload it by `heliograph template put`"
+        default:
+            description = error.description
+                .replacing("start the broadcast first", with: "run `heliograph start` first")
+                .replacing("and pin it", with: "and pass it with --fingerprint")
+                .replacing(": name one of", with: ": give one by --device:")
+        }
+        let code = error.kind == .refused ? error.code.map { " (\($0))" } ?? "" : ""
+        self.init(
+            description: description + code,
+            exitCode: error.kind == .unreachable ? EX_UNAVAILABLE : EXIT_FAILURE
+        )
+    }
+}
+
+extension RelayError {
+    /// Whether a key, or a different one, might have helped.
+    var isWantOfKey: Bool { [.missingKey, .wrongKey, .tooManyFailures].contains(problem) }
+}
+
+extension CallPlace {
+    /// The text for a session that the relay does not know, with how to find or start it.
+    var absence: String? {
+        if let id = parameters["id"] {
+            return "there is no session \(id), or it has ended: `heliograph session list` shows the sessions"
+        }
+        if let item = parameters["item"] {
+            return "there is no recording \(item): `heliograph library list` shows which there are"
+        }
+        if let playlist = parameters["playlist"] {
+            return "there is no playlist \(playlist): `heliograph library playlist list` shows which there are"
+        }
+        guard let device = parameters["device"] else { return nil }
+        let name = parameters["name"] ?? Route.sharedSession
+        return "device \(device) has no session \(name), or it has ended: start it with "
+            + "`heliograph session start \(name) --device \(device)`"
     }
 }

@@ -1,12 +1,13 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import NIOCore
 
 /// Shell completions for devices and sessions: the names that the relay has.
 ///
 /// A user waits for them, so a relay that does not answer soon yields none.
 enum Completions {
-    private static let answerTime = TimeAmount.milliseconds(800)
+    private static let answerTime = Duration.milliseconds(800)
     /// The options that select the relay and the device, if they precede on the line.
     private static let options = ["--relay", "--fingerprint", "--key-file", "--device"]
 

@@ -1,5 +1,7 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
+import UnixSignals
 
 /// The options of commands that control a device through the WebSocket of a session.
 struct ControlTarget: ParsableArguments {
@@ -17,19 +19,77 @@ struct ControlTarget: ParsableArguments {
     @Flag(help: "Takes the device from another controller at once.")
     var take = false
 
-    /// Connects to the session, and runs `body` with what the relay sends until it returns.
+    /// Takes control of the device, and runs `body` until it returns, a signal comes, or control or the connection is
+    /// lost.
     ///
-    /// - Throws: ``CommandError``
-    func connect(_ body: (SessionSocket, AsyncStream<SessionSocket.Message>) async throws -> Void) async throws {
-        try await RelayClient.with(options.address) { client in
-            try await SessionSocket.with(sessionID(client), at: options.address, body)
+    /// - Parameter heard: Gets the events that no ``LiveEvent`` has a case for.
+    /// - Throws: ``RelayError``, ``CommandError``, and what the functions throw.
+    func control(
+        until signals: UnixSignalsSequence,
+        heard: @escaping @Sendable (JSONValue) throws -> Void = { _ in },
+        _ body: @escaping @Sendable (LiveSession) async throws -> Void
+    ) async throws {
+        let claim = ControlClaim(
+            target: try options.address.target(),
+            device: options.device,
+            session: session,
+            takes: take
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in signals { return } }
+            group.addTask { try await claim.hold(heard, body) }
+            defer { group.cancelAll() }
+            _ = try await group.next()
+        }
+    }
+}
+
+/// The way to the control of a device.
+private struct ControlClaim: Sendable {
+    let target: RelayTarget
+    let device: String?
+    let session: String?
+    /// Whether it takes the device from another controller at once.
+    let takes: Bool
+
+    /// Takes control, and runs `body`. Control ends with the connection.
+    func hold(
+        _ heard: @escaping @Sendable (JSONValue) throws -> Void,
+        _ body: @escaping @Sendable (LiveSession) async throws -> Void
+    ) async throws {
+        try await RelayClient.with(target) { client in
+            let live = try await watched(client).watch()
+            defer { live.close() }
+            try await live.takeControl(fromOthers: takes)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await Self.follow(live, heard) }
+                group.addTask { try await body(live) }
+                defer { group.cancelAll() }
+                _ = try await group.next()
+            }
         }
     }
 
-    private func sessionID(_ client: RelayClient) async throws -> UInt32 {
-        if let id = session.flatMap(UInt32.init) { return id }
-        let device = try await client.device(options.device)
-        let address = session.map { SessionAddress.named($0, device: device) } ?? .shared(device: device)
-        return try await address.report(client).id
+    private func watched(_ client: RelayClient) async throws(RelayError) -> any Screen {
+        if let id = session.flatMap(UInt32.init) { return client.session(id) }
+        let device = client.device(try await client.deviceName(device))
+        return session.map { device.session($0) } ?? device
+    }
+
+    /// Follows what the relay says, until control is lost.
+    private static func follow(_ live: LiveSession, _ heard: (JSONValue) throws -> Void) async throws {
+        for try await event in live.events {
+            switch event {
+            case .interrupted(let error): throw error
+            case .control(let control) where !control.isMine && control.wasTaken:
+                throw CommandError.failed("another caller has taken control of the device")
+            // Speech that came too late is left out.
+            case .refused(let refusal) where refusal.reason != "rate":
+                throw CommandError.failed("the relay refuses: \(refusal.detail)")
+            case .other(_, let json):
+                if let event = try? JSONValue(parsing: json.utf8) { try heard(event) }
+            default: break
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

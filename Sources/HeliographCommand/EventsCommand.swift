@@ -2,12 +2,13 @@ import ArgumentParser
 import FoundationEssentials
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 import NIOCore
 import SystemPackage
 
 struct EventsCommand: AsyncParsableCommand {
     /// How long the relay may be silent. It sends something every 15 s.
-    private static let silence = TimeAmount.seconds(45)
+    private static let silence = Duration.seconds(45)
     /// The first and the longest pause before the relay is tried again.
     private static let pauses = (first: Duration.milliseconds(250), longest: Duration.seconds(10))
 
@@ -98,7 +99,7 @@ struct EventsCommand: AsyncParsableCommand {
                     return reads
                 }
                 if reads { try await rest(&pause, after: "the relay at \(client.url) ended the stream of events") }
-            } catch let error as CommandError where error.isLossOfRelay {
+            } catch let error as RelayError where error.isLossOfRelay {
                 try await rest(&pause, after: "\(error)")
             }
         }

@@ -3,6 +3,7 @@ import CInput
 import Gamepads
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -49,11 +50,9 @@ struct GamepadCommand: AsyncParsableCommand {
             let device = try chosenDevice()
             do {
                 if !shared { try device.grab() }
-                try await target.connect { socket, messages in
-                    let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
-                    try await GamepadRelay(device, as: type.type, takes: target.take, on: socket)
-                        .run(messages, until: signals)
-                }
+                let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+                let pad = try GamepadRelay(device, as: type.type)
+                try await target.control(until: signals, heard: pad.heard) { try await pad.run(on: $0) }
             } catch {
                 close(device.descriptor)
                 throw error
@@ -82,7 +81,6 @@ struct GamepadCommand: AsyncParsableCommand {
 private final class GamepadRelay: Sendable {
     private struct State: Sendable {
         var pad: GamepadState
-        var isMine = false
         /// The gamepad that the device has, by the relay's last word; `nil` before the first.
         var seen: String??
     }
@@ -95,33 +93,31 @@ private final class GamepadRelay: Sendable {
     private let descriptor: Int32
     private let device: Mutex<EvdevDevice>
     private let type: GamepadType?
-    private let takes: Bool
-    private let socket: SessionSocket
     private let state: Mutex<State>
 
-    init(_ device: EvdevDevice, as type: GamepadType?, takes: Bool, on socket: SessionSocket) throws(CommandError) {
+    init(_ device: EvdevDevice, as type: GamepadType?) throws(CommandError) {
         var device = device
         guard let pad = device.current() else { throw Self.gone(device.path) }
         descriptor = device.descriptor
         self.device = Mutex(device)
         self.type = type
-        self.takes = takes
-        self.socket = socket
         state = Mutex(State(pad: pad))
     }
 
-    /// Runs until a signal comes.
-    func run(_ messages: AsyncStream<SessionSocket.Message>, until signals: UnixSignalsSequence) async throws {
+    /// Gives the gamepad to the device, which has it as long as the connection lasts.
+    func run(on live: LiveSession) async throws {
+        try await live.send(message: GamepadMessage.connect(type).bytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in signals { return } }
-            group.addTask { try await self.follow(messages) }
             group.addTask { try await self.read() }
-            group.addTask { try await self.send() }
+            group.addTask { try await self.send(on: live) }
             defer { group.cancelAll() }
             _ = try await group.next()
         }
-        try? await socket.send(GamepadMessage.disconnect.bytes)
-        try? await socket.send(ControlClaim.leaving)
+    }
+
+    /// Takes an event of the relay.
+    func heard(_ event: JSONValue) throws {
+        if event["type"] == "gamepad" { try gamepadChanged(event) }
     }
 
     private static func gone(_ path: String) -> CommandError { .failed("\(path) is gone: is the gamepad still on?") }
@@ -166,30 +162,21 @@ private final class GamepadRelay: Sendable {
         if let newest { state.withLock { $0.pad = newest } }
     }
 
-    /// Sends states while this viewer controls the device: the newest one only, and each half second the same again.
-    private func send() async throws {
+    /// Sends states: the newest one only, and each half second the same again.
+    private func send(on live: LiveSession) async throws {
         var sent: (state: GamepadState, at: ContinuousClock.Instant)?
         while true {
             try await Task.sleep(for: Self.interval)
-            let (pad, isMine) = state.withLock { ($0.pad, $0.isMine) }
-            let now = ContinuousClock.now
-            guard isMine else { continue }
+            let (pad, now) = (state.withLock { $0.pad }, ContinuousClock.now)
             if let sent, sent.state == pad, now - sent.at < Self.beat { continue }
-            try await socket.send(GamepadMessage.state(pad).bytes)
+            try await live.send(message: GamepadMessage.state(pad).bytes)
             sent = (pad, now)
         }
     }
 
-    /// Follows the relay's events.
-    private func follow(_ messages: AsyncStream<SessionSocket.Message>) async throws {
-        var claim = ControlClaim(takes: takes)
-        try await claim.follow(messages, on: socket) { event, begins in
-            if begins {
-                try await socket.send(GamepadMessage.connect(type).bytes)
-                state.withLock { $0.isMine = true }
-            }
-            if event["type"] == "gamepad" { try gamepadChanged(event) }
-        }
+    /// Returns what an event says for people.
+    private static func text(_ value: JSONValue?) -> String {
+        if case .string(let text)? = value { text } else { "it gives no reason" }
     }
 
     /// Says what the device has. A gamepad that was there once returns with its agent.
@@ -202,7 +189,7 @@ private final class GamepadRelay: Sendable {
         }
         guard isNew else { return }
         guard let name else {
-            let why = ControlClaim.text(event["detail"])
+            let why = Self.text(event["detail"])
             if isFirst { throw CommandError.failed("the device has no gamepad: \(why)") }
             fputs("heliograph: the device has no gamepad: \(why)\n", stderr)
             return

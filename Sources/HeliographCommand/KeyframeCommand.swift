@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 
 struct KeyframeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,15 +1,13 @@
 import Access
 import ArgumentParser
 import FoundationEssentials
+import HeliographClient
 
 /// The options that select the relay.
 struct RelayAddress: ParsableArguments {
-    private static let environmentKey = "HELIOGRAPH_RELAY"
-    private static let defaultURL = "http://127.0.0.1:8420"
-
     @Option(
         help: ArgumentHelp(
-            "The relay's address. Default: HELIOGRAPH_RELAY from the environment, else \(Self.defaultURL).",
+            "The relay's address. Default: HELIOGRAPH_RELAY from the environment, else \(RelayEnvironment.defaultURL).",
             valueName: "url"
         )
     )
@@ -27,21 +25,15 @@ struct RelayAddress: ParsableArguments {
     @OptionGroup var caller: CallerKey
 
     /// The relay's address without a trailing slash.
-    var url: String { RelayTarget.trimmed(relay ?? Self.ofEnvironment ?? Self.defaultURL) }
+    var url: String { RelayTarget.trimmed(relay ?? RelayEnvironment.url ?? RelayEnvironment.defaultURL) }
 
     /// Whether the user has chosen a relay.
-    var isNamed: Bool { relay != nil || Self.ofEnvironment != nil }
+    var isNamed: Bool { relay != nil || RelayEnvironment.url != nil }
 
-    private static var ofEnvironment: String? { ProcessInfo.processInfo.environment[environmentKey] }
-
-    /// The environment's is for whichever relays have TLS.
-    private var fingerprintText: String? {
-        let ofEnvironment = ProcessInfo.processInfo.environment[Fingerprint.environmentKey]
-        return fingerprint ?? (url.hasPrefix("https://") ? ofEnvironment : nil)
-    }
+    private var fingerprintText: String? { fingerprint ?? RelayEnvironment.fingerprint(for: url) }
 
     /// Returns the relay with the user's key.
-    func target() throws(CommandError) -> RelayTarget {
+    func target() throws -> RelayTarget {
         try RelayTarget(url: url, fingerprint: fingerprintText, key: caller.key())
     }
 

@@ -1,13 +1,14 @@
 import FoundationEssentials
 import Glibc
 import HeliographAPI
+import HeliographClient
 import NIOCore
 import Program
 import Wire
 
 /// Checks whether a relay answers, what its broadcasts do, and whether a relay could start if none runs.
 struct RelayDiagnosis {
-    private static let answerTime = TimeAmount.seconds(3)
+    private static let answerTime = Duration.seconds(3)
     /// The default port for agents.
     private static let agentPort: UInt16 = 9300
 
@@ -20,7 +21,7 @@ struct RelayDiagnosis {
         do {
             _ = try address.target()
         } catch {
-            return [Self.finding(ofKey: error)]
+            return [Self.finding(ofKey: CommandError(describing: error)?.description ?? "\(error)")]
         }
         var findings: [Finding] = []
         do {
@@ -30,10 +31,10 @@ struct RelayDiagnosis {
                 let list = try await client.report(of: Routes.listBroadcasts, timeout: Self.answerTime)
                 findings += list.broadcasts.map(Self.finding)
             }
-        } catch let error as CommandError where error.exitCode == EX_UNAVAILABLE {
+        } catch let error as RelayError where error.kind == .unreachable {
             findings += absence
-        } catch let error as CommandError where error.isWantOfKey {
-            findings.append(Self.finding(ofKey: error))
+        } catch let error as RelayError where error.isWantOfKey {
+            findings.append(Self.finding(ofKey: "\(CommandError(error))"))
         } catch {
             findings.append(
                 Finding(
@@ -59,11 +60,11 @@ struct RelayDiagnosis {
         return Finding("relay", .ok, "The relay at \(url) answers; release \(life.release).")
     }
 
-    private static func finding(ofKey error: CommandError) -> Finding {
+    private static func finding(ofKey fault: String) -> Finding {
         Finding(
             "key",
             .failure,
-            "The relay could not be asked about its broadcasts: \(error).",
+            "The relay could not be asked about its broadcasts: \(fault).",
             advice: "Give one of the relay's keys: HELIOGRAPH_KEY, or a file with --key-file. "
                 + "`heliograph keys` makes and lists them."
         )

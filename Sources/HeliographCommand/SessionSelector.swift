@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import Program
 
 /// The arguments that select a session: an id, or a device and a name.
@@ -58,7 +59,7 @@ struct SessionSelector: ParsableArguments {
     /// device.
     func address(_ client: RelayClient) async throws -> SessionAddress {
         if let id { return .id(id) }
-        let device = try await client.device(device)
+        let device = try await client.deviceName(device)
         return (name ?? session).map { .named($0, device: device) } ?? .shared(device: device)
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 
 struct SetSessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 import NIOCore
 import SystemPackage
 
@@ -29,7 +30,7 @@ struct Snapshot {
             to: format == .jpeg ? Routes.takeJPEG : Routes.takePNG,
             query,
             at: session,
-            limit: RelayClient.maximumFile
+            limit: RelayClient.longestImage
         ).bytes
         try await Self.write(bytes, to: path)
         fputs("\(path == "-" ? "standard output" : path): \(bytes.readableBytes) bytes\n", stderr)

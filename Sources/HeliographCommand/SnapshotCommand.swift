@@ -1,5 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
+import HeliographClient
 import NIOCore
 
 struct SnapshotCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import Media
 import Program
 
@@ -88,7 +89,7 @@ struct StartSessionCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let place = CallPlace.named(name, of: try await client.device(options.device))
+                let place = CallPlace.named(name, of: try await client.deviceName(options.device))
                 let answer = try await client.answer(to: Routes.putSession, request, at: place)
                 try format.show(answer) { session in
                     "\(answer.status == 201 ? "started" : "changed") \(Summary.text(of: session))"

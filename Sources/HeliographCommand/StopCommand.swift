@@ -1,10 +1,11 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import NIOCore
 
 struct StopCommand: AsyncParsableCommand {
     /// The time limit for the answer. The relay waits for agents that are slow to leave.
-    private static let answerTime = TimeAmount.seconds(20)
+    private static let answerTime = Duration.seconds(20)
 
     static let configuration = CommandConfiguration(
         commandName: "stop",

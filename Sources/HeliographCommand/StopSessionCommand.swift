@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 
 struct StopSessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
-import HeliographAPI
+import HeliographClient
 import Packaging
 import Subprocess
 import SystemPackage
@@ -30,9 +30,7 @@ struct TalkCommand: AsyncParsableCommand {
             if file != "-", access(file, R_OK) != 0 {
                 throw CommandError.failed("cannot read \(file): \(String(cString: strerror(errno)))")
             }
-            try await target.connect { socket, messages in
-                try await Speech(of: file, takes: target.take, on: socket).run(messages, until: signals)
-            }
+            try await target.control(until: signals) { [file] live in try await Speech(of: file, to: live).send() }
         }
     }
 }
@@ -47,36 +45,12 @@ private struct Speech: Sendable {
     private static let rest = Duration.milliseconds(300)
 
     private let file: String
-    private let takes: Bool
-    private let socket: SessionSocket
+    private let live: LiveSession
 
-    init(of file: String, takes: Bool, on socket: SessionSocket) {
-        (self.file, self.takes, self.socket) = (file, takes, socket)
-    }
-
-    /// Runs until the file ends or a signal comes.
-    func run(_ messages: AsyncStream<SessionSocket.Message>, until signals: UnixSignalsSequence) async throws {
-        let (beginnings, begin) = AsyncStream.makeStream(of: Void.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in signals { return } }
-            group.addTask {
-                var claim = ControlClaim(takes: takes)
-                try await claim.follow(messages, on: socket) { _, begins in
-                    if begins { begin.yield() }
-                }
-            }
-            group.addTask {
-                for await _ in beginnings { return try await speak() }
-            }
-            defer { group.cancelAll() }
-            _ = try await group.next()
-        }
-        try? await socket.send(SpeechMessage.bytes([]))
-        try? await socket.send(ControlClaim.leaving)
-    }
+    init(of file: String, to live: LiveSession) { (self.file, self.live) = (file, live) }
 
     /// Sends the file's sound, each packet when it is due.
-    private func speak() async throws {
+    func send() async throws {
         let outcome: ExecutionResult<Int, SequenceOutput, FileDescriptorOutput>
         do {
             outcome = try await Subprocess.run(
@@ -106,7 +80,7 @@ private struct Speech: Sendable {
                     let now = ContinuousClock.now
                     let instant = max(due ?? now, now - Self.lateness)
                     try await Task.sleep(until: instant, clock: .continuous)
-                    try await socket.send(SpeechMessage.bytes(packet))
+                    try await live.speak(packet)
                     (due, count) = (instant + Self.packet, count + 1)
                 }
             }

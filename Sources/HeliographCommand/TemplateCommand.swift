@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import Program
 
 struct TemplateCommand: AsyncParsableCommand {
@@ -46,7 +47,7 @@ struct PutTemplateCommand: AsyncParsableCommand {
             let name = name ?? template.stem
             guard name.isName else { throw CommandError.failed("the file \(file) gives no name: give one by --name") }
             try await RelayClient.with(options.address) { client in
-                let device = try await client.device(options.device)
+                let device = try await client.deviceName(options.device)
                 try format.show(try await template.upload(as: name, to: device, client)) { Summary.text(of: $0) }
             }
         }
@@ -65,7 +66,7 @@ struct ListTemplatesCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let device = try await client.device(options.device)
+                let device = try await client.deviceName(options.device)
                 try format.show(try await client.answer(to: Routes.listTemplates, at: .device(device))) { list in
                     list.templates.map { Summary.text(of: $0) }.joined(separator: "\n")
                 }
@@ -95,7 +96,7 @@ struct DeleteTemplateCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let device = try await client.device(options.device)
+                let device = try await client.deviceName(options.device)
                 let place = CallPlace.named(name, of: device)
                 try format.show(try await client.answer(to: Routes.deleteTemplate, at: place)) { answer in
                     answer.deleted

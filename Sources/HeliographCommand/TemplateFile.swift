@@ -1,5 +1,6 @@
 import Access
 import HeliographAPI
+import HeliographClient
 import NIOCore
 import Program
 
@@ -40,7 +41,7 @@ struct TemplateFile {
 
     /// Uploads the file as a template of the device.
     func upload(as name: String, to device: String, _ client: RelayClient) async throws
-        -> RelayClient.Answer<TemplateReport>
+        -> Answer<TemplateReport>
     {
         try await client.answer(
             to: Routes.putTemplate,

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import HeliographAPI
+import HeliographClient
 import NIOCore
 
 struct WaitCommand: AsyncParsableCommand {
@@ -182,7 +183,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let limit = TimeAmount.milliseconds(Int64((timeout + Self.answerGrace) * 1000))
+        let limit = Duration.milliseconds(Int64((timeout + Self.answerGrace) * 1000))
         try await CommandError.reporting {
             // Read first, so that a bad file costs no call.
             let file = try template.flatMap { TemplateFile.isPath($0) ? $0 : nil }.map(TemplateFile.init)

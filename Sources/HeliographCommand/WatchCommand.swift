@@ -1,6 +1,7 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 import Media
 import NIOCore
 import UnixSignals

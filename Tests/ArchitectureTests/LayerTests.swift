@@ -50,12 +50,14 @@ struct LayerTests {
             "UnixSignals",
             "Wire",
         ],
+        "HeliographClient": [
+            "Access", "AsyncHTTPClient", "FoundationEssentials", "HeliographAPI", "Media", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "NIOSSL", "NIOWebSocket", "SystemPackage",
+        ],
         "HeliographCommand": [
-            "Access", "ArgumentParser", "AsyncHTTPClient", "CInput", "Files", "FoundationEssentials", "Gamepads",
-            "Glibc", "HTTPTypes", "HeliographAPI", "Hummingbird", "Library", "LibraryAPI", "Logging", "Media",
-            "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket", "Packaging", "Program",
-            "Subprocess", "SystemPackage",
-            "UnixSignals", "Wire",
+            "Access", "ArgumentParser", "CInput", "Files", "FoundationEssentials", "Gamepads", "Glibc", "HTTPTypes",
+            "HeliographAPI", "HeliographClient", "Hummingbird", "Library", "LibraryAPI", "Logging", "Media", "NIOCore",
+            "NIOPosix", "Packaging", "Program", "Subprocess", "SystemPackage", "UnixSignals", "Wire",
         ],
     ]
 

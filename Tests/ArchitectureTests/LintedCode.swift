@@ -36,12 +36,13 @@ struct LintedCode: Sendable, CustomStringConvertible {
 
     static let all = [relay, readers, carriers]
 
-    /// All code of the relay's process.
+    /// All code of the relay's process, and what a client gets of a relay.
     private static let relay = LintedCode(
-        name: "the relay",
+        name: "the relay or its client",
         rules: [.forced, .asserted],
         paths: [
-            "Access", "Files", "HeliographAPI", "Library", "Media", "Packaging", "Pacing", "Program", "Relay",
+            "Access", "Files", "HeliographAPI", "HeliographClient/Connection", "HeliographClient/Live", "Library",
+            "Media", "Packaging", "Pacing", "Program", "Relay",
             "RelayCommand",
             "Wire",
         ]
@@ -81,6 +82,8 @@ struct LintedCode: Sendable, CustomStringConvertible {
             "Relay/Sinks/WebSocket/PresentationLedger.swift", "Relay/Stream/StreamConfiguration.swift",
             "Relay/Sinks/WebSocket/ViewerMessage.swift", "Relay/Sinks/WebSocket/ViewerInput.swift",
             "Relay/HTTP/WebSocketPath.swift",
+            // What a relay sends to a client.
+            "HeliographClient/Live/LiveMessage.swift",
             // The files of keys and of the relay's state.
             "Access/KeyRing.swift", "Relay/State/RelayState.swift",
             // Searches and cursors of callers, and what recordings' files say about themselves.
@@ -106,10 +109,12 @@ struct LintedCode: Sendable, CustomStringConvertible {
         name: "a carrier",
         rules: Set(TrapScanner.Rule.allCases).subtracting([.arithmetic]),
         paths: [
-            "Library/Movies", "Packaging", "Relay/AgentLink", "Relay/HTTP/WebSocketEntrance.swift", "Relay/Sessions",
+            "HeliographClient/Live", "Library/Movies", "Packaging", "Relay/AgentLink",
+            "Relay/HTTP/WebSocketEntrance.swift", "Relay/Sessions",
             "Relay/Sinks", "Relay/Stream",
         ],
         apart: [
+            "HeliographClient/Live/Input.swift": "writes what the program says",
             "Library/Movies/RecordingFile.swift": "reads and writes the relay's own files",
             "Relay/AgentLink/LinkToken.swift": "reads the operator's file",
             "Relay/Stream/ByteBuffer+MediaBytes.swift": "a checked reader and writer: of the relay's buffers",

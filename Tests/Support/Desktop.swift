@@ -185,7 +185,10 @@ package final class Desktop: @unchecked Sendable {
     }
 
     /// Copies the command `heliograph` to where this desktop's user may run it.
-    package func stageCommand() throws { try command("stage", Programs.product("heliograph").path) }
+    package func stageCommand() throws { try stage(product: "heliograph") }
+
+    /// Copies a program of this package likewise.
+    package func stage(product name: String) throws { try command("stage", Programs.product(name).path) }
 
     /// Compiles a tool of Tests/Desktop, and copies it to where this desktop's user may read it.
     package func stage(tool name: String) throws -> URL {

@@ -1,6 +1,7 @@
 import Access
 import ArgumentParser
 import HeliographAPI
+import HeliographClient
 import Library
 
 struct ConnectLibraryCommand: AsyncParsableCommand {

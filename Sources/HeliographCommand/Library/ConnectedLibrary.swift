@@ -2,6 +2,7 @@ import Access
 import Files
 import FoundationEssentials
 import Glibc
+import HeliographClient
 import Library
 import NIOCore
 import Program

@@ -1,5 +1,6 @@
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 import NIOCore
 
 /// The bytes of an item, or of a part of it, which go on where the connection to the relay broke off.
@@ -51,7 +52,7 @@ struct ItemDownload: Sendable {
                 let part: RelayClient.Part
                 do {
                     part = try await ask("bytes=\(next)-")
-                } catch let error as CommandError where error.code == .badRange {
+                } catch let error as RelayError where error.problem == .badRange {
                     // An interrupted recording may have become shorter when it was completed.
                     guard next > 0 else { throw CommandError.failed("recording \(item) has no pictures yet") }
                     next = 0
@@ -64,12 +65,12 @@ struct ItemDownload: Sendable {
                 guard part.first == next else { throw CommandError.otherRange(of: item) }
                 if next == 0 { try begin() }
                 tag = part.tag
-                try await client.read(part) { bytes in
+                for try await bytes in part.body {
                     try await consume(bytes, next)
                     next += UInt64(bytes.readableBytes)
                     loss.end()
                 }
-                guard next == part.total else { throw CommandError.brokenOff("the recording came incomplete") }
+                guard next == part.total else { throw RelayError(.brokenOff, "the recording came incomplete") }
                 return true
             }
         }
@@ -94,12 +95,12 @@ struct ItemDownload: Sendable {
                 guard some.first == next, some.last == part.last, some.tag == part.tag else {
                     throw CommandError.otherRange(of: item)
                 }
-                try await client.read(some) { bytes in
+                for try await bytes in some.body {
                     do { try await consume(bytes) } catch { throw NotTaken(error: error) }
                     next += UInt64(bytes.readableBytes)
                     loss.end()
                 }
-                guard next > part.last else { throw CommandError.brokenOff("the recording came incomplete") }
+                guard next > part.last else { throw RelayError(.brokenOff, "the recording came incomplete") }
             }
         }
     }
@@ -118,7 +119,7 @@ struct ItemDownload: Sendable {
             while true {
                 do {
                     return try await body()
-                } catch let error as CommandError where error.isLossOfRelay {
+                } catch let error as RelayError where error.isLossOfRelay {
                     let now = ContinuousClock.now
                     if begin != nil, !isTold {
                         fputs("heliograph: \(error); it goes on when the relay is back\n", stderr)

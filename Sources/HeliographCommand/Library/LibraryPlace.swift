@@ -1,6 +1,7 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 import Library
 import LibraryAPI
 import NIOCore
@@ -8,21 +9,21 @@ import NIOCore
 /// The options that select a library: that of a relay, or the connected one.
 struct LibraryPlace: ParsableArguments {
     /// How long a relay may say nothing before it counts as lost.
-    static let silence = TimeAmount.seconds(10)
+    static let silence = Duration.seconds(10)
     /// Likewise while it may be making a copy of a large catalogue, after others.
-    static let copyingSilence = TimeAmount.seconds(60)
+    static let copyingSilence = Duration.seconds(60)
 
     @OptionGroup var options: RelayOptions
 
     /// The relay: the named one, else the connected one, else that of this machine.
-    func target() throws(CommandError) -> RelayTarget {
+    func target() throws -> RelayTarget {
         if let connected = try connected() { return connected.target }
         return try options.address.target()
     }
 
     /// Returns the connected library, if no other relay is named. A key of the command line goes before the kept one;
     /// the environment's may be for another relay.
-    private func connected() throws(CommandError) -> ConnectedLibrary? {
+    private func connected() throws -> ConnectedLibrary? {
         guard !options.address.isNamed else { return nil }
         return try ConnectedLibrary.load(showing: options.address.caller.keyOfCommandLine())
     }
@@ -36,10 +37,10 @@ struct LibraryPlace: ParsableArguments {
         try await RelayClient.with(connected.target, silence: Self.copyingSilence) { client in
             do {
                 try await connected.refresh(client)
-            } catch let error as CommandError where error.isLossOfRelay {
+            } catch let error as RelayError where error.isLossOfRelay {
                 guard let copied = connected.copied else { throw error }
                 fputs("heliograph: \(error)\nheliograph: this is the library as of \(copied.apiText)\n", stderr)
-            } catch let error as CommandError where error.code == .libraryUnavailable {
+            } catch let error as RelayError where error.problem == .libraryUnavailable {
                 // Its disk may have no room for a copy.
                 return try await body(.relay(client))
             }

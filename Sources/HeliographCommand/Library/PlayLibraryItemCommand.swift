@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import HeliographAPI
+import HeliographClient
 import Subprocess
 import SystemPackage
 import UnixSignals

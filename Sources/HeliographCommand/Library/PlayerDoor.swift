@@ -1,6 +1,7 @@
 @preconcurrency import Glibc
 import HTTPTypes
 import HeliographAPI
+import HeliographClient
 import Hummingbird
 import Logging
 import NIOCore
@@ -52,9 +53,9 @@ enum PlayerDoor {
         let part: RelayClient.Part
         do {
             part = try await download.part(range ?? "bytes=0-")
-        } catch let error as CommandError {
-            guard error.code != .badRange else { throw HTTPError(.rangeNotSatisfiable) }
-            fputs("heliograph: \(error)\n", stderr)
+        } catch let error as RelayError where error.kind != .cancelled {
+            guard error.problem != .badRange else { throw HTTPError(.rangeNotSatisfiable) }
+            fputs("heliograph: \(CommandError(error))\n", stderr)
             throw HTTPError(.badGateway)
         }
         var headers: HTTPFields = [.contentType: "video/mp4", .acceptRanges: "bytes"]

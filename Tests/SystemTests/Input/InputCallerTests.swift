@@ -69,6 +69,55 @@ extension SystemTests {
             }
         }
 
+        /// Saves a picture of the button as button.png. Its top left corner is at 100,80: Tests/Desktop/input_log.h.
+        ///
+        /// - Returns: A picture of the whole screen.
+        private static func savedButton(in folder: URL, _ place: InputPlace) throws -> URL {
+            let screen = folder.appendingPathComponent("screen.png")
+            let seen = try place.run("heliograph", ["snapshot", "look", "--fresh", "--output", screen.path])
+            #expect(seen.status == 0, "\(seen.errors)")
+            _ = try Tool.run(
+                "/usr/bin/ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-y", "-i", screen.path, "-vf", "crop=80:30:100:80", "-pix_fmt", "rgba",
+                    "-update", "1", folder.appendingPathComponent("button.png").path,
+                ]
+            )
+            return screen
+        }
+
+        @Test("the example in Swift waits for what looks like a dialog, clicks it away, and saves the screen")
+        func exampleInSwift() async throws {
+            try await InputPlace.with(.sway) { place in
+                try place.desktop.stageCommand()
+                try place.desktop.stage(product: "act-in-swift")
+                try await place.relay.put("/v1/devices/default/sessions/look", [:])
+                // The desktop's user must be able to read the picture, and to write its own.
+                let work = place.desktop.directory.appendingPathComponent("work")
+                try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
+                chmod(work.path, 0o777)
+                let before = try Self.savedButton(in: work, place)
+                let mark = try place.mark()
+                let program = ["--chdir", work.path, "act-in-swift", "button.png", "100,80"]
+                let outcome = try place.run("env", program)
+                #expect(outcome.status == 0 && outcome.output.contains("the dialog was there"), "\(outcome)")
+                let events = try await place.events(after: mark, until: "a click") { events in
+                    events.contains { $0.name == "button" }
+                }
+                let click = try #require(events.first { $0.name == "button" && $0.fields[1] == "down" }?.place)
+                #expect(abs(click.x - 105.5) <= 1 && abs(click.y - 85.5) <= 1, "\(click)")
+                // The button is green now.
+                let after = try Data(contentsOf: work.appendingPathComponent("after.png"))
+                #expect(try after != Data(contentsOf: before) && after.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+                let guide = Programs.repository.appendingPathComponent("docs/guide/swift.md")
+                let source = Programs.repository.appendingPathComponent("Examples/act-in-swift/main.swift")
+                let texts = try [guide, source].map { try String(contentsOf: $0, encoding: .utf8) }
+                #expect(texts[0].contains("```swift\n\(texts[1])```\n"), "the guide has another program")
+                let again = try place.run("env", program)
+                #expect(again.status == 1 && again.output.contains("did not show dialog"), "\(again)")
+            }
+        }
+
         @Test("the examples launch an application, click the button that they wait for, type, and save the screen")
         func examples() async throws {
             try await InputPlace.with(.sway, application: "form") { place in
@@ -92,18 +141,7 @@ extension SystemTests {
                     at: Programs.repository.appendingPathComponent("Clients/python/heliograph"),
                     to: clients.appendingPathComponent("heliograph", isDirectory: true)
                 )
-                // Its top left corner is at 100,80: Tests/Desktop/input_log.h.
-                let picture = work.appendingPathComponent("button.png").path
-                let screen = work.appendingPathComponent("screen.png").path
-                let seen = try place.run("heliograph", ["snapshot", "look", "--fresh", "--output", screen])
-                #expect(seen.status == 0, "\(seen.errors)")
-                _ = try Tool.run(
-                    "/usr/bin/ffmpeg",
-                    [
-                        "-v", "error", "-nostdin", "-y", "-i", screen, "-vf", "crop=80:30:100:80", "-pix_fmt", "rgba",
-                        "-update", "1", picture,
-                    ]
-                )
+                _ = try Self.savedButton(in: work, place)
                 for program in [["bash", "act-in-a-shell"], ["python3", "act_in_python.py"]] {
                     let outcome = try place.run(
                         "env",

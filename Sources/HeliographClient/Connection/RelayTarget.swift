@@ -1,31 +1,34 @@
-import Access
+package import Access
 import FoundationEssentials
 import NIOCore
 
 /// A relay, the certificate it must have, and the key to show it.
-struct RelayTarget: Sendable {
+package struct RelayTarget: Sendable {
     /// The address without a trailing slash.
-    let url: String
+    package let url: String
     /// The fingerprint of the only certificate to trust; `nil` if the system's authorities decide.
-    let pinned: Fingerprint?
+    package let pinned: Fingerprint?
     /// `nil` if there is none, because the relay may not need one.
-    let key: APIKey?
+    package let key: APIKey?
 
     /// - Parameter fingerprint: A person's text.
-    /// - Throws: ``CommandError`` if an argument is wrong, or the key would be sent in clear text.
-    init(url: String, fingerprint: String?, key: APIKey?) throws(CommandError) {
-        if let fault = Self.fault(url: url, fingerprint: fingerprint) { throw .failed(fault) }
+    /// - Throws: ``RelayError`` if an argument is wrong, or the key would be sent in clear text.
+    package init(url: String, fingerprint: String?, key: APIKey?) throws(RelayError) {
+        if let fault = Self.fault(url: url, fingerprint: fingerprint) { throw RelayError(.badArgument, fault) }
         self.url = Self.trimmed(url)
         pinned = fingerprint.flatMap(Fingerprint.init(_:))
         self.key = key
         guard key == nil || isSecure || isOfThisMachine else {
-            throw .failed("\(url) would send the key where others can read it: use https://, or an SSH tunnel")
+            throw RelayError(
+                .badArgument,
+                "\(url) would send the key where others can read it: use https://, or an SSH tunnel"
+            )
         }
     }
 
-    var isSecure: Bool { url.hasPrefix("https://") }
+    package var isSecure: Bool { url.hasPrefix("https://") }
 
-    var isOfThisMachine: Bool {
+    package var isOfThisMachine: Bool {
         let host = URL(string: url)?.host() ?? ""
         // A host name may begin with 127. too.
         let isIPv4 = (try? SocketAddress(ipAddress: host, port: 0))?.protocol == .inet
@@ -33,18 +36,18 @@ struct RelayTarget: Sendable {
     }
 
     /// Returns an address without its trailing slash.
-    static func trimmed(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
+    package static func trimmed(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 
     /// Returns what is wrong with an address or a fingerprint.
-    static func fault(url: String, fingerprint: String?) -> String? {
-        guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
+    package static func fault(url: String, fingerprint: String?) -> String? {
+        guard url.hasPrefix("https://") || url.hasPrefix("http://"), URL(string: url)?.host() != nil else {
             return "\(url) is not a relay's address, such as http://127.0.0.1:8420"
         }
         if let fingerprint, Fingerprint(fingerprint) == nil {
             return "\(fingerprint) is not the SHA-256 of a certificate: it has 64 hexadecimal digits"
         }
         guard fingerprint == nil || url.hasPrefix("https://") else {
-            return "--fingerprint is for addresses with https://"
+            return "a fingerprint is for addresses with https://"
         }
         return nil
     }

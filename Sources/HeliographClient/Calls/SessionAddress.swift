@@ -1,14 +1,14 @@
-import HeliographAPI
+package import HeliographAPI
 
 /// A session as calls address it.
-enum SessionAddress: Sendable {
+package enum SessionAddress: Sendable {
     case id(UInt32)
     case named(String, device: String)
     /// The device's own session. Viewers' calls start it if the relay's configuration allows that.
     case shared(device: String)
 
     /// Returns where to make a call about the session.
-    func place(of route: Route) -> CallPlace {
+    package func place(of route: Route) -> CallPlace {
         switch self {
         case .id(let id): .session(id)
         case .named(let name, let device): .named(name, of: device)
@@ -18,7 +18,7 @@ enum SessionAddress: Sendable {
     }
 
     /// The session for people, as part of a sentence.
-    var text: String {
+    package var text: String {
         switch self {
         case .id(let id): "session \(id)"
         case .named(let name, let device): "session \(name) of device \(device)"
@@ -27,7 +27,7 @@ enum SessionAddress: Sendable {
     }
 
     /// Returns the session's device, which the relay looks up for an id.
-    func device(_ client: RelayClient) async throws -> String {
+    package func device(_ client: RelayClient) async throws(RelayError) -> String {
         switch self {
         case .id: try await client.report(of: Routes.getSession, at: self).device
         case .named(_, let device), .shared(let device): device
@@ -35,7 +35,7 @@ enum SessionAddress: Sendable {
     }
 
     /// Returns the session's report. If the device's own session does not run, this starts it if the relay allows that.
-    func report(_ client: RelayClient) async throws -> SessionReport {
+    package func report(_ client: RelayClient) async throws(RelayError) -> SessionReport {
         guard case .shared = self else { return try await client.report(of: Routes.getSession, at: self) }
         // A viewer's call that ends at once.
         var wait = ScreenWait()

@@ -1,0 +1,60 @@
+package import Access
+import FoundationEssentials
+import SystemPackage
+
+/// What the environment says about the relay to call.
+package enum RelayEnvironment {
+    package static let urlKey = "HELIOGRAPH_RELAY"
+    package static let keyFileKey = "HELIOGRAPH_KEY_FILE"
+    package static let defaultURL = "http://127.0.0.1:8420"
+
+    /// Most bytes that are read of a key's file.
+    private static let longestKeyFile = 4096
+    /// The permissions of all others than the user.
+    private static let othersPermissions: FilePermissions = [.groupReadWriteExecute, .otherReadWriteExecute]
+
+    private static var variables: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// The relay's address; `nil` if the environment names none.
+    package static var url: String? { variables[urlKey] }
+
+    /// Returns the fingerprint to trust. The environment's is for whichever relays have TLS.
+    package static func fingerprint(for url: String) -> String? {
+        url.hasPrefix("https://") ? variables[Fingerprint.environmentKey] : nil
+    }
+
+    /// Returns the key to show; `nil` if there is none, because the relay may not need one.
+    ///
+    /// - Throws: ``RelayError`` if it is not a key, or others can read its file.
+    package static func key() throws(RelayError) -> APIKey? {
+        if let text = variables[APIKey.environmentKey] { return try key(text, from: APIKey.environmentKey) }
+        return try variables[keyFileKey].map(key(at:))
+    }
+
+    /// Reads the key in a file.
+    package static func key(at path: String) throws(RelayError) -> APIKey { try key(text(at: path), from: path) }
+
+    private static func key(_ text: String, from source: String) throws(RelayError) -> APIKey {
+        let lines = text.split { $0.isWhitespace }
+        guard lines.count == 1, let key = lines.first.flatMap({ APIKey($0) }) else {
+            throw RelayError(.badArgument, "there is no key in \(source)")
+        }
+        return key
+    }
+
+    private static func text(at path: String) throws(RelayError) -> String {
+        do {
+            guard try FilePath(path).stat().permissions.isDisjoint(with: othersPermissions) else {
+                throw RelayError(.badArgument, "the key file \(path) is open to others: chmod 600 it")
+            }
+            let file = try SystemPackage.FileDescriptor.open(FilePath(path), .readOnly)
+            var bytes = [UInt8](repeating: 0, count: longestKeyFile)
+            let count = try file.closeAfter { try bytes.withUnsafeMutableBytes { try file.read(into: $0) } }
+            return String(decoding: bytes.prefix(count), as: UTF8.self)
+        } catch let error as RelayError {
+            throw error
+        } catch {
+            throw RelayError(.badArgument, "cannot read the key file \(path): \(error)")
+        }
+    }
+}
