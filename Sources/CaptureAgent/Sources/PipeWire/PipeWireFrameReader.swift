@@ -76,7 +76,9 @@ struct PipeWireFrameReader {
     }
 
     /// Reads the buffers that the producer has queued and delivers the resulting frame.
-    mutating func process(_ stream: OpaquePointer) {
+    ///
+    /// - Returns: Whether there was a picture among them.
+    mutating func process(_ stream: OpaquePointer) -> Bool {
         collectReturned(stream)
         let pointerBefore = pointer?.current
         var captured = MonotonicClock.now
@@ -95,7 +97,7 @@ struct PipeWireFrameReader {
                 ($0, picture.contents.origin, picture.contents.orientation)
             }
         } else if pointer?.current == pointerBefore {
-            return
+            return false
         }
         if let newest {
             let frame = CapturedFrame(
@@ -106,6 +108,7 @@ struct PipeWireFrameReader {
             )
             sink.receive(frame)
         }
+        return picture != nil
     }
 
     /// Reads the pointer, and returns the picture if the buffer has one.

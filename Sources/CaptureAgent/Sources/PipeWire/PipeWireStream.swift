@@ -12,7 +12,7 @@ final class PipeWireStream: @unchecked Sendable {
     /// The error of a stream that owes a frame and does not send it.
     static let noFrames = SourceError.timeout(
         cause: "no_frames",
-        detail: "The screen's PipeWire node was linked but sends nothing. The agent asks it again."
+        detail: "The screen's PipeWire node was linked but sends no picture. The agent asks it again."
     )
 
     private static let nodeGone = "The screen's PipeWire node is gone. It is looked for again."
@@ -20,14 +20,19 @@ final class PipeWireStream: @unchecked Sendable {
     /// How long a stream may take from the connection to running, in ns.
     private static let startTimeout: UInt64 = .milliseconds(5_000)
 
-    /// How long a linked stream may take to its first frame, in ns, unless it is excused.
+    /// How long a linked stream may take to its first picture, in ns, unless it is excused.
     ///
-    /// If the session manager was restarted, a producer may never send a frame and not report this.
+    /// If the session manager was restarted, a producer may never send a picture and not report this. PipeWire 0.3
+    /// sometimes loses the memory of all buffers when a format changes: "invalid memory type 4" in its log.
     private static let firstFrameTimeout: UInt64 = .milliseconds(3_000)
 
     /// How long a stream that has run may stay paused, in ns. A restarted session manager does not always link it
     /// again.
     private static let pauseTimeout: UInt64 = .milliseconds(10_000)
+
+    /// How long a lower rate must suffice before the producer is offered it, in ns. Each offer makes it allocate its
+    /// buffers anew, which costs pictures.
+    private static let loweringDelay: UInt64 = .milliseconds(10_000)
 
     /// How long a producer may take to send the pictures that take its buffers back, in ns.
     private static let returnTimeout: UInt64 = .milliseconds(200)
@@ -46,6 +51,10 @@ final class PipeWireStream: @unchecked Sendable {
     private var stream: OpaquePointer?
     /// The last offer to the producer.
     private var offered: (rate: Int, dmaBuf: Bool)?
+    /// The last demand.
+    private var demanded: SourceDemand.Value?
+    /// Runs while a lower rate than the offered one suffices.
+    private var loweringTimer: LoopTimer?
     private var link: OpaquePointer?
     /// Reports when the node disappears, because a stream that linked itself would only pause.
     private var listing: PipeWireListing?
@@ -101,16 +110,26 @@ final class PipeWireStream: @unchecked Sendable {
         hook.deallocate()
     }
 
-    /// Offers the producer another format.
+    /// Offers the producer another format: a higher rate at once, a lower one if it suffices for a while.
     private func follow(_ demand: SourceDemand.Value) {
         connection.withLock {
-            guard let stream, offered?.rate != demand.maximumRate || offered?.dmaBuf != demand.takesDMABuf else {
-                return
+            demanded = demand
+            guard let offered else { return }
+            if offered.dmaBuf != demand.takesDMABuf || offered.rate < demand.maximumRate {
+                offer()
+            } else {
+                loweringTimer?.set(after: offered.rate > demand.maximumRate ? Self.loweringDelay : nil)
             }
-            offered = (demand.maximumRate, demand.takesDMABuf)
-            PipeWireFormat.withOffers(for: demand, size: target.size) { offers in
-                _ = pw_stream_update_params(stream, &offers, UInt32(offers.count))
-            }
+        }
+    }
+
+    /// Offers the producer what is demanded. In PipeWire's thread or under its lock.
+    fileprivate func offer() {
+        loweringTimer?.set(after: nil)
+        guard let stream, let demanded else { return }
+        offered = (demanded.maximumRate, demanded.takesDMABuf)
+        PipeWireFormat.withOffers(for: demanded, size: target.size) { offers in
+            _ = pw_stream_update_params(stream, &offers, UInt32(offers.count))
         }
     }
 
@@ -169,6 +188,7 @@ final class PipeWireStream: @unchecked Sendable {
             stream = nil
             wakeSource.destroy()
             signTimer?.destroy()
+            loweringTimer?.destroy()
         }
         // xdg-desktop-portal-wlr 0.7 crashes if a portal session ends while its stream runs: it frees the screencast's
         // target and reads it when the stream pauses.
@@ -200,7 +220,8 @@ final class PipeWireStream: @unchecked Sendable {
             return "no event (\(String(cString: strerror(errno))))"
         }
         signTimer = LoopTimer(loop: connection.loop, callback: pipeWireSignMissing, data: own)
-        guard signTimer != nil else { return "no timer (\(String(cString: strerror(errno))))" }
+        loweringTimer = LoopTimer(loop: connection.loop, callback: pipeWireRateSuffices, data: own)
+        guard signTimer != nil, loweringTimer != nil else { return "no timer (\(String(cString: strerror(errno))))" }
         let listing = PipeWireListing { [weak self] in self?.globalRemoved($0) }
         guard listing.begin(on: connection.core) else {
             return "no list of objects (\(String(cString: strerror(errno))))"
@@ -291,9 +312,11 @@ final class PipeWireStream: @unchecked Sendable {
     }
 
     fileprivate func process() {
-        signTimer?.set(after: nil)
         guard let stream else { return }
-        guard let remaining = buffersToReturn else { return reader.process(stream) }
+        guard let remaining = buffersToReturn else {
+            if reader.process(stream) { signTimer?.set(after: nil) }
+            return
+        }
         reader.discard(stream)
         buffersToReturn = remaining - 1
         if remaining <= 1 { allReturned.set() }
@@ -339,6 +362,10 @@ nonisolated(unsafe) private let pipeWireStreamEvents: UnsafePointer<pw_stream_ev
 
 private func pipeWireStreamWoken(_ data: UnsafeMutableRawPointer?, _: UInt64) {
     data.map(stream)?.collectReturned()
+}
+
+private func pipeWireRateSuffices(_ data: UnsafeMutableRawPointer?, _: UInt64) {
+    data.map(stream)?.offer()
 }
 
 private func pipeWireSignMissing(_ data: UnsafeMutableRawPointer?, _: UInt64) {
