@@ -16,8 +16,6 @@ public struct Trust: Sendable, Hashable {
 public struct CertificateFingerprint: Sendable, Hashable, CustomStringConvertible {
     let fingerprint: Fingerprint
 
-    init(_ fingerprint: Fingerprint) { self.fingerprint = fingerprint }
-
     /// Reads 64 hexadecimal digits, optionally with colons between the pairs, as the relay's log and `heliograph
     /// status` show them. Returns `nil` for any other text.
     public init?(_ text: String) {

@@ -6,9 +6,6 @@ import Program
 
 /// The options of commands that act on a device's desktop.
 struct ActionTarget: ParsableArguments {
-    /// The time limit for an answer: more than the relay gives the agent.
-    private static let answerTime = Duration.seconds(120)
-
     @OptionGroup var options: RelayOptions
 
     @Option(
@@ -44,7 +41,7 @@ struct ActionTarget: ParsableArguments {
                     to: Routes.act,
                     at: .device(device),
                     json: completed(body),
-                    timeout: Self.answerTime
+                    timeout: RelayClient.actionTime
                 )
                 try format.show(answer) { report in
                     "\(report.device): \(report.steps) step\(report.steps == 1 ? "" : "s") done at \(report.at)"

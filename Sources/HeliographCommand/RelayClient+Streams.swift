@@ -38,15 +38,7 @@ extension RelayClient {
     ) async throws {
         let stream = try await stream(Routes.streamMP4, query, at: .session(session))
         var reader = FragmentReader()
-        for try await bytes in stream.body {
-            let units: [AccessUnit]
-            do throws(FragmentReader.Failure) {
-                units = try reader.append(bytes.readableBytesView)
-            } catch {
-                throw CommandError.failed("the relay's stream cannot be recorded: \(error)")
-            }
-            guard try units.allSatisfy({ try consume($0, reader.sound) }) else { return }
-        }
+        try await Self.pass(stream, "stream", by: { try reader.append($0) }, to: { try consume($0, reader.sound) })
     }
 
     /// Passes the pages of a session's sound to `consume`, until the stream ends or `consume` returns `false`.
@@ -55,15 +47,7 @@ extension RelayClient {
     func sound(of session: UInt32, to consume: (OggPage) throws -> Bool) async throws {
         let stream = try await stream(Routes.streamOgg, at: .session(session), "broke the sound off")
         var reader = OggPageReader()
-        for try await bytes in stream.body {
-            let pages: [OggPage]
-            do throws(OggPageReader.Failure) {
-                pages = try reader.append(bytes.readableBytesView)
-            } catch {
-                throw CommandError.failed("the relay's sound cannot be recorded: \(error)")
-            }
-            guard try pages.allSatisfy(consume) else { return }
-        }
+        try await Self.pass(stream, "sound", by: { try reader.append($0) }, to: consume)
     }
 
     /// Passes the frames of a session's sound in AAC to `consume`, until the stream ends or `consume` returns `false`.
@@ -72,14 +56,24 @@ extension RelayClient {
     func aac(of session: UInt32, to consume: (ADTSFrame) throws -> Bool) async throws {
         let stream = try await stream(Routes.streamAAC, at: .session(session), "broke the sound off")
         var reader = ADTSReader()
+        try await Self.pass(stream, "sound", by: { try reader.append($0) }, to: consume)
+    }
+
+    /// Reads a stream with `read`, and passes the parts to `consume`, until it ends or `consume` returns `false`.
+    private static func pass<Part>(
+        _ stream: StreamedAnswer,
+        _ what: String,
+        by read: (ByteBufferView) throws -> [Part],
+        to consume: (Part) throws -> Bool
+    ) async throws {
         for try await bytes in stream.body {
-            let frames: [ADTSFrame]
-            do throws(ADTSReader.Failure) {
-                frames = try reader.append(bytes.readableBytesView)
+            let parts: [Part]
+            do {
+                parts = try read(bytes.readableBytesView)
             } catch {
-                throw CommandError.failed("the relay's sound cannot be recorded: \(error)")
+                throw CommandError.failed("the relay's \(what) cannot be recorded: \(error)")
             }
-            guard try frames.allSatisfy(consume) else { return }
+            guard try parts.allSatisfy(consume) else { return }
         }
     }
 

@@ -4,10 +4,6 @@ import HeliographClient
 import NIOCore
 
 struct StartCommand: AsyncParsableCommand {
-    /// How long beyond the broadcast's timeout the relay may take to answer, because it cleans up after a failed start,
-    /// s.
-    private static let answerGrace = 10.0
-
     static let configuration = CommandConfiguration(
         commandName: "start",
         abstract: "Starts the broadcast, unless it runs already.",
@@ -55,7 +51,7 @@ struct StartCommand: AsyncParsableCommand {
                 let answer = try await client.answer(
                     to: Routes.startBroadcast,
                     start,
-                    timeout: .milliseconds(Int64((timeout + Self.answerGrace) * 1000))
+                    timeout: .seconds(timeout) + RelayClient.answerTime
                 )
                 try format.show(answer, text)
             }

@@ -4,9 +4,6 @@ import HeliographClient
 import NIOCore
 
 struct StopCommand: AsyncParsableCommand {
-    /// The time limit for the answer. The relay waits for agents that are slow to leave.
-    private static let answerTime = Duration.seconds(20)
-
     static let configuration = CommandConfiguration(
         commandName: "stop",
         abstract: "Stops the broadcast; sessions stay.",
@@ -20,7 +17,7 @@ struct StopCommand: AsyncParsableCommand {
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
                 let call = Routes.stopBroadcast
-                let answer = try await client.answer(to: call, options.argument, timeout: Self.answerTime)
+                let answer = try await client.answer(to: call, options.argument, timeout: RelayClient.stopTime)
                 try format.show(answer) { "\($0.device): \($0.wasRunning ? "stopped" : "was not running")" }
             }
         }

@@ -5,9 +5,6 @@ import HeliographClient
 import NIOCore
 
 struct WaitCommand: AsyncParsableCommand {
-    /// How long beyond the wait the relay may take to answer, s.
-    private static let answerGrace = 10.0
-
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Waits until a session's screen changes, is static, or shows a template, or for its device's sound.",
@@ -183,7 +180,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let limit = Duration.milliseconds(Int64((timeout + Self.answerGrace) * 1000))
+        let limit = Duration.seconds(timeout) + RelayClient.answerTime
         try await CommandError.reporting {
             // Read first, so that a bad file costs no call.
             let file = try template.flatMap { TemplateFile.isPath($0) ? $0 : nil }.map(TemplateFile.init)

@@ -1,23 +1,22 @@
 import FoundationEssentials
 package import NIOCore
+import NIOHTTP1
 
 /// A relay's answer that is not a stream.
 package struct Answer<Report>: Sendable {
     package let status: Int
     package let bytes: ByteBuffer
     /// The fields of its head.
-    let headers: [(name: String, value: String)]
+    let headers: HTTPHeaders
     /// The relay's address, for errors.
     private let url: String
 
-    init(status: Int, bytes: ByteBuffer, headers: [(name: String, value: String)] = [], url: String) {
+    init(status: Int, bytes: ByteBuffer, headers: HTTPHeaders = [:], url: String) {
         (self.status, self.bytes, self.headers, self.url) = (status, bytes, headers, url)
     }
 
     /// Most bytes of a usual answer.
     static var longest: Int { 4 << 20 }
-
-    func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 }
 
 extension Answer where Report: Decodable {

@@ -7,6 +7,10 @@ import NIOHTTP1
 extension RelayClient {
     /// The time limit for a usual answer.
     package static let answerTime = Duration.seconds(10)
+    /// The time limit for a broadcast's stop: the relay waits for agents that are slow to leave.
+    package static let stopTime = Duration.seconds(20)
+    /// The time limit for the answer to an action: more than the relay gives the agent.
+    package static let actionTime = Duration.seconds(120)
     /// How much more time a call gets that may start a device's broadcast.
     private static let startTime = Duration.seconds(20)
     /// Most bytes of a snapshot: what an agent may send (docs/reference/wire.md).
@@ -88,7 +92,7 @@ extension RelayClient {
         return Answer(
             status: Int(response.status.code),
             bytes: try await body.collect(atMost: limit),
-            headers: response.headers.map { ($0.name, $0.value) },
+            headers: response.headers,
             url: url
         )
     }
@@ -110,7 +114,7 @@ extension RelayClient {
         let response = try await execute(request, about: place, deadline: .distantFuture)
         return StreamedAnswer(
             status: Int(response.status.code),
-            headers: response.headers.map { ($0.name, $0.value) },
+            headers: response.headers,
             body: AnswerBody(response.body, of: url, deed)
         )
     }
@@ -134,15 +138,13 @@ extension RelayClient {
 /// A relay's answer whose body is a stream.
 package struct StreamedAnswer: Sendable {
     package let status: Int
-    private let headers: [(name: String, value: String)]
+    private let headers: HTTPHeaders
     package let body: AnswerBody
 
-    init(status: Int, headers: [(name: String, value: String)], body: AnswerBody) {
+    init(status: Int, headers: HTTPHeaders, body: AnswerBody) {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
     /// Returns a field of the head.
-    ///
-    /// - Parameter name: In lower case.
-    package func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
+    package func header(_ name: String) -> String? { headers.first(name: name) }
 }

@@ -14,7 +14,6 @@ final class LiveConnection: Sendable {
     private static let longestMessage = 17 << 20
     /// How long the relay may say nothing. It pings every 5 s.
     private static let silence = TimeAmount.seconds(15)
-    private static let beatInterval = TimeAmount.milliseconds(500)
 
     private enum Upgrade: Sendable {
         case done(LiveConnection)
@@ -34,10 +33,11 @@ final class LiveConnection: Sendable {
 
     /// Connects.
     ///
-    /// - Parameter receive: Gets the messages, on a thread of the connection. It must not wait.
+    /// - Parameter receive: Gets the messages, and when each came in ns, on a thread of the connection. It must not
+    ///   wait.
     static func open(
         _ place: LivePlace,
-        _ receive: @escaping @Sendable (LiveMessage) -> Void
+        _ receive: @escaping @Sendable (LiveMessage, _ now: UInt64) -> Void
     ) async throws(RelayError) -> LiveConnection {
         let attempt = Attempt()
         let upgrade: Upgrade
@@ -98,7 +98,7 @@ final class LiveConnection: Sendable {
 
     /// Begins or ends the messages that say each half second that the program is there.
     func setBeating(_ isOn: Bool) {
-        channel.eventLoop.execute { [handler] in handler.value.setBeating(isOn, every: Self.beatInterval) }
+        channel.eventLoop.execute { [handler] in handler.value.setBeating(isOn) }
     }
 
     /// Returns why it has ended, once it has.
@@ -115,7 +115,7 @@ final class LiveConnection: Sendable {
     private static func connect(
         _ place: LivePlace,
         _ attempt: Attempt,
-        _ receive: @escaping @Sendable (LiveMessage) -> Void
+        _ receive: @escaping @Sendable (LiveMessage, _ now: UInt64) -> Void
     ) async throws -> Upgrade {
         let target = place.target
         let url = URL(string: target.url)
@@ -173,7 +173,7 @@ final class LiveConnection: Sendable {
         _ head: HTTPRequestHead,
         _ place: LivePlace,
         _ attempt: Attempt,
-        _ receive: @escaping @Sendable (LiveMessage) -> Void
+        _ receive: @escaping @Sendable (LiveMessage, _ now: UInt64) -> Void
     ) throws -> EventLoopFuture<Upgrade> {
         let late = RelayError.late(place.target.url)
         let deadline = channel.eventLoop.scheduleTask(in: place.answerTime) { attempt.end(because: late) }
@@ -215,16 +215,22 @@ private final class LiveHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
+    /// Between two signs that the program is there.
+    private static let beat = TimeAmount.milliseconds(500)
+
     /// Why the connection has ended.
     let ending: EventLoopPromise<Reconnection.Loss>
-    private let receive: @Sendable (LiveMessage) -> Void
+    private let receive: @Sendable (LiveMessage, _ now: UInt64) -> Void
     private var context: ChannelHandlerContext?
     private var format: PictureFormat?
     private var geometry: UInt32 = 0
     private var closing: Reconnection.Loss?
     private var beats: RepeatedTask?
 
-    init(_ ending: EventLoopPromise<Reconnection.Loss>, _ receive: @escaping @Sendable (LiveMessage) -> Void) {
+    init(
+        _ ending: EventLoopPromise<Reconnection.Loss>,
+        _ receive: @escaping @Sendable (LiveMessage, _ now: UInt64) -> Void
+    ) {
         (self.ending, self.receive) = (ending, receive)
     }
 
@@ -235,12 +241,12 @@ private final class LiveHandler: ChannelInboundHandler {
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        setBeating(false, every: .zero)
+        setBeating(false)
         self.context = nil
         ending.succeed(closing ?? .lost)
     }
 
-    func setBeating(_ isOn: Bool, every interval: TimeAmount) {
+    func setBeating(_ isOn: Bool) {
         guard isOn, let context else {
             beats?.cancel()
             beats = nil
@@ -248,19 +254,19 @@ private final class LiveHandler: ChannelInboundHandler {
         }
         guard beats == nil else { return }
         let channel = context.channel
-        beats = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
+        beats = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.beat, delay: Self.beat) { _ in
             channel.writeAndFlush(Self.frame(.binary, ByteBuffer(bytes: Input.beat)), promise: nil)
         }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let frame = unwrapInboundIn(data)
+        let (frame, now) = (unwrapInboundIn(data), NIODeadline.now().uptimeNanoseconds)
         var data = frame.unmaskedData
         switch frame.opcode {
         case .binary:
             let bytes = Array(data.readableBytesView)
-            handle(LiveMessage(binary: bytes, format: format, geometry: geometry, received: Self.now))
-        case .text: handle(LiveMessage(text: Array(data.readableBytesView)))
+            handle(LiveMessage(binary: bytes, format: format, geometry: geometry, received: now), now)
+        case .text: handle(LiveMessage(text: Array(data.readableBytesView)), now)
         case .ping: context.writeAndFlush(wrapOutboundOut(Self.frame(.pong, data)), promise: nil)
         case .connectionClose:
             let code = data.readInteger(as: UInt16.self) ?? 1005
@@ -278,10 +284,7 @@ private final class LiveHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// The monotonic clock, ns.
-    private static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
-
-    private func handle(_ message: LiveMessage) {
+    private func handle(_ message: LiveMessage, _ now: UInt64) {
         switch message {
         case .format(let format): self.format = format
         case .size(let geometry):
@@ -289,7 +292,7 @@ private final class LiveHandler: ChannelInboundHandler {
             format?.geometry = geometry
         default: break
         }
-        receive(message)
+        receive(message, now)
     }
 }
 

@@ -55,7 +55,7 @@ final class LiveCore: Sendable {
     // MARK: Connections
 
     private func open() async throws(RelayError) -> LiveConnection {
-        let connection = try await LiveConnection.open(place) { [weak self] in self?.received($0) }
+        let connection = try await LiveConnection.open(place) { [weak self] in self?.received($0, $1) }
         let (isClosed, listens) = state.withLock { state in
             guard !state.isClosed else { return (true, false) }
             state.connection = connection
@@ -130,8 +130,7 @@ final class LiveCore: Sendable {
 
     // MARK: What comes
 
-    private func received(_ message: LiveMessage) {
-        let now = Self.now
+    private func received(_ message: LiveMessage, _ now: UInt64) {
         let isOpen = state.withLock { state in
             state.received = now
             return !state.isClosed

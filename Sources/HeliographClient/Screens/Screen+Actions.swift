@@ -133,8 +133,3 @@ extension Screen {
         return ActionDone(startPTS: report.startPts, pts: report.pts)
     }
 }
-
-extension RelayClient {
-    /// The time limit for the answer to an action: more than the relay gives the agent.
-    package static let actionTime = Duration.seconds(120)
-}

@@ -1,5 +1,6 @@
 import HeliographAPI
 import NIOCore
+import NIOHTTP1
 
 extension Screen {
     /// Watches the session: its pictures, its sound and its events, as they come.
@@ -34,8 +35,8 @@ extension Screen {
         )
         return Snapshot(
             bytes: Array(answer.bytes.readableBytesView),
-            pts: answer.header("heliograph-pts").flatMap { Int64($0, radix: 10) },
-            geometry: answer.header("heliograph-geometry").flatMap { UInt32($0, radix: 10) }
+            pts: answer.headers.first(name: "heliograph-pts").flatMap { Int64($0, radix: 10) },
+            geometry: answer.headers.first(name: "heliograph-geometry").flatMap { UInt32($0, radix: 10) }
         )
     }
 }

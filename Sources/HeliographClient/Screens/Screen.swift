@@ -46,8 +46,7 @@ public struct Device: Screen {
 
     /// Stops the device's broadcast. Its sessions stay.
     public func stop() async throws(RelayError) {
-        // The relay waits for agents that are slow to leave.
-        _ = try await relay.report(of: Routes.stopBroadcast, at: .device(name), timeout: RelayClient.answerTime * 2)
+        _ = try await relay.report(of: Routes.stopBroadcast, at: .device(name), timeout: RelayClient.stopTime)
     }
 
     /// Returns its session of a name, which need not run yet.
