@@ -222,7 +222,7 @@ let package = Package(
         .target(
             name: "HeliographClient",
             dependencies: [
-                "Access", "HeliographAPI", "Media",
+                "Access", "Files", "HeliographAPI", "Media", "Program",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

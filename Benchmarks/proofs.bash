@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What Scripts/verify-input and Scripts/verify-sound have in common.
+# What the scripts verify-client, verify-input and verify-sound have in common.
 
 # run_proofs FOLDER [ARGUMENT…]: runs Benchmarks/FOLDER/proof.py on built programs. --programs may name their folder.
 run_proofs() {

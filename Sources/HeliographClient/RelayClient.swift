@@ -37,13 +37,13 @@ public final class RelayClient: Sendable {
     /// Creates the client of the relay that the environment names, or of this machine's.
     ///
     /// HELIOGRAPH_RELAY is the address, HELIOGRAPH_KEY the key, or HELIOGRAPH_KEY_FILE a file with it, and
-    /// HELIOGRAPH_FINGERPRINT the only certificate to trust.
+    /// HELIOGRAPH_FINGERPRINT the only certificate to trust. Without that, it is the one that the user trusts by
+    /// `heliograph trust`, or those of the system's authorities.
     ///
     /// - Throws: ``RelayError`` of the kind `badArgument`.
     public convenience init() throws(RelayError) {
         let url = RelayEnvironment.url ?? RelayEnvironment.defaultURL
-        let fingerprint = RelayEnvironment.fingerprint(for: url)
-        self.init(try RelayTarget(url: url, fingerprint: fingerprint, key: RelayEnvironment.key()))
+        self.init(try RelayEnvironment.target(url: url, key: RelayEnvironment.key()))
     }
 
     /// - Parameter silence: How long an answer may pause, also before it begins; `nil` for no limit.
@@ -54,7 +54,7 @@ public final class RelayClient: Sendable {
         configuration.redirectConfiguration = .disallow
         // A missing relay is reported at once.
         configuration.connectionPool.retryConnectionEstablishment = false
-        if let fingerprint = target.pinned { configuration.pin(fingerprint) }
+        if let fingerprint = target.pinned { configuration.pin(fingerprint, of: target.url) }
         self.target = target
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -152,7 +152,7 @@ extension RelayError {
 extension HTTPClient.Configuration {
     /// Trusts only the certificate with this fingerprint, whatever its authority. It is checked before the first
     /// request of each connection.
-    fileprivate mutating func pin(_ fingerprint: Fingerprint) {
+    fileprivate mutating func pin(_ fingerprint: Fingerprint, of url: String) {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.certificateVerification = .none
         tlsConfiguration = tls
@@ -161,9 +161,7 @@ extension HTTPClient.Configuration {
             channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
                 guard let certificate else { throw RelayError(.untrusted, "the relay shows no certificate") }
                 let found = Fingerprint(ofCertificate: try certificate.toDERBytes())
-                guard found == fingerprint else {
-                    throw RelayError(.untrusted, "the relay's certificate has another fingerprint: \(found.text)")
-                }
+                guard found == fingerprint else { throw RelayError.otherCertificate(found, of: url) }
             }
         }
     }

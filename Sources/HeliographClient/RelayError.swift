@@ -1,3 +1,4 @@
+import Access
 package import HeliographAPI
 
 /// Why a relay did not do what a program asked for.
@@ -62,6 +63,15 @@ public struct RelayError: Error, Sendable, CustomStringConvertible {
             .untrusted,
             "the certificate of the relay at \(url) is not trusted, or the port has no TLS: compare its fingerprint with "
                 + "the relay's log, and pin it"
+        )
+    }
+
+    /// Creates the error for a certificate that is not the pinned one.
+    static func otherCertificate(_ found: Fingerprint, of url: String) -> RelayError {
+        RelayError(
+            .untrusted,
+            "the relay at \(url) shows another certificate than the trusted one: an attacker may be in between, or the "
+                + "relay has a new one. Compare its fingerprint, \(found.text), with the relay's log, and pin it"
         )
     }
 

@@ -1,4 +1,4 @@
-import Access
+package import Access
 
 /// Which certificates of a relay a program trusts.
 public struct Trust: Sendable, Hashable {
@@ -14,7 +14,9 @@ public struct Trust: Sendable, Hashable {
 
 /// The SHA-256 of a relay's certificate. It is not secret.
 public struct CertificateFingerprint: Sendable, Hashable, CustomStringConvertible {
-    let fingerprint: Fingerprint
+    package let fingerprint: Fingerprint
+
+    init(_ fingerprint: Fingerprint) { self.fingerprint = fingerprint }
 
     /// Reads 64 hexadecimal digits, optionally with colons between the pairs, as the relay's log and `heliograph
     /// status` show them. Returns `nil` for any other text.

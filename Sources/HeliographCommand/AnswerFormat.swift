@@ -29,7 +29,7 @@ extension Answer {
 
 extension AnswerFormat {
     /// Prints a report, likewise.
-    func show<Report: APIModel>(_ report: Report, _ text: (Report) throws -> String) throws {
+    func show<Report: Encodable>(_ report: Report, _ text: (Report) throws -> String) throws {
         let line = json ? try JSONValue(encoding: report).text : try text(report)
         if !line.isEmpty { print(line) }
     }

@@ -55,7 +55,7 @@ extension CommandError {
         default:
             description = error.description
                 .replacing("start the broadcast first", with: "run `heliograph start` first")
-                .replacing("and pin it", with: "and pass it with --fingerprint")
+                .replacing("and pin it", with: "and trust it by `heliograph trust add`, or by --fingerprint")
                 .replacing(": name one of", with: ": give one by --device:")
         }
         let code = error.kind == .refused ? error.code.map { " (\($0))" } ?? "" : ""

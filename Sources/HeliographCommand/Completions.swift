@@ -44,7 +44,9 @@ enum Completions {
     ) async -> [String] {
         guard let options = try? RelayOptions.parse(relayArguments(in: words)) else { return [] }
         var names: [String] = []
-        try? await RelayClient.with(options.address) { client in names = try await list(client, options.device) }
+        try? await RelayClient.with(options.address, asks: false) { client in
+            names = try await list(client, options.device)
+        }
         return names
     }
 

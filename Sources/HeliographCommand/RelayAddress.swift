@@ -16,7 +16,8 @@ struct RelayAddress: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The SHA-256 of the only certificate to trust, as the relay's log and `heliograph status` show it. "
-                + "Default: HELIOGRAPH_FINGERPRINT from the environment. Without either, the system's authorities decide.",
+                + "Default: HELIOGRAPH_FINGERPRINT from the environment, else the one that you trust by `heliograph trust`. "
+                + "Without any, the system's authorities decide.",
             valueName: "sha256"
         )
     )
@@ -30,14 +31,13 @@ struct RelayAddress: ParsableArguments {
     /// Whether the user has chosen a relay.
     var isNamed: Bool { relay != nil || RelayEnvironment.url != nil }
 
-    private var fingerprintText: String? { fingerprint ?? RelayEnvironment.fingerprint(for: url) }
-
     /// Returns the relay with the user's key.
     func target() throws -> RelayTarget {
-        try RelayTarget(url: url, fingerprint: fingerprintText, key: caller.key())
+        try RelayEnvironment.target(url: url, fingerprint: fingerprint, key: caller.key())
     }
 
     func validate() throws {
-        if let fault = RelayTarget.fault(url: url, fingerprint: fingerprintText) { throw ValidationError(fault) }
+        let fingerprint = fingerprint ?? RelayEnvironment.variableFingerprint(for: url)
+        if let fault = RelayTarget.fault(url: url, fingerprint: fingerprint) { throw ValidationError(fault) }
     }
 }

@@ -25,7 +25,7 @@ struct RelayDiagnosis {
         }
         var findings: [Finding] = []
         do {
-            try await RelayClient.with(address) { client in
+            try await RelayClient.with(address, asks: false) { client in
                 let life = try await client.report(of: Routes.getLiveness, timeout: Self.answerTime)
                 findings.append(release(life))
                 let list = try await client.report(of: Routes.listBroadcasts, timeout: Self.answerTime)

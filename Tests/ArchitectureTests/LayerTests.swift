@@ -51,8 +51,8 @@ struct LayerTests {
             "Wire",
         ],
         "HeliographClient": [
-            "Access", "AsyncHTTPClient", "FoundationEssentials", "HeliographAPI", "Media", "NIOCore", "NIOHTTP1",
-            "NIOPosix", "NIOSSL", "NIOWebSocket", "SystemPackage",
+            "Access", "AsyncHTTPClient", "Files", "FoundationEssentials", "HeliographAPI", "Media", "NIOCore",
+            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket", "Program", "SystemPackage",
         ],
         "HeliographCommand": [
             "Access", "ArgumentParser", "CInput", "Files", "FoundationEssentials", "Gamepads", "Glibc", "HTTPTypes",

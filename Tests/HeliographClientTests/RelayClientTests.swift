@@ -83,6 +83,7 @@ struct RelayClientTests {
                 let another = CertificateFingerprint(String(repeating: "ab", count: 32))
             else { throw NeverCame(description: "not a fingerprint: \(fingerprint)") }
             let (right, other) = (Trust.pinned(found), Trust.pinned(another))
+            #expect(try await CertificateFingerprint.shown(by: relay.url("/")) == found)
             let trusting = try RelayClient(relay.url(""), key: key.text, trust: right)
             try await trusting.device().session("door").start()
             let live = try await trusting.device().session("door").watch()
@@ -104,6 +105,27 @@ struct RelayClientTests {
                 #expect(error.kind == .refused && error.code == "missing_key", "\(error)")
             }
         }
+    }
+
+    @Test("shows its certificate only if it has one, and is there")
+    func shown() async throws {
+        try await RunningRelay.run { relay in
+            let plain = relay.url("")
+            let secure = plain.replacingOccurrences(of: "http:", with: "https:")
+            let faults = [
+                (plain, RelayError.Kind.badArgument), (secure, .untrusted), ("https://127.0.0.1:1", .unreachable),
+            ]
+            for (url, kind) in faults {
+                let error = try await Self.failure { _ = try await CertificateFingerprint.shown(by: url) }
+                #expect(error.kind == kind, "\(error)")
+            }
+        }
+        let (silent, port) = try Connection.listen()
+        defer { close(silent) }
+        let task = Task { try await CertificateFingerprint.shown(by: "https://127.0.0.1:\(port)") }
+        task.cancel()
+        let error = try await Self.failure { _ = try await task.value }
+        #expect(error.kind == .cancelled, "\(error)")
     }
 
     @Test("is not called any more after it was closed")

@@ -43,6 +43,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case noWindow = "no_window"
     case noWindowControl = "no_window_control"
     case noSound = "no_sound"
+    case speedTestRunning = "speed_test_running"
     case noAAC = "no_aac"
     case unknownItem = "unknown_item"
     case unknownPlaylist = "unknown_playlist"
@@ -103,7 +104,7 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
             .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
             .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC, .itemInUse, .noKeys,
-            .keyNameTaken, .tooManyKeys, .keysUnavailable, .libraryUnavailable:
+            .speedTestRunning, .keyNameTaken, .tooManyKeys, .keysUnavailable, .libraryUnavailable:
             409
         case .bodyTooLarge: 413
         case .badRange: 416

@@ -41,7 +41,9 @@ extension Routes {
 }
 
 extension Routes {
-    static let monitoring = [getLiveness.route, getReadiness.route, getMetrics.route, drain.route]
+    static let monitoring = [
+        getLiveness.route, getReadiness.route, getMetrics.route, testSpeed.route, drain.route,
+    ]
 
     package static let getLiveness = Call<NoArguments, Liveness>(
         "getLiveness",
@@ -85,6 +87,19 @@ extension Routes {
         arguments: .nowhere,
         answer: Route.Answer(description: "The metrics.", contents: [("text/plain", .text)])
     )
+
+    package static let testSpeed = Call<SpeedTestQuery, Bytes>(
+        "testSpeed",
+        "/v1/speedtest",
+        for: .viewer,
+        .monitoring,
+        "Sends bytes without a meaning as fast as they are taken, so that the caller can measure how fast they come.",
+        "It ends after the time that the caller names, or after 256 MiB. There is one test at a time.",
+        answer: .stream("application/octet-stream", "The bytes, which cannot be compressed.")
+    ) {
+        $0.isScoped = true
+        $0.ownProblems = [ProblemAnswer([.speedTestRunning], "Another test runs.")]
+    }
 
     package static let drain = Call<DrainRequest, Draining>(
         "drain",

@@ -101,17 +101,20 @@ extension RelayClient {
     ///
     /// - Parameters:
     ///   - headers: Further fields of the request.
+    ///   - timeout: How long the stream may be; `nil` for no limit.
     ///   - deed: What the relay did if the stream ends early, as in "broke the stream off".
     package func stream<Arguments>(
         _ call: Call<Arguments, Bytes>,
         _ query: Arguments = Arguments(),
         at place: CallPlace = .relay,
         headers: [(name: String, value: String)] = [],
+        timeout: Duration? = nil,
         _ deed: String = "broke the stream off"
     ) async throws(RelayError) -> StreamedAnswer {
         var request = HTTPClientRequest(url: url + place.path(of: call.route) + (try Query.text(query)))
         request.headers = HTTPHeaders(headers.map { ($0.name, $0.value) })
-        let response = try await execute(request, about: place, deadline: .distantFuture)
+        let deadline = timeout.map { .now() + TimeAmount($0) } ?? NIODeadline.distantFuture
+        let response = try await execute(request, about: place, deadline: deadline)
         return StreamedAnswer(
             status: Int(response.status.code),
             headers: response.headers,

@@ -18,10 +18,29 @@ package enum RelayEnvironment {
     /// The relay's address; `nil` if the environment names none.
     package static var url: String? { variables[urlKey] }
 
-    /// Returns the fingerprint to trust. The environment's is for whichever relays have TLS.
-    package static func fingerprint(for url: String) -> String? {
+    /// Returns the fingerprint that the environment says to trust. It is for whichever relays have TLS.
+    package static func variableFingerprint(for url: String) -> String? {
         url.hasPrefix("https://") ? variables[Fingerprint.environmentKey] : nil
     }
+
+    /// Returns a relay, which must have the certificate that the environment says to trust, or else the user has chosen
+    /// to trust.
+    ///
+    /// - Parameter fingerprint: A person's text, which goes before both.
+    /// - Throws: ``RelayError`` if an argument is wrong, or the key would be sent in clear text.
+    package static func target(
+        url: String,
+        fingerprint: String? = nil,
+        key: APIKey?
+    ) throws(RelayError) -> RelayTarget {
+        let fingerprint = fingerprint ?? variableFingerprint(for: url)
+        let target = try RelayTarget(url: url, fingerprint: fingerprint, key: key)
+        let known = target.pinned == nil ? try knownRelays?.entry(of: target) : nil
+        return known.flatMap { Fingerprint($0.fingerprint) }.map(target.pinned(to:)) ?? target
+    }
+
+    /// The relays whose certificates the user has chosen to trust; `nil` if there is no home.
+    package static var knownRelays: KnownRelays? { KnownRelays.usual(in: variables) }
 
     /// Returns the key to show; `nil` if there is none, because the relay may not need one.
     ///

@@ -35,6 +35,29 @@ package struct RelayTarget: Sendable {
         return host.lowercased() == "localhost" || host == "::1" || isIPv4 && host.hasPrefix("127.")
     }
 
+    /// The host and the port; `nil` if the address has no host, which none has that was accepted.
+    var place: (host: String, port: Int)? {
+        guard let url = URL(string: url), let host = url.host() else { return nil }
+        return (host, url.port ?? (isSecure ? 443 : 80))
+    }
+
+    /// The address without its path: `https://host:port`. A certificate is for all paths.
+    package var origin: String? {
+        place.map { host, port in
+            let host = host.lowercased()
+            return "\(isSecure ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        }
+    }
+
+    /// Returns the same relay, which must have this certificate.
+    package func pinned(to fingerprint: Fingerprint) -> RelayTarget {
+        RelayTarget(url: url, pinned: fingerprint, key: key)
+    }
+
+    private init(url: String, pinned: Fingerprint?, key: APIKey?) {
+        (self.url, self.pinned, self.key) = (url, pinned, key)
+    }
+
     /// Returns an address without its trailing slash.
     package static func trimmed(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 

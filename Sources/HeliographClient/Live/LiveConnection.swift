@@ -119,20 +119,26 @@ final class LiveConnection: Sendable {
     ) async throws -> Upgrade {
         let target = place.target
         let url = URL(string: target.url)
-        guard let host = url?.host() else { throw RelayError.unreachable(target.url) }
-        let port = url?.port ?? (target.isSecure ? 443 : 80)
+        guard let (host, port) = target.place else { throw RelayError.unreachable(target.url) }
         var headers = HTTPHeaders([("Host", authority(host, url?.port))])
         if let key = target.key { headers.add(name: "Authorization", value: "Bearer \(key.text)") }
         let uri = (url?.path() ?? "") + place.path
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)
         let tls = try target.isSecure ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+        let judge = target.pinned.map { pinned in
+            { @Sendable (found: Fingerprint) in
+                guard found != pinned else { return true }
+                attempt.end(because: .otherCertificate(found, of: target.url))
+                return false
+            }
+        }
         return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connectTimeout(LivePlace.answerTime)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .connect(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     attempt.begins(channel)
-                    if let tls { try protect(channel, host, by: tls, target.pinned) }
+                    if let tls { try RelayTLS.add(to: channel, host, by: tls, isTrusted: judge) }
                     return try self.upgrade(channel, head, place, attempt, receive)
                 }
             }.get()
@@ -141,30 +147,6 @@ final class LiveConnection: Sendable {
     private static func authority(_ host: String, _ port: Int?) -> String {
         let host = host.contains(":") ? "[\(host)]" : host
         return port.map { "\(host):\($0)" } ?? host
-    }
-
-    /// Adds TLS. A pinned certificate is checked before the request is sent.
-    private static func protect(
-        _ channel: any Channel,
-        _ host: String,
-        by context: NIOSSLContext,
-        _ pinned: Fingerprint?
-    ) throws {
-        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        let name = isAddress ? nil : host
-        guard let pinned else {
-            let handler = try NIOSSLClientHandler(context: context, serverHostname: name)
-            return try channel.pipeline.syncOperations.addHandler(handler)
-        }
-        let handler = try NIOSSLClientHandler(
-            context: context,
-            serverHostname: name,
-            customVerificationCallback: { certificates, promise in
-                let found = certificates.first.flatMap { try? Fingerprint(ofCertificate: $0.toDERBytes()) }
-                promise.succeed(found == pinned ? .certificateVerified : .failed)
-            }
-        )
-        try channel.pipeline.syncOperations.addHandler(handler)
     }
 
     /// Asks for the upgrade. A relay that does not answer in time is disconnected.

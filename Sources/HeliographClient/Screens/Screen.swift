@@ -124,6 +124,11 @@ extension RelayClient {
     /// Returns a session. The relay is not asked.
     public func session(_ id: UInt32) -> Session { Session(relay: self, place: ScreenPlace(session: .id(id))) }
 
+    /// Returns the session at an address, likewise.
+    package func session(at address: SessionAddress) -> Session {
+        Session(relay: self, place: ScreenPlace(session: address))
+    }
+
     /// Returns the relay's devices.
     public func devices() async throws(RelayError) -> [Device] {
         try await report(of: Routes.listBroadcasts).broadcasts.map { device($0.device) }

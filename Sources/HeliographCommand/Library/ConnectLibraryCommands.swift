@@ -36,10 +36,10 @@ struct ConnectLibraryCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await CommandError.reporting {
-            let target = try RelayTarget(url: url, fingerprint: fingerprint, key: caller.key())
+            let target = try RelayEnvironment.target(url: url, fingerprint: fingerprint, key: caller.key())
             try await RelayClient.with(target, silence: LibraryPlace.copyingSilence) { client in
                 let caller = try await client.report(of: Routes.getCaller)
-                let library = try await ConnectedLibrary.connect(target, client)
+                let library = try await ConnectedLibrary.connect(client)
                 let name = caller.name.map { " with the key \($0)" } ?? ""
                 print("connected to \(caller.host)\(name): \(try library.summary())")
             }

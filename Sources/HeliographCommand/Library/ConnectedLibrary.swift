@@ -57,7 +57,8 @@ struct ConnectedLibrary {
 
     /// Connects a relay's library: keeps the relay's address and key in a file for this user alone, and copies the
     /// catalogue. A former connection stays if the relay refuses.
-    static func connect(_ target: RelayTarget, _ client: RelayClient) async throws -> ConnectedLibrary {
+    static func connect(_ client: RelayClient) async throws -> ConnectedLibrary {
+        let target = client.target
         let library = ConnectedLibrary(target, try folder())
         try await locked(library.folder) {
             let news = try await library.download(client, since: nil)

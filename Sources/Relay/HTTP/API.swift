@@ -10,6 +10,7 @@ struct API: Sendable {
     /// Where the calls come in.
     var door = Door.own
     let tunnels: Tunnels
+    let speedTests = SpeedTests()
 
     /// Whether callers use HTTPS, which may end at the other end of the tunnel.
     var isSecure: Bool { tls != nil || door == .tunnel }
@@ -42,6 +43,7 @@ struct API: Sendable {
         addPageRoutes(to: &routes)
         addContractRoute(to: &routes)
         addMonitoringRoutes(to: &routes)
+        addSpeedTestRoute(to: &routes)
         return routes
     }
 

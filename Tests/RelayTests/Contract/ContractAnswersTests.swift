@@ -302,6 +302,8 @@ struct ContractAnswersTests {
             try await call(.DELETE, "/v1/keys/ann")
             try await call(.PUT, "/v1/tunnel", ["tunnel": "none"])
             try await call(.GET, "/v1/tunnel")
+            // Only its head, because its bytes say nothing.
+            try await call(.HEAD, "/v1/speedtest")
             try await call(.POST, "/v1/sessions/\(id)/links")
             try await call(.POST, "/v1/devices/left/links", ["ttl": 60])
             try await call(.POST, "/screencapture/\(other)/stop")

@@ -1,0 +1,135 @@
+package import Access
+import Files
+package import FoundationEssentials
+import Program
+package import SystemPackage
+
+/// The relays whose certificates this user has chosen to trust, kept in a file: JSON, which nobody else may change.
+package struct KnownRelays: Sendable {
+    /// A relay and its certificate.
+    package struct Entry: Sendable, Hashable, Codable {
+        /// `https://host:port`.
+        package let relay: String
+        /// 32 pairs of hexadecimal digits with colons between them.
+        package let fingerprint: String
+        /// When the user chose to trust it.
+        package let since: Date
+    }
+
+    /// What is in the file.
+    private struct Content: Codable {
+        var version = KnownRelays.version
+        var relays: [Entry] = []
+    }
+
+    private static let version = 1
+    /// The most relays.
+    package static let maximumCount = 1000
+    /// The largest file, in bytes: enough for the most relays with the longest names.
+    private static let maximumSize = 1 << 20
+    /// The permissions that nobody else may have.
+    private static let foreignPermissions: FilePermissions = [.groupWrite, .otherWrite]
+
+    package let file: FilePath
+
+    package init(file: FilePath) { self.file = file }
+
+    /// Returns that of this user: `$XDG_STATE_HOME/heliograph/relays.json`; `nil` without a home.
+    package static func usual(in environment: [String: String]) -> KnownRelays? {
+        StateFolder.path(in: environment).map { KnownRelays(file: FilePath($0).appending("relays.json")) }
+    }
+
+    /// Returns the relays, by their addresses.
+    ///
+    /// - Throws: ``RelayError`` if the file cannot be read, is damaged, or others may change it.
+    package func entries() throws(RelayError) -> [Entry] {
+        do {
+            let bytes = try {
+                let file = try SystemPackage.FileDescriptor.open(file, .readOnly)
+                return try file.closeAfter {
+                    guard try file.stat().permissions.isDisjoint(with: Self.foreignPermissions) else {
+                        throw fault("others may change it: chmod go-w it")
+                    }
+                    return try BoundedFile.read(file, atMost: Self.maximumSize)
+                }
+            }()
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            let content = try decoder.decode(Content.self, from: Data(bytes))
+            guard content.version == Self.version else { throw fault("another release wrote it. Move it away") }
+            guard content.relays.count <= Self.maximumCount,
+                content.relays.allSatisfy({ Fingerprint($0.fingerprint) != nil })
+            else { throw fault("it is damaged. Move it away, and trust the relays again") }
+            return content.relays
+        } catch let error as RelayError {
+            throw error
+        } catch Errno.noSuchFileOrDirectory {
+            return []
+        } catch let error as Errno {
+            throw fault("cannot read it: \(error)")
+        } catch {
+            throw fault("it is damaged. Move it away, and trust the relays again")
+        }
+    }
+
+    /// Returns the entry of a relay; `nil` if there is none.
+    package func entry(of relay: RelayTarget) throws(RelayError) -> Entry? {
+        guard relay.isSecure, let origin = relay.origin else { return nil }
+        return try entries().first { $0.relay == origin }
+    }
+
+    /// Trusts a certificate of a relay from now on.
+    ///
+    /// - Throws: ``RelayError`` if another certificate of the relay is trusted, or the file cannot be written.
+    package func add(_ fingerprint: Fingerprint, of relay: RelayTarget, at time: Date) throws(RelayError) {
+        guard let origin = relay.origin, relay.isSecure else {
+            throw RelayError(.badArgument, "\(relay.url) has no certificate: it does not begin with https://")
+        }
+        try change { relays throws(RelayError) in
+            if let known = relays.first(where: { $0.relay == origin }) {
+                guard known.fingerprint == fingerprint.text else {
+                    throw RelayError(
+                        .untrusted,
+                        "another certificate of \(origin) has been trusted since \(known.since.formatted(.iso8601)): if the "
+                            + "relay's was replaced, remove it first"
+                    )
+                }
+                return
+            }
+            guard relays.count < Self.maximumCount else { throw fault("it has \(Self.maximumCount) relays already") }
+            relays.append(Entry(relay: origin, fingerprint: fingerprint.text, since: time))
+            relays.sort { $0.relay < $1.relay }
+        }
+    }
+
+    /// Trusts a relay's certificate no longer.
+    ///
+    /// - Returns: Whether it was trusted.
+    package func remove(_ relay: RelayTarget) throws(RelayError) -> Bool {
+        guard try entry(of: relay) != nil else { return false }
+        try change { relays throws(RelayError) in relays.removeAll { $0.relay == relay.origin } }
+        return true
+    }
+
+    /// Changes the file. One program at a time does so.
+    private func change(_ body: (inout [Entry]) throws(RelayError) -> Void) throws(RelayError) {
+        do {
+            let lock = try ReplacedFile.lockFolder(of: file)
+            defer { try? lock.close() }
+            var content = Content(relays: try entries())
+            try body(&content.relays)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+            encoder.dateEncodingStrategy = .iso8601
+            try ReplacedFile.write(Array(encoder.encode(content) + Data("\n".utf8)), to: file)
+        } catch let error as RelayError {
+            throw error
+        } catch {
+            throw fault("cannot write it: \(error)")
+        }
+    }
+
+    private func fault(_ reason: String) -> RelayError {
+        RelayError(.badArgument, "the file of trusted relays, \(file): \(reason)")
+    }
+}
