@@ -55,13 +55,13 @@ struct SpeedTestCommand: AsyncParsableCommand {
         defer { live.close() }
         let pictures = Task { for try await _ in live.video {} }
         defer { pictures.cancel() }
-        let before = live.statistics
+        let (before, begin) = (live.statistics, ContinuousClock.now)
         let speed = try await client.measureSpeed(for: .seconds(time))
-        let after = live.statistics
+        let (after, seconds) = (live.statistics, (ContinuousClock.now - begin) / .seconds(1))
         return SpeedReport(
             speed,
             beside: .init(
-                bitrate: Int(after.bitrate),
+                bitrate: Int(Double(after.bytes - before.bytes) * 8 / seconds),
                 pictures: after.pictures - before.pictures,
                 dropped: after.dropped - before.dropped
             )

@@ -390,6 +390,24 @@ extension SystemTests {
             #expect(ContinuousClock.now - began < .seconds(5))
         }
 
+        @Test("a speed test counts what the session's pictures take, and gives it the recommended bitrate")
+        func speed() async throws {
+            let relay = try await relay()
+            defer { relay.terminate() }
+            #expect(try heliograph(relay, "start", "--device", "left").status == 0)
+            #expect(try heliograph(relay, "session", "start", "door", "--device", "left").status == 0)
+            let door = ["door", "--device", "left", "--json"]
+            let report = try object(run(relay, ["speedtest", "--apply", "--for", "1"] + door))
+            let beside = try #require(report["session"] as? RelayProcess.Object)
+            #expect(try #require(beside["bitrate"] as? Int) > 0)
+            #expect(try #require(beside["pictures"] as? Int) > 0)
+            let recommended = try #require(report["recommended"] as? Int)
+            let session = try object(run(relay, ["session", "show"] + door))
+            #expect(session["bitrate"] as? Int == recommended)
+            let absent = try heliograph(relay, "speedtest", "attic", "--device", "left")
+            #expect(absent.status == 1 && absent.errors.contains("no session attic"), "\(absent.errors)")
+        }
+
         @Test("a broadcast's source may be a node or a monitor by its name")
         func sources() async throws {
             let desktop = try Desktop(.sway, client: false)
