@@ -19,9 +19,9 @@ struct RelayDiagnosis {
     /// Returns the findings, in the order in which they are printed.
     func findings() async -> [Finding] {
         do {
-            _ = try address.target()
+            _ = try address.caller.key()
         } catch {
-            return [Self.finding(ofKey: CommandError(describing: error)?.description ?? "\(error)")]
+            return [Self.finding(ofKey: "\(CommandError(error))")]
         }
         var findings: [Finding] = []
         do {
@@ -35,6 +35,17 @@ struct RelayDiagnosis {
             findings += absence
         } catch let error as RelayError where error.isWantOfKey {
             findings.append(Self.finding(ofKey: "\(CommandError(error))"))
+        } catch let error as RelayError where [.untrusted, .badArgument].contains(error.kind) {
+            findings.append(
+                Finding(
+                    "relay",
+                    .failure,
+                    "The relay was not asked: \(CommandError(error)).",
+                    advice: error.kind == .untrusted
+                        ? "`heliograph trust --help` says how certificates are trusted."
+                        : "Correct that, and run the doctor again."
+                )
+            )
         } catch {
             findings.append(
                 Finding(
