@@ -206,6 +206,17 @@ package struct RunningRelay: Sendable {
             try await session(id)["viewers"] == .integer(count) ? true : nil
         }
     }
+
+    /// Waits until the relay has a picture of the session.
+    ///
+    /// Not by its `feed`: that is `none` again if no further picture comes within about a second, before a busy machine
+    /// has asked.
+    package func waitForPicture(of id: SessionID) async throws {
+        _ = try await eventually("a picture of session \(id)") {
+            let pictures = try await session(id)["counters"]?["relay"]?["pictures"]
+            return pictures == nil || pictures == 0 ? nil : true
+        }
+    }
 }
 
 extension String {

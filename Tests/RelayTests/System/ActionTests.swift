@@ -210,9 +210,7 @@ struct ActionTests {
             // Before the picture that makes it feed: the relay has heard of its input by then.
             try await standby.send(.inputs(Self.everything))
             try await agent.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("the agent's picture") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             async let typed = relay.post(Self.path, ["type": "hello"])
             _ = try await Self.nextOrder(agent)
             try await agent.send(.status(SourceStatus(state: .lost)))

@@ -168,9 +168,7 @@ struct AdmittedLinkTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true, request: 1)], session: 999)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
         }
     }
 

@@ -62,9 +62,7 @@ struct EventTests {
             _ = try await relay.patch("/screencapture/\(session.id)", ["fps": 5])
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             _ = try await relay.get("/v1/sessions/\(session.id)/wait?until=static&for=0")
             try await link.close()
             _ = try await relay.post("/screencapture/\(session.id)/stop")

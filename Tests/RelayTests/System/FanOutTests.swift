@@ -70,9 +70,7 @@ struct FanOutTests {
             let session = try await relay.startSession(["join": "live"])
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             var viewers: [ByteClient] = []
             for _ in 0..<20 { viewers.append(try await ByteClient(port: session.port)) }
             try await relay.waitForViewers(20, of: session.id)

@@ -22,9 +22,7 @@ struct HungAgentTests {
             let agent = try await LinkClient(greeting: relay)
             #expect(try await start.status == 200)
             try await agent.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("the agent's picture") { () -> Bool? in
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             let standby = try await LinkClient(greeting: relay, pid: 4712, role: .standby)
             // The standby is asked when the pictures are overdue. From then on viewers depend on it.
             try await standby.send([SampleStream.accessUnit(1, key: true)], session: session.id)

@@ -133,9 +133,7 @@ struct JoinTests {
             try await link.wait(for: session.id, isActive: true)
             let first = SampleStream.accessUnit(0, key: true)
             try await link.send([first], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             #expect(try await relay.patch(path, ["join": "live"]).json["join"] == "live")
             let live = try await ByteClient(port: session.port)
             try await relay.waitForViewers(1, of: session.id)

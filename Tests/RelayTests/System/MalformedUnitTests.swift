@@ -93,9 +93,7 @@ struct MalformedUnitTests {
             let agent = try await LinkClient(greeting: relay)
             let standby = try await LinkClient(greeting: relay, pid: 4712, role: .standby)
             try await agent.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("the agent's picture") { () -> Bool? in
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             var unit = SampleStream.accessUnit(1, key: false)
             unit.bytes = [1, 2, 3]
             let malformed = unit

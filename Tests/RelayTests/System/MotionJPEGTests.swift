@@ -131,9 +131,7 @@ struct MotionJPEGTests {
             let session = try await relay.startSession()
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             let slow = try await join(relay, session.id, as: 1)
             try await slow.pause()
             let answers = Task {

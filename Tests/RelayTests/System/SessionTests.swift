@@ -134,9 +134,7 @@ struct SessionTests {
             #expect(early.code == "no_source")
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             let answer = try await relay.post("/screencapture/\(session.id)/keyframe")
             #expect(answer.status == 202)
             #expect(answer.json == ["id": 1, "request": 2], "the first asked for the session's first picture")

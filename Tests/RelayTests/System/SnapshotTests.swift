@@ -32,9 +32,7 @@ struct SnapshotTests {
             let session = try await relay.startSession(["repeat": false])
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             try await body(relay, link, session.id)
         }
     }
@@ -294,9 +292,7 @@ struct SnapshotTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send([SampleStream.accessUnit(0, key: true)], session: session.id)
             let stranger = try await LinkClient(greeting: relay, device: "other")
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             async let snapshot = relay.get("/screencapture/\(session.id)/snapshot.jpg")
             let request = try await nextRequest(link)
             try await answer(request, of: session.id, Self.picture(.jpeg, [6, 6]), on: stranger)

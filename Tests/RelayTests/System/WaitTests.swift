@@ -26,9 +26,7 @@ struct WaitTests {
             let session = try await relay.startSession(session)
             let link = try await LinkClient(greeting: relay)
             try await link.send([Self.picture(0, key: true)], session: session.id)
-            _ = try await eventually("pictures") {
-                try await relay.session(session.id)["feed"] == "primary" ? true : nil
-            }
+            try await relay.waitForPicture(of: session.id)
             try await body(relay, link, session.id)
         }
     }
