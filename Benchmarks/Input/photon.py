@@ -23,6 +23,14 @@ BLOCK = 25
 MOVING = 5
 #: How far it moves, in pixels.
 MOVE = 8
+#: What a session's status says of the time from capture to relay, in all and by its parts.
+STAGES = {
+    "captureToRelay": "from capture to relay",
+    "wait": "to the encoder",
+    "encode": "in it",
+    "link": "to the relay",
+}
+
 #: How long a click holds the button: ActionPlan of Sources/HeliographAPI.
 PRESS = 0.02
 
@@ -32,8 +40,8 @@ class Heliograph:
 
     def __init__(self, scene, fps):
         self.scene, self.fps, self.name = scene, fps, f"Heliograph, {fps} fps, POST"
-        #: The medians from a frame's capture until the relay has its picture, of each block, in ms.
-        self.relayed = []
+        #: The medians of each block, in ms: from a frame's capture until the relay has its picture, and its parts.
+        self.stages = {stage: [] for stage in STAGES}
 
     def begin(self):
         session = self.scene.session("photon", fps=self.fps, framing="scrcpy")
@@ -44,8 +52,9 @@ class Heliograph:
 
     def end(self):
         latency = self.scene.caller.call("GET", f"{DEVICE}/sessions/photon").body.get("latency") or {}
-        if latency.get("captureToRelay"):
-            self.relayed.append(latency["captureToRelay"]["p50Ms"])
+        for stage, medians in self.stages.items():
+            if latency.get(stage):
+                medians.append(latency[stage]["p50Ms"])
         self.viewer.close()
         self.scene.caller.call("DELETE", f"{DEVICE}/sessions/photon")
 
@@ -169,7 +178,7 @@ def report(kind, contenders, times):
         medians[contender.name] = percentile(taken, 0.5)
         figures = medians[contender.name], percentile(taken, 0.99), min(taken), max(taken)
         goals = GOALS.get(contender.fps)
-        share = f", of which {percentile(contender.relayed, 0.5):.1f} ms from capture to relay" if goals else ""
+        share = f" ({stages(contender)})" if goals else ""
         goal = f"; goals: {goals[0]} and {goals[1]} ms" if goals else ""
         print(
             f"photon, {kind}: {contender.name}: {len(taken)} clicks, p50 {figures[0]:.1f} ms{share}, p99 {figures[1]:.1f} ms, "
@@ -195,6 +204,12 @@ def report(kind, contenders, times):
         print(f"photon, {kind}: goals are missed by {', '.join(missed)}; the machine is busy (load {load:.1f} a processor)")
     elif missed:
         raise Failure(f"goals are missed by {', '.join(missed)}")
+
+
+def stages(contender):
+    """The medians of a session's stages, in words."""
+    words = [f"{percentile(contender.stages[stage], 0.5):.1f} ms {text}" for stage, text in STAGES.items()]
+    return f"{words[0]}: {', '.join(words[1:])}"
 
 
 def free_port():
