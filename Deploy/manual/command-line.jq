@@ -41,6 +41,9 @@ def longName: [(.names // [])[] | select(.kind == "long") | .name][0] // "";
 
 def shown: [(.arguments // [])[] | select(.shouldDisplay) | select(longName | IN("help", "version") | not)];
 
+# The shared options of a command with these arguments. One that has not all of them has options of its own.
+def relayOptions: if shared - map(longName) == [] then map(select(longName | IN(shared[]))) else [] end;
+
 def rows: "| argument | meaning |", "|---|---|", (.[] | "| `\(name | escaped)` | \(meaning | escaped) |"), "";
 
 def subcommands: [(.subcommands // [])[] | select(.shouldDisplay and .commandName != "help")];
@@ -55,7 +58,7 @@ def synopsis($name):
 
 def command:
     .name as $name | .command as $command | ($command | shown) as $all
-    | [$all[] | select(longName | IN(shared[]))] as $relay
+    | ($all | relayOptions) as $relay
     | ($all - $relay) as $own
     | "### \($name)", "", ($command.abstract | wrapped), "",
       (if ($command | subcommands) == [] then ($all | synopsis($name)), "" else empty end),
@@ -71,7 +74,7 @@ def table($title; $key; $column):
         | "| \($program) | `\(.[$column])` | \(.meaning | escaped) |"), "";
 
 map(.command) as $programs
-| ([$programs[0] | tree("heliograph") | .command | shown[] | select(longName | IN(shared[]))] | unique_by(longName)
+| ([$programs[0] | tree("heliograph") | .command | shown | relayOptions[]] | unique_by(longName)
     | sort_by(longName as $name | shared | index($name))) as $relay
 | "# Command line", "",
   "`Scripts/command-reference` writes this page from the programs' own help; a test compares them. `man heliograph`,",

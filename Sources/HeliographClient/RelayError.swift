@@ -71,7 +71,7 @@ public struct RelayError: Error, Sendable, CustomStringConvertible {
         RelayError(
             .untrusted,
             "the relay at \(url) shows another certificate than the trusted one: an attacker may be in between, or the "
-                + "relay has a new one. Compare its fingerprint, \(found.text), with the relay's log, and pin it"
+                + "relay has a new one. Compare its fingerprint, \(found.text), with the relay's log, and pin that one instead"
         )
     }
 

@@ -56,6 +56,10 @@ extension CommandError {
             description = error.description
                 .replacing("start the broadcast first", with: "run `heliograph start` first")
                 .replacing("and pin it", with: "and trust it by `heliograph trust add`, or by --fingerprint")
+                .replacing(
+                    "and pin that one instead",
+                    with: "and name that one, or replace it by `heliograph trust remove` and `heliograph trust add`"
+                )
                 .replacing(": name one of", with: ": give one by --device:")
         }
         let code = error.kind == .refused ? error.code.map { " (\($0))" } ?? "" : ""

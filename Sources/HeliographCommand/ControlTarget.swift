@@ -25,28 +25,24 @@ struct ControlTarget: ParsableArguments {
     /// - Parameter heard: Gets the events that no ``LiveEvent`` has a case for.
     /// - Throws: ``RelayError``, ``CommandError``, and what the functions throw.
     func control(
-        until signals: UnixSignalsSequence,
         heard: @escaping @Sendable (JSONValue) throws -> Void = { _ in },
         _ body: @escaping @Sendable (LiveSession) async throws -> Void
     ) async throws {
-        let claim = ControlClaim(
-            target: try options.address.target(),
-            device: options.device,
-            session: session,
-            takes: take
-        )
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in signals { return } }
-            group.addTask { try await claim.hold(heard, body) }
-            defer { group.cancelAll() }
-            _ = try await group.next()
+        let claim = ControlClaim(device: options.device, session: session, takes: take)
+        try await RelayClient.with(options.address) { client in
+            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in signals { return } }
+                group.addTask { try await claim.hold(client, heard, body) }
+                defer { group.cancelAll() }
+                _ = try await group.next()
+            }
         }
     }
 }
 
 /// The way to the control of a device.
 private struct ControlClaim: Sendable {
-    let target: RelayTarget
     let device: String?
     let session: String?
     /// Whether it takes the device from another controller at once.
@@ -54,19 +50,18 @@ private struct ControlClaim: Sendable {
 
     /// Takes control, and runs `body`. Control ends with the connection.
     func hold(
+        _ client: RelayClient,
         _ heard: @escaping @Sendable (JSONValue) throws -> Void,
         _ body: @escaping @Sendable (LiveSession) async throws -> Void
     ) async throws {
-        try await RelayClient.with(target) { client in
-            let live = try await watched(client).watch()
-            defer { live.close() }
-            try await live.takeControl(fromOthers: takes)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await Self.follow(live, heard) }
-                group.addTask { try await body(live) }
-                defer { group.cancelAll() }
-                _ = try await group.next()
-            }
+        let live = try await watched(client).watch()
+        defer { live.close() }
+        try await live.takeControl(fromOthers: takes)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await Self.follow(live, heard) }
+            group.addTask { try await body(live) }
+            defer { group.cancelAll() }
+            _ = try await group.next()
         }
     }
 

@@ -8,11 +8,13 @@ import HeliographClient
 enum FirstUse {
     private static let answerTime = Duration.seconds(10)
 
-    /// Whether a person can be asked.
-    static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+    /// Whether a person can be asked: at a terminal, in the foreground.
+    static var canAsk: Bool {
+        isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
+    }
 
-    /// Returns a relay that may be called. If no authority has signed its certificate, and nobody has said which one is
-    /// right, the person decides, and the answer is kept.
+    /// Returns a relay that may be called. If the authorities do not vouch for its certificate, and nobody has said
+    /// which one is right, the person decides, and the answer is kept.
     ///
     /// Without a person, the relay stays as it is: its calls fail.
     ///
@@ -20,22 +22,23 @@ enum FirstUse {
     static func confirmed(_ relay: RelayTarget) async throws -> RelayTarget {
         guard relay.isSecure, relay.pinned == nil, canAsk, try await !isSignedByAuthority(relay) else { return relay }
         let shown = try await CertificateFingerprint.shown(by: relay.url).fingerprint
-        try trust(shown, of: relay)
+        try confirm(shown, of: relay)
+        try keep(shown, of: relay)
         return relay.pinned(to: shown)
     }
 
-    /// Asks the person whether a certificate is the relay's, and keeps the answer if it is.
+    /// Asks the person whether a certificate is the relay's.
     ///
-    /// - Throws: ``CommandError`` if it is not; ``RelayError`` if the answer cannot be kept.
-    static func trust(_ shown: Fingerprint, of relay: RelayTarget) throws {
+    /// - Throws: ``CommandError`` if it is not.
+    static func confirm(_ shown: Fingerprint, of relay: RelayTarget) throws(CommandError) {
         let question = """
-            No authority has signed the certificate of the relay at \(relay.url). Its SHA-256 fingerprint is
+            You do not trust the certificate of the relay at \(relay.url) yet. Its SHA-256 fingerprint is
               \(shown.text)
             Is it the one that the relay's log and `heliograph status` there show? Then type yes:\u{20}
             """
         fputs(question, stderr)
-        guard readLine()?.trimmed == "yes" else { throw CommandError.failed("the certificate is not trusted") }
-        try keep(shown, of: relay)
+        let words = readLine()?.split { $0.isWhitespace }
+        guard words == ["yes"] else { throw .failed("the certificate is not trusted") }
     }
 
     /// Trusts a certificate from now on.
@@ -64,14 +67,5 @@ enum FirstUse {
         }
         await client.shutDown()
         return isSigned
-    }
-}
-
-extension String {
-    /// The text without white space around it.
-    fileprivate var trimmed: Substring {
-        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
-        else { return "" }
-        return self[first...last]
     }
 }

@@ -7,7 +7,6 @@ import HeliographClient
 import NIOCore
 import NIOPosix
 import Synchronization
-import UnixSignals
 import Wire
 
 struct GamepadCommand: AsyncParsableCommand {
@@ -50,9 +49,8 @@ struct GamepadCommand: AsyncParsableCommand {
             let device = try chosenDevice()
             do {
                 if !shared { try device.grab() }
-                let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
                 let pad = try GamepadRelay(device, as: type.type)
-                try await target.control(until: signals, heard: pad.heard) { try await pad.run(on: $0) }
+                try await target.control(heard: pad.heard) { try await pad.run(on: $0) }
             } catch {
                 close(device.descriptor)
                 throw error

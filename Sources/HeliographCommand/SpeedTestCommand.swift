@@ -11,7 +11,8 @@ struct SpeedTestCommand: AsyncParsableCommand {
               heliograph speedtest
               heliograph speedtest door
               heliograph speedtest door --apply
-            The recommended bitrate is 70 % of what came. Other viewers on the same way feel the test.
+            The recommended bitrate is 70 % of what came. --apply lowers the session's bitrate to it, but never raises it:
+            `heliograph session set door --bitrate 6000000` does. Other viewers on the same way feel the test.
             """
     )
 
@@ -21,7 +22,7 @@ struct SpeedTestCommand: AsyncParsableCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("How long, 0.5 to 10 s.", valueName: "seconds"))
     var time = 2.0
 
-    @Flag(help: "Gives the session the recommended bitrate.")
+    @Flag(help: "Gives the session the recommended bitrate if that is less than it has.")
     var apply = false
 
     @OptionGroup var format: AnswerFormat
@@ -36,18 +37,25 @@ struct SpeedTestCommand: AsyncParsableCommand {
         try await CommandError.reporting {
             try await RelayClient.with(relay) { client in
                 guard !selector.isEmpty else {
-                    return try show(SpeedReport(try await client.measureSpeed(for: .seconds(time))))
+                    return try show(SpeedReport(try await speed(client)))
                 }
                 let session = try await selector.address(client)
-                let report = try await measure(client, beside: client.session(at: session).watch())
-                if apply {
-                    var change = SessionChange()
-                    change.bitrate = report.recommended
-                    _ = try await client.report(of: Routes.changeSession, change, at: session)
-                }
+                var report = try await measure(client, beside: client.session(at: session).watch())
+                if apply { report.applied = try await lower(session, to: report.recommended, client) }
                 try show(report)
             }
         }
+    }
+
+    /// Lowers a session's bitrate.
+    ///
+    /// - Returns: The session's bitrate from now on.
+    private func lower(_ session: SessionAddress, to bitrate: Int, _ client: RelayClient) async throws -> Int {
+        let present = try await client.report(of: Routes.getSession, at: session).bitrate
+        guard bitrate < present else { return present }
+        var change = SessionChange()
+        change.bitrate = bitrate
+        return try await client.report(of: Routes.changeSession, change, at: session).bitrate
     }
 
     /// Measures while a session is watched.
@@ -56,7 +64,7 @@ struct SpeedTestCommand: AsyncParsableCommand {
         let pictures = Task { for try await _ in live.video {} }
         defer { pictures.cancel() }
         let (before, begin) = (live.statistics, ContinuousClock.now)
-        let speed = try await client.measureSpeed(for: .seconds(time))
+        let speed = try await speed(client)
         let (after, seconds) = (live.statistics, (ContinuousClock.now - begin) / .seconds(1))
         return SpeedReport(
             speed,
@@ -66,6 +74,14 @@ struct SpeedTestCommand: AsyncParsableCommand {
                 dropped: after.dropped - before.dropped
             )
         )
+    }
+
+    private func speed(_ client: RelayClient) async throws -> Speed {
+        let speed = try await client.measureSpeed(for: .seconds(time))
+        guard speed.bytes > 0 else {
+            throw CommandError.failed("too little came from the relay to measure it: give more time by --for")
+        }
+        return speed
     }
 
     private func show(_ report: SpeedReport) throws { try format.show(report) { $0.text } }
@@ -84,8 +100,6 @@ struct SpeedReport: Encodable {
 
     /// How much of what came the recommended bitrate is.
     private static let share = 0.7
-    /// The bitrates that a session may have.
-    private static let allowed = 50_000...100_000_000
 
     /// Bits per second of the test, without ``session``.
     let bitrate: Int
@@ -94,6 +108,8 @@ struct SpeedReport: Encodable {
     let session: Beside?
     /// The bitrate that leaves room, in bit/s.
     let recommended: Int
+    /// The session's bitrate from now on, in bit/s; `nil` if it was not to be changed.
+    var applied: Int?
 
     init(_ speed: Speed, beside session: Beside? = nil) {
         bitrate = Int(speed.bitrate)
@@ -101,7 +117,8 @@ struct SpeedReport: Encodable {
         seconds = speed.duration / .seconds(1)
         self.session = session
         let whole = speed.bitrate + Double(session?.bitrate ?? 0)
-        recommended = min(max(Int(whole * Self.share), Self.allowed.lowerBound), Self.allowed.upperBound)
+        let allowed = SessionRequest.bitrates
+        recommended = min(max(Int(whole * Self.share), allowed.lowerBound), allowed.upperBound)
     }
 
     var text: String {
@@ -112,7 +129,9 @@ struct SpeedReport: Encodable {
                 "\(Self.megabits(session.bitrate)) Mbit/s of the session meanwhile: \(session.pictures) pictures, \(loss)"
             )
         }
-        return (lines + ["recommended bitrate: \(recommended)"]).joined(separator: "\n")
+        lines.append("recommended bitrate: \(recommended) bit/s")
+        if let applied { lines.append("the session has \(applied) bit/s now") }
+        return lines.joined(separator: "\n")
     }
 
     private static func megabits(_ bitrate: Int) -> String { Summary.decimal(Double(bitrate) / 1e6) }

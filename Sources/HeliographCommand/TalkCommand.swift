@@ -4,7 +4,6 @@ import HeliographClient
 import Packaging
 import Subprocess
 import SystemPackage
-import UnixSignals
 
 struct TalkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,12 +24,11 @@ struct TalkCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await CommandError.reporting {
             if file != "-", access(file, R_OK) != 0 {
                 throw CommandError.failed("cannot read \(file): \(String(cString: strerror(errno)))")
             }
-            try await target.control(until: signals) { [file] live in try await Speech(of: file, to: live).send() }
+            try await target.control { [file] live in try await Speech(of: file, to: live).send() }
         }
     }
 }

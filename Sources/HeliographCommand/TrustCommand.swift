@@ -53,16 +53,14 @@ struct AddTrustCommand: AsyncParsableCommand {
                         "the relay at \(relay.url) shows another certificate, with the fingerprint \(shown.text)"
                     )
                 }
-                try FirstUse.keep(shown, of: relay)
-            } else if try FirstUse.known().entry(of: relay) != nil || first {
-                // Nobody is asked about a relay that is trusted already; another certificate is refused.
-                try FirstUse.keep(shown, of: relay)
-            } else {
+            } else if try !first && FirstUse.known().entry(of: relay) == nil {
                 guard FirstUse.canAsk else {
                     throw CommandError.failed("nobody can be asked here: give --fingerprint, or --first")
                 }
-                try FirstUse.trust(shown, of: relay)
+                try FirstUse.confirm(shown, of: relay)
             }
+            // Refuses another certificate of a relay that is trusted already.
+            try FirstUse.keep(shown, of: relay)
             print("\(relay.url) is trusted by its certificate \(shown.text)")
         }
     }
@@ -91,10 +89,6 @@ struct RemoveTrustCommand: AsyncParsableCommand {
 
     @OptionGroup var place: TrustedRelay
 
-    func validate() throws {
-        if let fault = RelayTarget.fault(url: place.url, fingerprint: nil) { throw ValidationError(fault) }
-    }
-
     func run() async throws {
         try await CommandError.reporting {
             let relay = try place.target()
@@ -111,6 +105,10 @@ struct RemoveTrustCommand: AsyncParsableCommand {
 struct TrustedRelay: ParsableArguments {
     @Argument(help: ArgumentHelp("The relay's address, with https://.", valueName: "url"))
     var url: String
+
+    func validate() throws {
+        if let fault = RelayTarget.fault(url: url, fingerprint: nil) { throw ValidationError(fault) }
+    }
 
     func target() throws(RelayError) -> RelayTarget { try RelayTarget(url: url, fingerprint: nil, key: nil) }
 }

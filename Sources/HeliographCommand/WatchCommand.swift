@@ -95,10 +95,10 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        // Signals are caught from here on, so that none ends the command between a session's start and its stop.
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await CommandError.reporting {
             try await RelayClient.with(relay) { client in
+                // From here on, so that no signal ends the command between a session's start and its stop.
+                let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
                 guard isOwn else {
                     // The relay is asked before the file is opened, so that a wrong session does not destroy an
                     // existing file.

@@ -21,16 +21,6 @@ struct KnownRelaysTests {
         try #require(Fingerprint(String(repeating: byte, count: 32)))
     }
 
-    /// Returns the error of a body that must fail.
-    private func failure(_ body: () throws -> Void) throws -> RelayError {
-        do {
-            try body()
-        } catch let error as RelayError {
-            return error
-        }
-        throw NeverCame(description: "an error")
-    }
-
     @Test("are known by host and port, whatever the path and the letters' case")
     func origins() throws {
         try known.add(fingerprint("ab"), of: relay("https://Wall"), at: time)
@@ -49,14 +39,16 @@ struct KnownRelaysTests {
         let wall = try relay("https://wall:8420")
         try known.add(fingerprint("ab"), of: wall, at: time)
         try known.add(fingerprint("ab"), of: wall, at: time + 60)
-        let error = try failure { try known.add(fingerprint("cd"), of: wall, at: time) }
+        let error = try #require(throws: RelayError.self) { try known.add(fingerprint("cd"), of: wall, at: time) }
         #expect(error.kind == .untrusted && error.description.contains("https://wall:8420"), "\(error)")
         #expect(try known.entries().map(\.since) == [time])
         #expect(try known.remove(wall))
         #expect(try !known.remove(wall))
         try known.add(fingerprint("cd"), of: wall, at: time)
         #expect(try known.entry(of: wall)?.fingerprint == fingerprint("cd").text)
-        let plain = try failure { try known.add(fingerprint("ab"), of: relay("http://wall"), at: time) }
+        let plain = try #require(throws: RelayError.self) {
+            try known.add(fingerprint("ab"), of: relay("http://wall"), at: time)
+        }
         #expect(plain.kind == .badArgument)
     }
 
@@ -71,16 +63,16 @@ struct KnownRelaysTests {
             String(repeating: " ", count: 2 << 20),
         ] {
             try Data(content.utf8).write(to: URL(fileURLWithPath: file))
-            let error = try failure { _ = try known.entries() }
+            let error = try #require(throws: RelayError.self) { _ = try known.entries() }
             #expect(error.description.contains(file), "\(error)")
             // A file that cannot be read is not written over.
-            _ = try failure { try known.add(fingerprint("cd"), of: relay("https://other"), at: time) }
+            #expect(throws: RelayError.self) { try known.add(fingerprint("cd"), of: relay("https://other"), at: time) }
         }
         let right = entry.replacingOccurrences(of: "FP", with: try fingerprint("ab").text)
         try Data(#"{"version":1,"relays":[\#(right)]}"#.utf8).write(to: URL(fileURLWithPath: file))
         #expect(try known.entries().count == 1)
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
-        let error = try failure { _ = try known.entries() }
+        let error = try #require(throws: RelayError.self) { _ = try known.entries() }
         #expect(error.description.contains("chmod go-w"), "\(error)")
     }
 }

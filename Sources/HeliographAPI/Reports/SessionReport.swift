@@ -129,7 +129,7 @@ extension SessionReport {
         Field("height", .anyInteger.orNull, "Pixels, as `width`."),
         Field("maxPixels", .anyInteger.orNull, "Pixels; null for no bound."),
         Field("fps", .integer(1...240), "Pictures per second."),
-        Field("bitrate", .integer(50_000...100_000_000), "bit/s."),
+        Field("bitrate", .integer(SessionRequest.bitrates), "bit/s."),
         Field("repeat", .bool),
         Field("onDemand", .bool), Field("record", .bool), Field("recordWhen", .words(RecordWhen.self)),
         Field("join", .words(Join.self)),

@@ -3,6 +3,9 @@ import Program
 
 /// The requested settings of a session: the body of POST /screencapture/start without its device.
 package struct SessionRequest: APIModel, Equatable {
+    /// The bitrates that a session may have, bit/s.
+    package static let bitrates = 50_000...100_000_000
+
     package var label: String?
     /// The width, an even number; `nil` for the source's.
     package var width: Int?
@@ -240,7 +243,7 @@ extension Schema {
         named: "MaxPixels",
         "Bound of width times height; the aspect ratio is kept."
     )
-    static let bitrate = Schema(.integer([50_000...100_000_000]), named: "Bitrate", "bit/s.", default: 6_000_000)
+    static let bitrate = Schema(.integer([SessionRequest.bitrates]), named: "Bitrate", "bit/s.", default: 6_000_000)
     static let fps = Schema(.integer([1...240]), named: "FPS", "Pictures per second.", default: 30)
     static let record = Schema(
         .bool,

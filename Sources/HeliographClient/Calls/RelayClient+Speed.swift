@@ -11,7 +11,7 @@ public struct Speed: Sendable, Hashable {
     package init(bytes: Int, duration: Duration) { (self.bytes, self.duration) = (bytes, duration) }
 
     /// Bits per second; 0 if nothing was measured.
-    public var bitrate: Double { duration > .zero ? Double(bytes) * 8 / (duration / .seconds(1)) : 0 }
+    public var bitrate: Double { duration > .zero ? Double(bytes) * 8 / duration.seconds : 0 }
 }
 
 extension RelayClient {
@@ -30,7 +30,7 @@ extension RelayClient {
     public func measureSpeed(for time: Duration = .seconds(2)) async throws(RelayError) -> Speed {
         let stream = try await stream(
             Routes.testSpeed,
-            SpeedTestQuery(for: time / .seconds(1)),
+            SpeedTestQuery(for: time.seconds),
             timeout: time + Self.testGrace,
             "broke the speed test off"
         )

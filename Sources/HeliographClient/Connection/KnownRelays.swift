@@ -87,7 +87,7 @@ package struct KnownRelays: Sendable {
         }
         try change { relays throws(RelayError) in
             if let known = relays.first(where: { $0.relay == origin }) {
-                guard known.fingerprint == fingerprint.text else {
+                guard Fingerprint(known.fingerprint) == fingerprint else {
                     throw RelayError(
                         .untrusted,
                         "another certificate of \(origin) has been trusted since \(known.since.formatted(.iso8601)): if the "

@@ -33,10 +33,17 @@ package enum RelayEnvironment {
         fingerprint: String? = nil,
         key: APIKey?
     ) throws(RelayError) -> RelayTarget {
-        let fingerprint = fingerprint ?? variableFingerprint(for: url)
-        let target = try RelayTarget(url: url, fingerprint: fingerprint, key: key)
-        let known = target.pinned == nil ? try knownRelays?.entry(of: target) : nil
-        return known.flatMap { Fingerprint($0.fingerprint) }.map(target.pinned(to:)) ?? target
+        try known(RelayTarget(url: url, fingerprint: fingerprint ?? variableFingerprint(for: url), key: key))
+    }
+
+    /// Returns the same relay. If none is demanded yet, it must have the certificate that the user has chosen to trust.
+    ///
+    /// - Throws: ``RelayError`` if the file of trusted relays cannot be read.
+    package static func known(_ target: RelayTarget) throws(RelayError) -> RelayTarget {
+        guard target.pinned == nil, let entry = try knownRelays?.entry(of: target),
+            let fingerprint = Fingerprint(entry.fingerprint)
+        else { return target }
+        return target.pinned(to: fingerprint)
     }
 
     /// The relays whose certificates the user has chosen to trust; `nil` if there is no home.

@@ -7,7 +7,7 @@ package struct RelayTarget: Sendable {
     /// The address without a trailing slash.
     package let url: String
     /// The fingerprint of the only certificate to trust; `nil` if the system's authorities decide.
-    package let pinned: Fingerprint?
+    package private(set) var pinned: Fingerprint?
     /// `nil` if there is none, because the relay may not need one.
     package let key: APIKey?
 
@@ -43,19 +43,20 @@ package struct RelayTarget: Sendable {
 
     /// The address without its path: `https://host:port`. A certificate is for all paths.
     package var origin: String? {
-        place.map { host, port in
-            let host = host.lowercased()
-            return "\(isSecure ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
-        }
+        place.map { "\(isSecure ? "https" : "http")://\(Self.authority($0.lowercased(), $1))" }
+    }
+
+    /// Returns a host and its port as addresses have them (RFC 3986, section 3.2).
+    static func authority(_ host: String, _ port: Int?) -> String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return port.map { "\(host):\($0)" } ?? host
     }
 
     /// Returns the same relay, which must have this certificate.
     package func pinned(to fingerprint: Fingerprint) -> RelayTarget {
-        RelayTarget(url: url, pinned: fingerprint, key: key)
-    }
-
-    private init(url: String, pinned: Fingerprint?, key: APIKey?) {
-        (self.url, self.pinned, self.key) = (url, pinned, key)
+        var relay = self
+        relay.pinned = fingerprint
+        return relay
     }
 
     /// Returns an address without its trailing slash.

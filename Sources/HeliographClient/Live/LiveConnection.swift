@@ -120,7 +120,7 @@ final class LiveConnection: Sendable {
         let target = place.target
         let url = URL(string: target.url)
         guard let (host, port) = target.place else { throw RelayError.unreachable(target.url) }
-        var headers = HTTPHeaders([("Host", authority(host, url?.port))])
+        var headers = HTTPHeaders([("Host", RelayTarget.authority(host, url?.port))])
         if let key = target.key { headers.add(name: "Authorization", value: "Bearer \(key.text)") }
         let uri = (url?.path() ?? "") + place.path
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)
@@ -142,11 +142,6 @@ final class LiveConnection: Sendable {
                     return try self.upgrade(channel, head, place, attempt, receive)
                 }
             }.get()
-    }
-
-    private static func authority(_ host: String, _ port: Int?) -> String {
-        let host = host.contains(":") ? "[\(host)]" : host
-        return port.map { "\(host):\($0)" } ?? host
     }
 
     /// Asks for the upgrade. A relay that does not answer in time is disconnected.

@@ -13,7 +13,7 @@ struct ConnectLibraryCommand: AsyncParsableCommand {
             read from the copy, which each of them brings up to date, also while the relay cannot be reached.
               heliograph library connect https://HOST:8420 --key-file key
 
-            The address, the certificate's fingerprint and the key are kept in a file for you alone.
+            The address, the named fingerprint and the key are kept in a file for you alone.
             """
     )
 
@@ -22,7 +22,8 @@ struct ConnectLibraryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The SHA-256 of the only certificate to trust, as the relay's log and `heliograph status` show it.",
+            "The SHA-256 of the only certificate to trust, as the relay's log and `heliograph status` show it. "
+                + "Default: HELIOGRAPH_FINGERPRINT from the environment.",
             valueName: "sha256"
         )
     )
@@ -30,16 +31,19 @@ struct ConnectLibraryCommand: AsyncParsableCommand {
 
     @OptionGroup var caller: CallerKey
 
+    /// The fingerprint that the user names, here or by the environment.
+    private var named: String? { fingerprint ?? RelayEnvironment.variableFingerprint(for: url) }
+
     func validate() throws {
-        if let fault = RelayTarget.fault(url: url, fingerprint: fingerprint) { throw ValidationError(fault) }
+        if let fault = RelayTarget.fault(url: url, fingerprint: named) { throw ValidationError(fault) }
     }
 
     func run() async throws {
         try await CommandError.reporting {
-            let target = try RelayEnvironment.target(url: url, fingerprint: fingerprint, key: caller.key())
+            let target = try RelayEnvironment.target(url: url, fingerprint: named, key: caller.key())
             try await RelayClient.with(target, silence: LibraryPlace.copyingSilence) { client in
                 let caller = try await client.report(of: Routes.getCaller)
-                let library = try await ConnectedLibrary.connect(client)
+                let library = try await ConnectedLibrary.connect(client, fingerprint: named)
                 let name = caller.name.map { " with the key \($0)" } ?? ""
                 print("connected to \(caller.host)\(name): \(try library.summary())")
             }

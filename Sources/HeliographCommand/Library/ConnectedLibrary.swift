@@ -47,9 +47,11 @@ struct ConnectedLibrary {
             let stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
             let key = key ?? stored.key.flatMap { APIKey($0) }
             let target = try RelayTarget(url: stored.relay, fingerprint: stored.fingerprint, key: key)
-            return ConnectedLibrary(target, folder)
+            return ConnectedLibrary(try RelayEnvironment.known(target), folder)
         } catch Errno.noSuchFileOrDirectory {
             return nil
+        } catch let error as RelayError {
+            throw CommandError(error)
         } catch {
             throw .failed("cannot read \(file): \(error). Run `heliograph library connect` again.")
         }
@@ -57,13 +59,16 @@ struct ConnectedLibrary {
 
     /// Connects a relay's library: keeps the relay's address and key in a file for this user alone, and copies the
     /// catalogue. A former connection stays if the relay refuses.
-    static func connect(_ client: RelayClient) async throws -> ConnectedLibrary {
+    ///
+    /// - Parameter fingerprint: That of the only certificate to trust; `nil` if `heliograph trust` or the authorities
+    ///   decide, each time.
+    static func connect(_ client: RelayClient, fingerprint: String?) async throws -> ConnectedLibrary {
         let target = client.target
         let library = ConnectedLibrary(target, try folder())
         try await locked(library.folder) {
             let news = try await library.download(client, since: nil)
             let file = relayFile(library.folder)
-            let stored = Stored(relay: target.url, fingerprint: target.pinned?.text, key: target.key?.text)
+            let stored = Stored(relay: target.url, fingerprint: fingerprint, key: target.key?.text)
             do {
                 try ReplacedFile.write([UInt8](JSONEncoder().encode(stored)), to: file)
             } catch {

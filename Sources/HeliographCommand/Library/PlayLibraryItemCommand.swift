@@ -46,10 +46,10 @@ struct PlayLibraryItemCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await CommandError.reporting {
             let (player, program) = try await Player.installed(player)
             try await RelayClient.with(place.target(), silence: LibraryPlace.silence) { client in
+                let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
                 let found = try await queue(client)
                 guard player == .mpv || found.count == 1 else {
                     throw CommandError.failed("ffplay plays one recording: install mpv to play several")

@@ -14,13 +14,11 @@ struct TrustCommandTests {
         /// What the relay's log and status show.
         let fingerprint: String
 
+        private var environment: [String: String] { ["XDG_STATE_HOME": home, "HELIOGRAPH_RELAY": url] }
+
         func heliograph(_ arguments: [String]) async throws -> Programs.Outcome {
             try await inThread {
-                try Programs.run(
-                    Programs.product("heliograph"),
-                    arguments,
-                    environment: ["XDG_STATE_HOME": home, "HELIOGRAPH_RELAY": url]
-                )
+                try Programs.run(Programs.product("heliograph"), arguments, environment: environment)
             }
         }
 
@@ -32,7 +30,7 @@ struct TrustCommandTests {
                 try Programs.run(
                     URL(fileURLWithPath: "/bin/sh"),
                     ["-c", line],
-                    environment: ["XDG_STATE_HOME": home, "HELIOGRAPH_RELAY": url]
+                    environment: environment
                 )
             }
         }
