@@ -121,8 +121,8 @@ let package = Package(
             name: "CXCB",
             providers: [
                 .apt([
-                    "libxcb1-dev", "libxcb-randr0-dev", "libxcb-res0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
-                    "libxcb-xtest0-dev",
+                    "libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-res0-dev", "libxcb-shm0-dev",
+                    "libxcb-xfixes0-dev", "libxcb-xinput-dev", "libxcb-xtest0-dev",
                 ])
             ]
         ),

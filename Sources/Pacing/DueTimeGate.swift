@@ -24,6 +24,8 @@ package struct DueTimeGate: Sendable {
     /// Mean of recent inter-frame gaps, each capped at one interval, in ns.
     private var meanGap: UInt64 = 0
     private var lastGap: UInt64 = 0
+    /// Whether the last gap was a pause, of more than two intervals.
+    private var followsPause = false
     /// The number of gaps in the mean, at most 16, so that a new gap always counts at least a sixteenth.
     private var gapCount: UInt64 = 0
     private var lastArrival: UInt64?
@@ -63,10 +65,15 @@ package struct DueTimeGate: Sendable {
                 isShort && regularGaps == Self.mostRegularGaps && framesSinceCatchUp == Self.framesBetweenCatchUps
             regularGaps =
                 isShort || wholeGap > clock.interval(5, over: 4) ? 0 : min(regularGaps + 1, Self.mostRegularGaps)
-            pace = gap < pace ? gap : pace + (gap - pace) / 8
-            gapCount = min(gapCount + 1, 16)
-            meanGap = (meanGap * (gapCount - 1) + gap) / gapCount
-            lastGap = gap
+            // After a pause, one change often makes two frames: the pointer's, then a program's. Only a third one shows
+            // that the source is fast.
+            if !followsPause || !isShort {
+                pace = gap < pace ? gap : pace + (gap - pace) / 8
+                gapCount = min(gapCount + 1, 16)
+                meanGap = (meanGap * (gapCount - 1) + gap) / gapCount
+                lastGap = gap
+            }
+            followsPause = wholeGap > clock.interval(2)
             if wholeGap > clock.interval(3, over: 2) { waits.count = 0 }
         }
         lastArrival = arrival

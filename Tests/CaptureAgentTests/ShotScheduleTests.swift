@@ -63,6 +63,30 @@ struct ShotScheduleTests {
         }
     }
 
+    @Test("one that has waited for a change is followed at once, but not the next one")
+    func change() {
+        for (pace, early) in [(ShotSchedule.Pace.refresh, 37.5), (.clock, 50.0)] {
+            var schedule = Self.wanted(pace)
+            schedule.taken(began: Self.ms(1000), ended: Self.ms(1000))
+            schedule.taken(began: schedule.due!, ended: Self.ms(3000))
+            #expect(schedule.due == Self.ms(3000))
+            schedule.taken(began: Self.ms(3000), ended: Self.ms(3001))
+            let interval = UInt64(early * 1e6)
+            #expect(schedule.due! >= Self.ms(3000) + interval && schedule.due! <= Self.ms(3001) + interval)
+        }
+    }
+
+    @Test("reports of changes are relied on until two changes in a row come without one")
+    func reports() {
+        var reports = ChangeReports()
+        for isReported in [true, false, true, false] {
+            reports.changed(isReported: isReported)
+            #expect(reports.areReliable)
+        }
+        reports.changed(isReported: false)
+        #expect(!reports.areReliable)
+    }
+
     @Test("another rate counts from the last shot")
     func otherRate() {
         var schedule = Self.wanted()

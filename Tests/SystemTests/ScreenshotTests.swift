@@ -105,6 +105,13 @@ extension SystemTests {
                 let screenshot = try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: Self.size)
                 #expect(Pictures.psnr(last, screenshot) > 35)
 
+                // What moves is noticed at once, also by a source that waits for a change.
+                try desktop.resume()
+                let shown = try await agentCounters(relay).integer("received")
+                _ = try await eventually("a moving screen again") {
+                    try await agentCounters(relay).integer("received") > shown + 20 ? true : nil
+                }
+
                 try desktop.restart("xvfb")
                 try desktop.startClient()
                 let before = try await agentCounters(relay).integer("received")

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <wayland-client.h>
 
-/// zwlr_screencopy_manager_v1 and zwlr_screencopy_frame_v1 of wlr-screencopy-unstable-v1, version 1.
+/// zwlr_screencopy_manager_v1 and zwlr_screencopy_frame_v1 of wlr-screencopy-unstable-v1, version 2.
 struct cwayland_screencopy_manager;
 struct cwayland_screencopy_frame;
 
@@ -24,6 +24,9 @@ struct cwayland_screencopy_frame_listener {
     void (*ready)(void *data, struct cwayland_screencopy_frame *frame, uint32_t seconds_high, uint32_t seconds_low,
                   uint32_t nanoseconds);
     void (*failed)(void *data, struct cwayland_screencopy_frame *frame);
+    /// A rectangle that has changed since the last picture that was copied with damage.
+    void (*damage)(void *data, struct cwayland_screencopy_frame *frame, uint32_t x, uint32_t y, uint32_t width,
+                   uint32_t height);
 };
 
 /// A bit of `flags`: the last row comes first.
@@ -32,7 +35,9 @@ enum { CWAYLAND_SCREENCOPY_Y_INVERT = 1 };
 struct wl_shm *cwayland_bind_shm(struct wl_registry *registry, uint32_t name);
 /// - version: At most 4, which reports the output's name.
 struct wl_output *cwayland_bind_output(struct wl_registry *registry, uint32_t name, uint32_t version);
-struct cwayland_screencopy_manager *cwayland_bind_screencopy_manager(struct wl_registry *registry, uint32_t name);
+/// - version: At most 2, which can wait for a change.
+struct cwayland_screencopy_manager *cwayland_bind_screencopy_manager(struct wl_registry *registry, uint32_t name,
+                                                                     uint32_t version);
 
 struct cwayland_screencopy_frame *cwayland_screencopy_capture(struct cwayland_screencopy_manager *manager, int32_t with_cursor,
                                                              struct wl_output *output);
@@ -40,6 +45,9 @@ void cwayland_screencopy_frame_add_listener(struct cwayland_screencopy_frame *fr
                                             const struct cwayland_screencopy_frame_listener *listener, void *data);
 /// Copies the next picture of the output into `buffer`, even if the output is static.
 void cwayland_screencopy_copy(struct cwayland_screencopy_frame *frame, struct wl_buffer *buffer);
+/// Copies a picture of the output into `buffer` once the output has changed since the last such copy of this client,
+/// or at once if it is the first. Version 2.
+void cwayland_screencopy_copy_with_damage(struct cwayland_screencopy_frame *frame, struct wl_buffer *buffer);
 void cwayland_screencopy_frame_destroy(struct cwayland_screencopy_frame *frame);
 
 /// zwlr_virtual_pointer_manager_v1 and zwlr_virtual_pointer_v1 of wlr-virtual-pointer-unstable-v1, version 2.

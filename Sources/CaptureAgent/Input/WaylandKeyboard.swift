@@ -30,7 +30,7 @@ final class WaylandKeyboard {
     ///
     /// - Parameter deadline: In monotonic ns.
     func waitForKeymap(until deadline: UInt64) {
-        _ = try? connection.handleEvents(until: deadline, stop: nil) { keymap != nil }
+        _ = try? connection.handleEvents(until: deadline) { keymap != nil }
     }
 
     /// Takes a changed keymap.

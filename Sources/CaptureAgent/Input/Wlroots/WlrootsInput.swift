@@ -210,7 +210,7 @@ package final class WlrootsInput: InputBackend {
         let connection = connection
         try InputFailure.explaining { () throws(SourceError) in
             try connection.roundTrip()
-            _ = try connection.handleEvents(until: MonotonicClock.now + Self.patience, stop: nil) { false }
+            _ = try connection.handleEvents(until: MonotonicClock.now + Self.patience) { false }
         }
     }
 

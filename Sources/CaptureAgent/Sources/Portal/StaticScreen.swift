@@ -87,7 +87,7 @@ struct StaticScreen {
             return error.cause == Self.outputUnknown ? .unclear : nil
         }
         defer { backend.close() }
-        guard let shot = try? backend.take(stop: stop) else { return .unclear }
+        guard let shot = try? backend.take(.now, stop: stop) else { return .unclear }
         return .shot(shot)
     }
 

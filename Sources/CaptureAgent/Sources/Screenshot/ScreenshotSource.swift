@@ -20,7 +20,7 @@ struct ScreenshotSource: FrameSource {
             demandChanged.clear()
             loop.follow(demand.value)
             if loop.waitForShot(or: [stop, demandChanged]) {
-                try loop.takeShot(stop: stop)
+                try loop.takeShot(stop: stop, demandChanged: demandChanged)
             } else {
                 try backend.processEvents()
             }

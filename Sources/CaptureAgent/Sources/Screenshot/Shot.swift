@@ -9,6 +9,8 @@ struct Shot {
     var pointer: Pointer?
     /// Clockwise quarter turns, 0 to 3, that make the picture upright.
     var orientation: UInt8 = 0
+    /// Whether a report ended the wait for a change, if there was one.
+    var isReported = true
 }
 
 /// The reason why there is no shot.
@@ -17,6 +19,16 @@ enum ShotError: Error {
     case failed(cause: String, detail: String)
     /// No later shot can succeed.
     case sourceLost(SourceError)
+}
+
+/// When a backend must take a shot.
+enum ShotMoment {
+    case now
+    /// As soon as the screen shows something else than in the last shot, unless the event is set before.
+    ///
+    /// A backend that hears of no changes takes it at once. The others do so after some time without a report, because
+    /// a desktop that hangs has none either, and drivers may fail to report.
+    case onceChanged(unless: Event)
 }
 
 /// A way to take shots of one screen, over a connection that stays open if there is one. Used in the source's thread.
@@ -32,8 +44,8 @@ protocol ScreenshotBackend: AnyObject {
     func processEvents() throws(SourceError)
     /// Takes a shot.
     ///
-    /// - Returns: `nil` if `stop` is set before the shot is done.
-    func take(stop: Event) throws(ShotError) -> Shot?
+    /// - Returns: `nil` if `stop` is set before the shot is done, or the moment's event before it begins.
+    func take(_ moment: ShotMoment, stop: Event) throws(ShotError) -> Shot?
     /// Ends the connection. Must be called once.
     func close()
 }
@@ -62,6 +74,9 @@ struct ChangedShots {
         }
         return frame
     }
+
+    /// Whether the next shot produces a frame whatever it shows.
+    var isEmpty: Bool { last == nil }
 
     /// Makes the next shot produce a frame whatever it shows.
     mutating func forget() { last = nil }

@@ -9,6 +9,7 @@ struct ShotLoop {
     private var changed = ChangedShots()
     private var size: PictureSize?
     private var isWanted = false
+    private var reports = ChangeReports()
 
     init(backend: any ScreenshotBackend, sink: any FrameSink) {
         self.backend = backend
@@ -19,7 +20,7 @@ struct ShotLoop {
     /// Takes a first shot without demand, to find out whether shots work and how large they are.
     mutating func open(stop: Event) throws(SourceError) {
         do throws(ShotError) {
-            if let shot = try backend.take(stop: stop) { deliver(shot) }
+            if let shot = try backend.take(.now, stop: stop) { deliver(shot) }
             // The first session may want a shot much later.
             forget()
         } catch {
@@ -56,12 +57,15 @@ struct ShotLoop {
         }
     }
 
-    mutating func takeShot(stop: Event) throws(SourceError) {
+    /// Takes a shot once the screen has changed, unless one of the events is set first.
+    mutating func takeShot(stop: Event, demandChanged: Event) throws(SourceError) {
         let began = MonotonicClock.now
         do throws(ShotError) {
-            guard let shot = try backend.take(stop: stop) else { return }
+            let waits = !changed.isEmpty && reports.areReliable
+            let moment = waits ? ShotMoment.onceChanged(unless: demandChanged) : .now
+            guard let shot = try backend.take(moment, stop: stop) else { return }
             schedule.taken(began: began, ended: MonotonicClock.now)
-            deliver(shot)
+            if deliver(shot), waits { reports.changed(isReported: shot.isReported) }
         } catch {
             switch error {
             case .failed(let cause, let detail):
@@ -73,11 +77,15 @@ struct ShotLoop {
         }
     }
 
-    private mutating func deliver(_ shot: Shot) {
+    /// - Returns: Whether it shows something new.
+    @discardableResult
+    private mutating func deliver(_ shot: Shot) -> Bool {
         if shot.memory.description.size != size {
             size = shot.memory.description.size
             sink.sourceChanged(SourceStatus(state: .streaming, size: size))
         }
-        if let frame = changed.frame(of: shot) { sink.receive(frame) }
+        guard let frame = changed.frame(of: shot) else { return false }
+        sink.receive(frame)
+        return true
     }
 }

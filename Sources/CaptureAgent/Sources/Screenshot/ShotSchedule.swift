@@ -15,7 +15,7 @@ package struct ShotSchedule: Sendable {
         /// At the sessions' rate, for shots that finish with a refresh of the screen.
         ///
         /// The next shot is requested a quarter of the interval early, because one that is requested slightly too late
-        /// waits for another refresh.
+        /// waits for another refresh. One that has waited longer than that for a change is followed at once.
         case refresh
         /// At the sessions' rate, but spending at most half of the time on shots.
         case halfTime
@@ -67,6 +67,7 @@ package struct ShotSchedule: Sendable {
         notBefore = ended + max(pause, pace == .halfTime ? ended - began : 0)
         guard let interval else { return }
         // A late or slow shot starts a new sequence, because missed shots are not made up for.
-        base = pace == .refresh ? ended : max(base + interval, ended - min(ended, interval))
+        let isLate = pace != .refresh || ended - began >= interval
+        base = isLate ? max(base + interval, ended - min(ended, interval)) : ended
     }
 }

@@ -16,7 +16,7 @@ final class CommandBackend: ScreenshotBackend {
 
     func processEvents() {}
 
-    func take(stop: Event) throws(ShotError) -> Shot? {
+    func take(_: ShotMoment, stop: Event) throws(ShotError) -> Shot? {
         do throws(CommandError) {
             guard try CommandRun.run(command, into: output, stop: stop) else { return nil }
         } catch {

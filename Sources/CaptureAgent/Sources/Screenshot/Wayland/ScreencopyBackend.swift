@@ -10,6 +10,8 @@ final class ScreencopyBackend: ScreenshotBackend {
 
     /// How long the compositor may take for a shot, in ns. It waits for the screen's next refresh.
     private static let shotTimeout: UInt64 = .milliseconds(2_000)
+    /// The longest wait for a change, in ns.
+    private static let longestRest: UInt64 = .milliseconds(3_000)
 
     private let connection: WaylandConnection
     private let manager: OpaquePointer
@@ -63,6 +65,9 @@ final class ScreencopyBackend: ScreenshotBackend {
         withCursor = cursor == .embedded
     }
 
+    /// The output as it is now; `nil` if it was removed.
+    private var current: WaylandOutput? { connection.outputs.first { $0.global == output.global } }
+
     var descriptor: Int32? { connection.descriptor }
 
     func processEvents() throws(SourceError) {
@@ -70,28 +75,23 @@ final class ScreencopyBackend: ScreenshotBackend {
         try checkOutput()
     }
 
-    func take(stop: Event) throws(ShotError) -> Shot? {
-        let progress = ScreencopyProgress()
-        guard let frame = cwayland_screencopy_capture(manager, withCursor ? 1 : 0, output.proxy) else {
-            throw Self.failed("no memory")
+    func take(_ moment: ShotMoment, stop: Event) throws(ShotError) -> Shot? {
+        if case .onceChanged(let other) = moment, connection.reportsChanges {
+            let deadline = MonotonicClock.now + Self.longestRest
+            if let shot = try take(onceChanged: true, until: deadline, or: [stop, other]) { return shot }
+            if stop.isSet || other.isSet { return nil }
         }
-        defer { cwayland_screencopy_frame_destroy(frame) }
-        cwayland_screencopy_frame_add_listener(frame, screencopyEvents, Unmanaged.passUnretained(progress).toOpaque())
         let deadline = MonotonicClock.now + Self.shotTimeout
-        guard
-            try handleEvents(until: deadline, stop: stop, { progress.hasEnded || progress.description != nil })
-        else { return nil }
-        guard let description = progress.description else { throw Self.failed("it refused, or has an unusual format") }
-        let (memory, buffer) = try pool.take(description)
-        cwayland_screencopy_copy(frame, buffer)
-        guard try handleEvents(until: deadline, stop: stop, { progress.hasEnded }) else { return nil }
-        guard let captured = progress.captured else { throw Self.failed("it refused") }
-        if progress.isTurnedOver { memory.turnOver() }
-        // The copy has the orientation in which the picture is sent to the monitor.
-        return Shot(
-            memory: memory,
-            captured: CaptureTime.of(stamp: captured, arrival: MonotonicClock.now),
-            orientation: connection.outputs.first { $0.global == output.global }?.orientation ?? 0
+        repeat {
+            if var shot = try take(onceChanged: false, until: deadline, or: [stop]) {
+                if case .onceChanged = moment { shot.isReported = !connection.reportsChanges }
+                return shot
+            }
+            if stop.isSet { return nil }
+        } while MonotonicClock.now < deadline
+        throw .failed(
+            cause: "screenshot_timeout",
+            detail: "The Wayland compositor does not copy its screen. Is it switched off?"
         )
     }
 
@@ -102,30 +102,61 @@ final class ScreencopyBackend: ScreenshotBackend {
 
     // MARK: - Private
 
-    /// Handles events.
-    ///
-    /// - Returns: `false` if `stop` was set first.
-    private func handleEvents(
+    /// - Returns: `nil` if the deadline is reached, or one of `events` is set, before there is a shot; or if the
+    ///   monitor has got another size meanwhile.
+    private func take(
+        onceChanged: Bool,
         until deadline: UInt64,
-        stop: Event,
-        _ isDone: () -> Bool
-    ) throws(ShotError) -> Bool {
-        do throws(SourceError) {
-            let isDone = try connection.handleEvents(until: deadline, stop: stop, isDone)
-            try checkOutput()
-            if isDone { return true }
-        } catch {
-            throw .sourceLost(error)
+        or events: [Event]
+    ) throws(ShotError) -> Shot? {
+        let (progress, size) = (ScreencopyProgress(), current?.size)
+        guard let frame = cwayland_screencopy_capture(manager, withCursor ? 1 : 0, output.proxy) else {
+            throw Self.failed("no memory")
         }
-        if stop.isSet { return false }
-        throw .failed(
-            cause: "screenshot_timeout",
-            detail: "The Wayland compositor does not copy its screen. Is it switched off?"
+        defer { cwayland_screencopy_frame_destroy(frame) }
+        cwayland_screencopy_frame_add_listener(frame, screencopyEvents, Unmanaged.passUnretained(progress).toOpaque())
+        guard
+            try handleEvents(until: deadline, or: events, { progress.hasEnded || progress.description != nil })
+        else { return nil }
+        guard let description = progress.description else { throw Self.failed("it refused, or has an unusual format") }
+        let (memory, buffer) = try pool.take(description)
+        if onceChanged {
+            cwayland_screencopy_copy_with_damage(frame, buffer)
+        } else {
+            cwayland_screencopy_copy(frame, buffer)
+        }
+        guard try handleEvents(until: deadline, or: events, { progress.hasEnded }) else { return nil }
+        // The copy has the size for which it was asked.
+        guard current?.size == size else { return nil }
+        guard let captured = progress.captured else { throw Self.failed("it refused") }
+        if progress.isTurnedOver { memory.turnOver() }
+        // The copy has the orientation in which the picture is sent to the monitor.
+        return Shot(
+            memory: memory,
+            captured: CaptureTime.of(stamp: captured, arrival: MonotonicClock.now),
+            orientation: current?.orientation ?? 0
         )
     }
 
+    /// Handles events.
+    ///
+    /// - Returns: `false` if the deadline was reached, or one of `events` set, first.
+    private func handleEvents(
+        until deadline: UInt64,
+        or events: [Event],
+        _ isDone: () -> Bool
+    ) throws(ShotError) -> Bool {
+        do throws(SourceError) {
+            let isDone = try connection.handleEvents(until: deadline, or: events, isDone)
+            try checkOutput()
+            return isDone
+        } catch {
+            throw .sourceLost(error)
+        }
+    }
+
     private func checkOutput() throws(SourceError) {
-        guard !connection.outputs.contains(where: { $0.global == output.global }) else { return }
+        guard current == nil else { return }
         throw .lost(cause: "output_gone", detail: "The monitor \(output.name ?? "that is captured") was removed.")
     }
 

@@ -53,7 +53,8 @@ nonisolated(unsafe) let screencopyEvents: UnsafePointer<cwayland_screencopy_fram
             let seconds = Int64(truncatingIfNeeded: UInt64(high) << 32 | UInt64(low))
             data.map(progress)?.captured = seconds &* 1_000_000_000 &+ Int64(nanoseconds)
         },
-        failed: { data, _ in data.map(progress)?.hasFailed = true }
+        failed: { data, _ in data.map(progress)?.hasFailed = true },
+        damage: { _, _, _, _, _, _ in }
     )
 )
 

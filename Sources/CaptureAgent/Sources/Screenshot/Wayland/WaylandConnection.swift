@@ -36,6 +36,8 @@ final class WaylandConnection {
     let registry: OpaquePointer
     private(set) var sharedMemory: OpaquePointer?
     private(set) var screencopyManager: OpaquePointer?
+    /// Whether the screencopy manager can wait for a change.
+    private(set) var reportsChanges = false
     private(set) var outputs: [WaylandOutput] = []
     private(set) var globals: [WaylandGlobal] = []
 
@@ -73,14 +75,18 @@ final class WaylandConnection {
 
     /// Handles what the compositor has sent, without waiting.
     func processEvents() throws(SourceError) {
-        _ = try handleEvents(until: 0, stop: nil) { false }
+        _ = try handleEvents(until: 0) { false }
     }
 
     /// Handles what the compositor sends until `isDone` returns `true`.
     ///
     /// - Parameter deadline: In monotonic ns.
-    /// - Returns: `false` if `stop` is set or the deadline is reached first.
-    func handleEvents(until deadline: UInt64, stop: Event?, _ isDone: () -> Bool) throws(SourceError) -> Bool {
+    /// - Returns: `false` if one of `events` is set or the deadline is reached first.
+    func handleEvents(
+        until deadline: UInt64,
+        or events: [Event] = [],
+        _ isDone: () -> Bool
+    ) throws(SourceError) -> Bool {
         while true {
             while wl_display_prepare_read(display) != 0 { try check(wl_display_dispatch_pending(display)) }
             if isDone() {
@@ -92,7 +98,7 @@ final class WaylandConnection {
             let now = MonotonicClock.now
             let ready = Poll.wait(
                 for: [Poll.Interest(descriptor, events: isFull ? POLLIN | POLLOUT : POLLIN)]
-                    + (stop.map { [Poll.Interest($0.descriptor)] } ?? []),
+                    + events.map { Poll.Interest($0.descriptor) },
                 timeout: deadline > now ? deadline - now : 0
             )
             guard ready[0] else {
@@ -112,7 +118,7 @@ final class WaylandConnection {
         try withUnsafeMutablePointer(to: &isAnswered) { answered throws(SourceError) in
             wl_callback_add_listener(callback, callbackEvents, answered)
             let deadline = MonotonicClock.now + Self.answerTimeout
-            let isInTime = try handleEvents(until: deadline, stop: nil) { answered.pointee }
+            let isInTime = try handleEvents(until: deadline) { answered.pointee }
             wl_callback_destroy(callback)
             guard isInTime else {
                 throw .timeout(cause: "compositor_timeout", detail: "The Wayland compositor does not answer.")
@@ -142,7 +148,8 @@ final class WaylandConnection {
         case "wl_shm":
             sharedMemory = cwayland_bind_shm(registry, global)
         case String(cString: cwayland_screencopy_manager_name):
-            screencopyManager = cwayland_bind_screencopy_manager(registry, global)
+            screencopyManager = cwayland_bind_screencopy_manager(registry, global, min(version, 2))
+            reportsChanges = version >= 2
         case "wl_output":
             guard let proxy = cwayland_bind_output(registry, global, min(version, 4)) else { return }
             outputs.append(WaylandOutput(proxy: proxy, global: global))

@@ -8,9 +8,17 @@ final class X11Backend: ScreenshotBackend {
     let kind = "x11"
     let pace = ShotSchedule.Pace.clock
 
+    /// The longest wait for a change, in ns. A program can move the pointer without a report.
+    private static let longestRest: UInt64 = .milliseconds(1_000)
+    /// How long a program may take to draw what has begun to change, in ns.
+    private static let drawingTime: UInt64 = .milliseconds(4)
+
     private let connection: X11Connection
     private let screen: X11Screen
     private var pointer: X11Pointer?
+    private let changes: X11Changes?
+    /// Whether the server has reported a change since the last shot.
+    private var hasChanged = false
     private var pool: ShotPool<xcb_shm_seg_t>
 
     /// - Parameter output: The monitor's name; `nil` for the whole screen.
@@ -20,6 +28,7 @@ final class X11Backend: ScreenshotBackend {
             try Self.requireSharedMemory(connection)
             screen = try X11Screen(connection, output: output)
             pointer = cursor == .embedded ? try X11Pointer(connection) : nil
+            changes = try X11Changes(connection, ofPointer: pointer != nil)
         } catch {
             connection.close()
             throw error
@@ -34,13 +43,21 @@ final class X11Backend: ScreenshotBackend {
     var descriptor: Int32? { connection.descriptor }
 
     func processEvents() throws(SourceError) {
-        try connection.processEvents()
+        if try connection.processEvents() { hasChanged = true }
     }
 
-    func take(stop: Event) throws(ShotError) -> Shot? {
+    func take(_ moment: ShotMoment, stop: Event) throws(ShotError) -> Shot? {
+        var isReported = true
+        if case .onceChanged(let other) = moment, changes != nil {
+            let isWanted = try lossy { () throws(SourceError) in try waitForChange(or: [stop, other]) }
+            guard isWanted else { return nil }
+            isReported = hasChanged
+        }
         // Asked for each time, because a screen can change its size at any time.
         let area = try lossy { () throws(SourceError) in
             try connection.processEvents()
+            changes?.forget()
+            hasChanged = false
             return try screen.area(stop: stop)
         }
         guard let area else { return try nothing(stop, "it does not tell its screen's size") }
@@ -68,7 +85,12 @@ final class X11Backend: ScreenshotBackend {
             return (image, try pointer?.answer(stop: stop))
         }
         guard image != nil else { return try nothing(stop, "it refuses") }
-        return Shot(memory: memory, captured: MonotonicClock.now, pointer: position?.moved(by: area))
+        return Shot(
+            memory: memory,
+            captured: MonotonicClock.now,
+            pointer: position?.moved(by: area),
+            isReported: isReported
+        )
     }
 
     func close() {
@@ -76,6 +98,25 @@ final class X11Backend: ScreenshotBackend {
     }
 
     // MARK: - Private
+
+    /// Waits until the screen has changed, but not for ever.
+    ///
+    /// - Returns: `false` if one of `events` is set first.
+    private func waitForChange(or events: [Event]) throws(SourceError) -> Bool {
+        let interests = ([connection.descriptor] + events.map(\.descriptor)).map { Poll.Interest($0) }
+        let end = MonotonicClock.now + Self.longestRest
+        if hasChanged { return true }
+        while true {
+            try processEvents()
+            if hasChanged {
+                MonotonicClock.sleep(Self.drawingTime)
+                return true
+            }
+            let now = MonotonicClock.now
+            guard now < end else { return true }
+            if Poll.wait(for: interests, timeout: end - now).dropFirst().contains(true) { return false }
+        }
+    }
 
     private func lossy<Value>(_ body: () throws(SourceError) -> Value) throws(ShotError) -> Value {
         do throws(SourceError) {

@@ -49,9 +49,17 @@ final class X11Connection {
     var descriptor: Int32 { xcb_get_file_descriptor(handle) }
 
     /// Discards what the server has sent unasked.
-    func processEvents() throws(SourceError) {
-        while let event = xcb_poll_for_event(handle) { free(event) }
+    ///
+    /// - Returns: Whether there was anything.
+    @discardableResult
+    func processEvents() throws(SourceError) -> Bool {
+        var hasAny = false
+        while let event = xcb_poll_for_event(handle) {
+            hasAny = true
+            free(event)
+        }
         try check()
+        return hasAny
     }
 
     /// Returns whether the server has an extension.
