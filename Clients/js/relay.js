@@ -129,6 +129,38 @@ export class Relay {
     return this.call("POST", "v1/auth/logout");
   }
 
+  // The network
+
+  /**
+   * Measures how fast bytes come from the relay, from the first arrival to the last one. Sessions that are watched
+   * meanwhile lose some of theirs.
+   *
+   *     const { bitrate } = await relay.measureSpeed();
+   *
+   * @param {object} [options]
+   * @param {number} [options.seconds] How long the relay sends, 0.5 to 10.
+   * @param {AbortSignal} [options.signal]
+   * @returns {Promise<{ bytes: number, seconds: number, bitrate: number }>} The bytes after the first arrival, and
+   *   bit/s; 0 if too little came. Rejects with the code `speed_test_running` while another test runs.
+   */
+  async measureSpeed({ seconds = 2, signal } = {}) {
+    const response = await this.request("GET", "v1/speedtest", { query: { for: seconds }, signal });
+    const reader = response.body.getReader();
+    let [bytes, first, last] = [0, undefined, 0];
+    try {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        last = performance.now();
+        // How long the first ones took is not known.
+        if (first === undefined) first = last;
+        else bytes += part.value.length;
+      }
+    } catch (error) {
+      throw this.#failure(error, signal);
+    }
+    const time = bytes > 0 ? (last - first) / 1000 : 0;
+    return { bytes, seconds: time, bitrate: time > 0 ? (bytes * 8) / time : 0 };
+  }
+
   // Any call
 
   /**

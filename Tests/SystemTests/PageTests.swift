@@ -89,6 +89,40 @@ extension SystemTests {
             }
         }
 
+        @Test("measures how fast bytes come beside the session, and lowers its bitrate if that is less")
+        func speed() async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                let session = try await relay.startSession(["fps": 30])
+                let browser = try Chromium()
+                defer { browser.end() }
+                try browser.open("http://127.0.0.1:\(relay.httpPort)/#/session/\(session.integer("id"))")
+                try browser.wait(until: "document.querySelector('.message')?.hidden")
+                let press = "document.dispatchEvent(new KeyboardEvent('keydown', { key: 't' }))"
+                _ = try browser.evaluate(press)
+                let text = "document.querySelector('.speed span').textContent"
+                try browser.wait(until: "\(text).includes('come from the relay') && \(text).includes('leaves room')")
+                #expect(try browser.evaluate("document.querySelector('.speed button').hidden") as? Bool == true)
+
+                // A network that is slower than loopback.
+                _ = try browser.evaluate(
+                    """
+                    import("/page/site.js").then(({ relay }) => {
+                      relay.measureSpeed = async () => ({ bytes: 1e6, seconds: 2, bitrate: 4e6 });
+                    })
+                    """
+                )
+                _ = try browser.evaluate(press)
+                try browser.wait(until: "!document.querySelector('.speed button').hidden")
+                _ = try browser.evaluate("document.querySelector('.speed button').click()")
+                try browser.wait(until: "\(text).startsWith('The session has')")
+                let bitrate = try await relay.get("/screencapture/\(session.integer("id"))").integer("bitrate")
+                #expect((2_800_000..<6_000_000).contains(bitrate))
+                #expect(browser.complaints == [])
+            }
+        }
+
         @Test("plays by media source extensions where WebCodecs is missing, through a change of size, close to now")
         func playsFragments() async throws {
             let desktop = try Desktop(.none, sessionManager: false, client: false)

@@ -409,6 +409,28 @@ extension SystemTests {
             #expect(absent.status == 1 && absent.errors.contains("no session attic"), "\(absent.errors)")
         }
 
+        @Test("statistics say how a session arrives, a line a second")
+        func statistics() async throws {
+            let relay = try await relay()
+            defer { relay.terminate() }
+            #expect(try heliograph(relay, "start", "--device", "left").status == 0)
+            #expect(try heliograph(relay, "session", "start", "door", "--device", "left").status == 0)
+            let door = ["door", "--device", "left"]
+            let lines = try run(relay, ["stats", "--json", "--for", "5"] + door).output.split(separator: "\n")
+            try #require(lines.count == 5, "\(lines)")
+            let last = try #require(
+                try JSONSerialization.jsonObject(with: Data(lines[4].utf8)) as? RelayProcess.Object
+            )
+            #expect(try #require(last["pictures"] as? Int) > 0 && last["interruptions"] as? Int == 0)
+            #expect(try #require(last["bitrate"] as? Int) > 0 && last["feed"] as? String == "primary")
+            // One machine has one clock.
+            let offset = try #require(last["clockOffsetMs"] as? Double)
+            #expect(try abs(offset) <= #require(last["clockErrorMs"] as? Double))
+            let latency = try #require(last["captureToReceive"] as? RelayProcess.Object)
+            #expect(try #require(latency["p50Ms"] as? Double) > 0)
+            #expect(try run(relay, ["stats", "--for", "1"] + door).output.contains(" pictures/s, "))
+        }
+
         @Test("a broadcast's source may be a node or a monitor by its name")
         func sources() async throws {
             let desktop = try Desktop(.sway, client: false)

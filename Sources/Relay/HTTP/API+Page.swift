@@ -46,6 +46,7 @@ struct PageFile: Sendable {
         script("session-view", PackageResources.session_view_js),
         script("site", PackageResources.site_js),
         script("sound-bar", PackageResources.sound_bar_js),
+        script("speed-test", PackageResources.speed_test_js),
         script("thumbnail", PackageResources.thumbnail_js),
         script("timeline", PackageResources.timeline_js),
         script("undo", PackageResources.undo_js),

@@ -7,6 +7,7 @@ import { Player, playerNames } from "./heliograph.js";
 import { fileName, Recorder, save } from "./recorder.js";
 import { relay } from "./site.js";
 import { SoundBar } from "./sound-bar.js";
+import { SpeedTest } from "./speed-test.js";
 import { bitrate, broadcastState, feedBadge, milliseconds, recordingText, recordTimes, sessionName, sessionText } from "./words.js";
 
 const rate = (value) => (Number.isFinite(value) ? value.toFixed(1) : "–");
@@ -32,6 +33,7 @@ export class SessionView {
     this.stage = element("div", { class: "stage" }, this.canvas, this.badge, this.recording, this.overlay, this.message);
     this.control = new ControlBar(this.stage);
     this.sound = new SoundBar();
+    this.speed = new SpeedTest();
     /** What full screen shows. */
     this.theatre = element("div", { class: "theatre" }, this.stage, this.control.bar);
     this.buttons = {
@@ -50,7 +52,7 @@ export class SessionView {
       { class: "changes", "aria-label": "What is recorded in the library", on: { change: () => this.chooseWhen() } },
       ...recordTimes.map(([value, text]) => element("option", { value, text: `Library: ${text}` })),
     );
-    this.actions = element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons), this.sound.root);
+    this.actions = element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons), this.speed.button, this.sound.root);
     this.buttons.library.after(this.when);
     this.why = element("p", { class: "quiet why", role: "status", hidden: true });
     this.wrong = element("p", { class: "wrong", role: "alert" });
@@ -83,6 +85,7 @@ export class SessionView {
       this.why,
       this.closure,
       this.actions,
+      this.speed.result,
       this.wrong,
       this.chartGrid,
       element("details", {}, element("summary", { text: "Watch elsewhere" }), this.addresses),
@@ -106,6 +109,7 @@ export class SessionView {
     setText(this.wrong, session.error ?? "");
     if (this.addresses.childElementCount === 0) this.showAddresses(session, wantsKeys);
     if (!this.player) this.watch(session);
+    this.speed.attach(session, this.player);
   }
 
   /** Shows that the relay did not answer, so that the last known state is out of date. */
@@ -347,7 +351,7 @@ export class SessionView {
     // A key that is still held from controlling the screen is not for the page.
     if (isTyping(event) || event.repeat) return;
     const { fullscreen, snapshot, record, library, keyframe, figures } = this.buttons;
-    const actions = { f: fullscreen, s: snapshot, r: record, l: library, k: keyframe, i: figures, m: this.sound.button };
+    const actions = { f: fullscreen, s: snapshot, r: record, l: library, k: keyframe, i: figures, m: this.sound.button, t: this.speed.button };
     const action = actions[event.key.toLowerCase()];
     if (action) {
       event.preventDefault();
