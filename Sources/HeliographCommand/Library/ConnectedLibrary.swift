@@ -42,18 +42,21 @@ struct ConnectedLibrary {
     static func load(showing key: APIKey? = nil) throws(CommandError) -> ConnectedLibrary? {
         let folder = try folder()
         let file = relayFile(folder)
+        let target: RelayTarget
         do {
             let bytes = try BoundedFile.read(file, atMost: longest, isSecret: true)
             let stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
             let key = key ?? stored.key.flatMap { APIKey($0) }
-            let target = try RelayTarget(url: stored.relay, fingerprint: stored.fingerprint, key: key)
-            return ConnectedLibrary(try RelayEnvironment.known(target), folder)
+            target = try RelayTarget(url: stored.relay, fingerprint: stored.fingerprint, key: key)
         } catch Errno.noSuchFileOrDirectory {
             return nil
-        } catch let error as RelayError {
-            throw CommandError(error)
         } catch {
             throw .failed("cannot read \(file): \(error). Run `heliograph library connect` again.")
+        }
+        do {
+            return ConnectedLibrary(try RelayEnvironment.known(target), folder)
+        } catch {
+            throw CommandError(error)
         }
     }
 

@@ -35,7 +35,9 @@ export class SpeedTest {
       const speed = await relay.measureSpeed();
       if (speed.bytes === 0) throw new Error("Too little came to measure it.");
       const seconds = (performance.now() - began) / 1000;
-      const beside = ((this.player.statistics.totals.bytes - before) * 8) / seconds;
+      const received = ((this.player.statistics.totals.bytes - before) * 8) / seconds;
+      // What an image element receives is not known here; the relay knows what the session has.
+      const beside = this.player.player === "mjpeg" ? (this.session.rates?.bitrate ?? 0) : received;
       this.show(speed.bitrate, beside);
     } catch (error) {
       this.say(error.message);

@@ -9,7 +9,7 @@ package struct ChangeReports: Sendable {
 
     package var areReliable: Bool { missed <= Self.mostMissed }
 
-    /// Takes note of a change that the source has waited for.
+    /// Takes note of other pixels, for which the source has waited.
     ///
     /// - Parameter isReported: Whether it ended the wait.
     package mutating func changed(isReported: Bool) { missed = isReported ? 0 : missed + 1 }

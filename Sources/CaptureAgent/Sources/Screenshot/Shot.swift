@@ -44,16 +44,24 @@ protocol ScreenshotBackend: AnyObject {
     func processEvents() throws(SourceError)
     /// Takes a shot.
     ///
-    /// - Returns: `nil` if `stop` is set before the shot is done, or the moment's event before it begins.
+    /// - Returns: `nil` if `stop` is set before the shot is done, or the moment's event before the change.
     func take(_ moment: ShotMoment, stop: Event) throws(ShotError) -> Shot?
+    /// Nobody wants shots for now.
+    func rest()
     /// Ends the connection. Must be called once.
     func close()
+}
+
+extension ScreenshotBackend {
+    func rest() {}
 }
 
 /// Makes frames only from shots that show something new, so a static screen produces no frames however often it is
 /// captured.
 struct ChangedShots {
     private var last: (memory: ShotMemory, frame: CapturedFrame)?
+    /// Whether the last frame has other pixels than the one before, not only another pointer.
+    private(set) var hasNewPixels = false
 
     /// Returns the frame of a shot, or `nil` if it shows the same as the last one.
     mutating func frame(of shot: Shot) -> CapturedFrame? {
@@ -63,6 +71,7 @@ struct ChangedShots {
             frame = last.frame
             (frame.captured, frame.pointer, frame.orientation) = (shot.captured, shot.pointer, shot.orientation)
             self.last = (last.memory, frame)
+            hasNewPixels = false
         } else {
             frame = CapturedFrame(
                 shot.memory.share(),
@@ -71,6 +80,7 @@ struct ChangedShots {
                 orientation: shot.orientation
             )
             last = (shot.memory, frame)
+            hasNewPixels = true
         }
         return frame
     }

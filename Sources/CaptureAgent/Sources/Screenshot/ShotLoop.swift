@@ -40,6 +40,8 @@ struct ShotLoop {
     }
 
     private mutating func forget() {
+        backend.rest()
+        reports = ChangeReports()
         changed.forget()
         sink.outdated()
     }
@@ -65,7 +67,7 @@ struct ShotLoop {
             let moment = waits ? ShotMoment.onceChanged(unless: demandChanged) : .now
             guard let shot = try backend.take(moment, stop: stop) else { return }
             schedule.taken(began: began, ended: MonotonicClock.now)
-            if deliver(shot), waits { reports.changed(isReported: shot.isReported) }
+            if deliver(shot), waits, changed.hasNewPixels { reports.changed(isReported: shot.isReported) }
         } catch {
             switch error {
             case .failed(let cause, let detail):

@@ -15,7 +15,7 @@ package struct ShotSchedule: Sendable {
         /// At the sessions' rate, for shots that finish with a refresh of the screen.
         ///
         /// The next shot is requested a quarter of the interval early, because one that is requested slightly too late
-        /// waits for another refresh. One that has waited longer than that for a change is followed at once.
+        /// waits for another refresh. One that has waited for a change for longer than that is followed at once.
         case refresh
         /// At the sessions' rate, but spending at most half of the time on shots.
         case halfTime

@@ -18,6 +18,9 @@ final class ScreencopyBackend: ScreenshotBackend {
     private let output: WaylandOutput
     private let withCursor: Bool
     private var pool: ShotPool<OpaquePointer>
+    /// Whether the last wait for a change was given up. The compositor may have reported one meanwhile, which it does
+    /// once.
+    private var gaveUp = false
 
     /// - Parameter output: The monitor's name; `nil` for the first one.
     convenience init(output: String?, cursor: CursorDrawing) throws(SourceError) {
@@ -76,15 +79,19 @@ final class ScreencopyBackend: ScreenshotBackend {
     }
 
     func take(_ moment: ShotMoment, stop: Event) throws(ShotError) -> Shot? {
-        if case .onceChanged(let other) = moment, connection.reportsChanges {
+        var isReported = true
+        if case .onceChanged(let other) = moment, connection.reportsChanges, !gaveUp {
             let deadline = MonotonicClock.now + Self.longestRest
             if let shot = try take(onceChanged: true, until: deadline, or: [stop, other]) { return shot }
-            if stop.isSet || other.isSet { return nil }
+            gaveUp = stop.isSet || other.isSet
+            if gaveUp { return nil }
+            isReported = MonotonicClock.now < deadline
         }
+        gaveUp = false
         let deadline = MonotonicClock.now + Self.shotTimeout
         repeat {
             if var shot = try take(onceChanged: false, until: deadline, or: [stop]) {
-                if case .onceChanged = moment { shot.isReported = !connection.reportsChanges }
+                shot.isReported = isReported
                 return shot
             }
             if stop.isSet { return nil }
@@ -113,7 +120,10 @@ final class ScreencopyBackend: ScreenshotBackend {
         guard let frame = cwayland_screencopy_capture(manager, withCursor ? 1 : 0, output.proxy) else {
             throw Self.failed("no memory")
         }
-        defer { cwayland_screencopy_frame_destroy(frame) }
+        defer {
+            cwayland_screencopy_frame_destroy(frame)
+            connection.flush()
+        }
         cwayland_screencopy_frame_add_listener(frame, screencopyEvents, Unmanaged.passUnretained(progress).toOpaque())
         guard
             try handleEvents(until: deadline, or: events, { progress.hasEnded || progress.description != nil })

@@ -73,6 +73,9 @@ final class WaylandConnection {
     /// A descriptor that is readable when ``processEvents()`` has work.
     var descriptor: Int32 { wl_display_get_fd(display) }
 
+    /// Sends the requests that wait in this process, without waiting.
+    func flush() { wl_display_flush(display) }
+
     /// Handles what the compositor has sent, without waiting.
     func processEvents() throws(SourceError) {
         _ = try handleEvents(until: 0) { false }

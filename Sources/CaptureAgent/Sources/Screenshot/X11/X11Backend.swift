@@ -16,7 +16,7 @@ final class X11Backend: ScreenshotBackend {
     private let connection: X11Connection
     private let screen: X11Screen
     private var pointer: X11Pointer?
-    private let changes: X11Changes?
+    private var changes: X11Changes?
     /// Whether the server has reported a change since the last shot.
     private var hasChanged = false
     private var pool: ShotPool<xcb_shm_seg_t>
@@ -47,6 +47,7 @@ final class X11Backend: ScreenshotBackend {
     }
 
     func take(_ moment: ShotMoment, stop: Event) throws(ShotError) -> Shot? {
+        changes?.watchPointer(true)
         var isReported = true
         if case .onceChanged(let other) = moment, changes != nil {
             let isWanted = try lossy { () throws(SourceError) in try waitForChange(or: [stop, other]) }
@@ -60,6 +61,9 @@ final class X11Backend: ScreenshotBackend {
             hasChanged = false
             return try screen.area(stop: stop)
         }
+        var isDone = false
+        // No shot shows the reported change yet.
+        defer { if !isDone { hasChanged = true } }
         guard let area else { return try nothing(stop, "it does not tell its screen's size") }
         let description = FrameDescription(
             size: area.size,
@@ -85,6 +89,7 @@ final class X11Backend: ScreenshotBackend {
             return (image, try pointer?.answer(stop: stop))
         }
         guard image != nil else { return try nothing(stop, "it refuses") }
+        isDone = true
         return Shot(
             memory: memory,
             captured: MonotonicClock.now,
@@ -92,6 +97,8 @@ final class X11Backend: ScreenshotBackend {
             isReported: isReported
         )
     }
+
+    func rest() { changes?.watchPointer(false) }
 
     func close() {
         connection.close()

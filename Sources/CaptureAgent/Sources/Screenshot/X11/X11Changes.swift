@@ -4,6 +4,8 @@ import CXCB
 struct X11Changes {
     private let connection: X11Connection
     private let damage: xcb_damage_damage_t
+    private let isOfPointer: Bool
+    private var watchesPointer = false
 
     /// - Parameter ofPointer: Whether its moves and its looks count.
     /// - Returns: `nil` if the server cannot report all of them.
@@ -11,7 +13,6 @@ struct X11Changes {
         guard try Self.hasDamage(connection) else { return nil }
         if ofPointer {
             guard try Self.hasRawMotion(connection) else { return nil }
-            Self.selectRawMotion(connection)
             let looks = XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR.rawValue
             xcb_xfixes_select_cursor_input(connection.handle, connection.root, looks)
         }
@@ -20,6 +21,7 @@ struct X11Changes {
             xcb_randr_select_input(connection.handle, connection.root, UInt16(sizes))
         }
         self.connection = connection
+        isOfPointer = ofPointer
         damage = xcb_generate_id(connection.handle)
         // One report, until the damage is forgotten.
         let level = UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue)
@@ -28,6 +30,14 @@ struct X11Changes {
 
     /// Has the next change reported.
     func forget() { xcb_damage_subtract(connection.handle, damage, 0, 0) }
+
+    /// Has the pointer's moves reported, or not. A mouse makes up to a thousand a second.
+    mutating func watchPointer(_ isOn: Bool) {
+        guard isOfPointer, watchesPointer != isOn else { return }
+        watchesPointer = isOn
+        selectRawMotion(isOn)
+        xcb_flush(connection.handle)
+    }
 
     // MARK: - Private
 
@@ -48,7 +58,7 @@ struct X11Changes {
         return version.map { ($0.pointee.major_version, $0.pointee.minor_version) >= (2, 1) } ?? false
     }
 
-    private static func selectRawMotion(_ connection: X11Connection) {
+    private func selectRawMotion(_ isOn: Bool) {
         /// The request has the words right after the head.
         struct Selection {
             var head: xcb_input_event_mask_t
@@ -56,7 +66,7 @@ struct X11Changes {
         }
         var selection = Selection(
             head: xcb_input_event_mask_t(deviceid: UInt16(XCB_INPUT_DEVICE_ALL_MASTER.rawValue), mask_len: 1),
-            words: XCB_INPUT_XI_EVENT_MASK_RAW_MOTION.rawValue
+            words: isOn ? XCB_INPUT_XI_EVENT_MASK_RAW_MOTION.rawValue : 0
         )
         // Unsafe because the request reads beyond the head.
         withUnsafeBytes(of: &selection) { bytes in
