@@ -113,6 +113,7 @@ let package = Package(
             pkgConfig: "libpipewire-0.3",
             providers: [.apt(["libpipewire-0.3-dev"])]
         ),
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
@@ -178,6 +179,8 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        .target(name: "Discovery", dependencies: ["CAvahi"], swiftSettings: swiftSettings),
+
         // The two processes
         .target(
             name: "CaptureAgent",
@@ -193,8 +196,8 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "Access", "CCrypto", "CLinux", "Files", "HeliographAPI", "Library", "LibraryAPI", "Media", "Pacing",
-                "Packaging", "Program", "Wire",
+                "Access", "CCrypto", "CLinux", "Discovery", "Files", "HeliographAPI", "Library", "LibraryAPI", "Media",
+                "Pacing", "Packaging", "Program", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -258,8 +261,8 @@ let package = Package(
         .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "CInput", "Files", "Gamepads", "HeliographAPI", "HeliographClient", "Library", "LibraryAPI",
-                "Media", "Packaging", "Program", "Wire",
+                "Access", "CInput", "Discovery", "Files", "Gamepads", "HeliographAPI", "HeliographClient", "Library",
+                "LibraryAPI", "Media", "Packaging", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -341,6 +344,7 @@ let package = Package(
             dependencies: ["Access", "Files", "TestSupport"],
             swiftSettings: swiftSettings
         ),
+        .testTarget(name: "DiscoveryTests", dependencies: ["Discovery", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(name: "MediaTests", dependencies: ["Media", "TestSupport"], swiftSettings: swiftSettings),
         .systemLibrary(
             name: "CDe265",

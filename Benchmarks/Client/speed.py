@@ -131,7 +131,7 @@ class Farm:
         heliograph, keys = self._programs / "heliograph", self._folder / "keys.json"
         run(heliograph, "keys", "make", "client", "--keys-file", keys, "--output", self._folder / "key")
         words = ["--http", f"{RELAY}:{self.PORT}", "--tls", "self-signed", "--keys-file", keys, "--source", "test-pattern"]
-        words += ["--state-file", "none", "--library", "none", "--agent-link", "127.0.0.1:0", "--session-port-base", "0"]
+        words += ["--state-file", "none", "--library", "none", "--agent-link", "127.0.0.1:0", "--session-port-base", "0", "--hide"]
         self._log = open(self._folder / "relay.log", "wb")
         self._relay = subprocess.Popen(
             within(self._network.relay, self._programs / "heliograph-relay", *words),

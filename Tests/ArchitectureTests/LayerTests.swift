@@ -22,6 +22,7 @@ struct LayerTests {
         ],
         "LibraryAPI": ["FoundationEssentials", "HeliographAPI", "Library"],
         "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
+        "Discovery": ["CAvahi", "Synchronization"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "COpus", "CPNG", "CPipeWire", "CPixels",
             "CSpeexDSP", "CSystemd", "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV",
@@ -32,8 +33,8 @@ struct LayerTests {
             "ArgumentParser", "CaptureAgent", "FoundationEssentials", "Glibc", "Logging", "Media", "Program", "Wire",
         ],
         "Relay": [
-            "Access", "AsyncHTTPClient", "CCrypto", "CLinux", "Files", "FoundationEssentials", "Glibc", "HTTPTypes",
-            "HeliographAPI",
+            "Access", "AsyncHTTPClient", "CCrypto", "CLinux", "Discovery", "Files", "FoundationEssentials", "Glibc",
+            "HTTPTypes", "HeliographAPI",
             "Hummingbird", "HummingbirdCore",
             "Library", "LibraryAPI",
             "Logging", "Media",
@@ -55,8 +56,9 @@ struct LayerTests {
             "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket", "Program", "SystemPackage",
         ],
         "HeliographCommand": [
-            "Access", "ArgumentParser", "CInput", "Files", "FoundationEssentials", "Gamepads", "Glibc", "HTTPTypes",
-            "HeliographAPI", "HeliographClient", "Hummingbird", "Library", "LibraryAPI", "Logging", "Media", "NIOCore",
+            "Access", "ArgumentParser", "CInput", "Discovery", "Files", "FoundationEssentials", "Gamepads", "Glibc",
+            "HTTPTypes", "HeliographAPI", "HeliographClient", "Hummingbird", "Library", "LibraryAPI", "Logging",
+            "Media", "NIOCore",
             "NIOPosix", "Packaging", "Program", "Subprocess", "SystemPackage", "UnixSignals", "Wire",
         ],
     ]

@@ -62,6 +62,8 @@ package struct RunningRelay: Sendable {
         configuration.http.port = 0
         configuration.agentLink.port = 0
         configuration.sessionPortBase = 0
+        // Tests say nothing beyond this machine.
+        configuration.isHidden = true
         configuration.devices[0].source = SourceRequest(kind: .testPattern)
         configuration.devices[0].agentExecutable = "/nonexistent/capture-agent"
         // The tests' agents send no heartbeats, and a busy machine is slow.

@@ -15,6 +15,10 @@ extension RelayConfiguration: Configurable {
             "The first TCP port for sessions that name none; 0 takes any free one. "
                 + "The relay tries the next 1000, or as many as all devices may have sessions."
         },
+        Setting("hide", \.isHidden, .bool, .atRestart) {
+            "Does not announce the relay in the local network, where `heliograph discover` "
+                + "[finds](../guide/keys-and-tls.md#find-relays) it. A relay on loopback is never announced."
+        },
     ]
 
     private static let access: [Setting<RelayConfiguration>] = [

@@ -95,6 +95,8 @@ package struct RelayConfiguration: Sendable {
     package var portsFile: String?
     /// Whether the contents of ``portsFile`` are also printed to standard output.
     package var printsPorts = false
+    /// Whether the relay is not announced in the local network.
+    package var isHidden = false
     /// The least severe level that is logged.
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text

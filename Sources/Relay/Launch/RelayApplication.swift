@@ -158,6 +158,9 @@ package struct RelayApplication: Service {
                 group.addTask {
                     for await port in running {
                         try await announce(RelayPorts(http: port, agentLink: agentLinkPort))
+                        guard !configuration.isHidden, !configuration.http.isLoopback, let tls else { continue }
+                        let network = NetworkAnnouncement(host: configuration.http.host, tls: tls, logger: logger)
+                        await network.run(port: UInt16(clamping: port))
                     }
                     return Milestone.announced
                 }

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Discovery
+@preconcurrency import Glibc
+import HeliographAPI
+
+struct DiscoverCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discover",
+        abstract: "Finds relays in the local network.",
+        discussion: """
+            Relays that other machines can call announce themselves by multicast DNS, unless they have the setting hide. Both
+            machines need the Avahi daemon. Each line has address, name, release and the certificate's fingerprint:
+              heliograph discover
+              heliograph trust add https://192.168.1.20:8420
+
+            Anybody in the network can announce anything: compare the fingerprint with the relay's log before you trust it.
+            """
+    )
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long it looks, 1 to 60 s.", valueName: "seconds"))
+    var time = 2
+
+    @Flag(help: "Prints JSON, an object a line.")
+    var json = false
+
+    func validate() throws {
+        guard 1...60 ~= time else { throw ValidationError("--for is 1 to 60 seconds.") }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        try await CommandError.reporting {
+            let browser = RelayBrowser()
+            try? await Task.sleep(for: .seconds(time))
+            let (relays, problem) = (browser.relays, browser.problem)
+            browser.close()
+            if let problem {
+                throw CommandError.failed(
+                    "cannot look for relays: \(problem). On Debian and Ubuntu: apt install avahi-daemon, or start it"
+                )
+            }
+            guard !relays.isEmpty else {
+                throw CommandError.failed(
+                    "no relay has announced itself within \(time) s. Does it listen beyond loopback, and does Avahi run "
+                        + "on its machine?"
+                )
+            }
+            for relay in relays {
+                let report = FoundRelayReport(relay)
+                print(json ? try JSONValue(encoding: report).text : report.text)
+            }
+        }
+    }
+}
+
+/// A relay that was found, as JSON and as text.
+struct FoundRelayReport: Encodable {
+    let url: String
+    let name: String
+    let host: String
+    let id: String
+    let release: String
+    let fingerprint: String
+
+    init(_ relay: FoundRelay) {
+        (url, name, host) = (relay.url, relay.name, relay.host)
+        let announcement = relay.announcement
+        (id, release, fingerprint) = (announcement.id, announcement.release, announcement.fingerprint)
+    }
+
+    var text: String { [url, name, release, fingerprint].joined(separator: "\t") }
+}
