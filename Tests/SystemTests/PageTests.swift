@@ -109,7 +109,10 @@ extension SystemTests {
                 _ = try browser.evaluate(
                     """
                     import("/page/site.js").then(({ relay }) => {
-                      relay.measureSpeed = async () => ({ bytes: 1e6, seconds: 2, bitrate: 4e6 });
+                      relay.measureSpeed = async () => {
+                        await new Promise((done) => setTimeout(done, 1000));
+                        return { bytes: 1e6, seconds: 2, bitrate: 4e6 };
+                      };
                     })
                     """
                 )

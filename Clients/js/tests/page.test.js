@@ -111,11 +111,11 @@ test("edited labels become what has to be set", () => {
   assert.deepEqual(labelChanges(labels, ""), ["build=", "a b="]);
 });
 
-test("the relay's tunnel, with its address or what is wrong", () => {
+test("the relay's tunnel, with its address if it has one", () => {
   const address = "https://a.example";
   assert.equal(tunnelText(null), "");
   assert.equal(tunnelText({ state: "connecting", address: null, problem: null }), ". The tunnel is connecting");
   assert.equal(tunnelText({ state: "up", address, problem: null }), `, and by its tunnel at ${address}`);
   assert.equal(tunnelText({ state: "up", address: null, problem: null }), ", and by its tunnel");
-  assert.equal(tunnelText({ state: "down", address: null, problem: "it ended" }), ". The tunnel is down: it ended");
+  assert.equal(tunnelText({ state: "down", address: null, problem: "it ended" }), ". The tunnel is down");
 });

@@ -35,7 +35,8 @@ export class SpeedTest {
       const speed = await relay.measureSpeed();
       if (speed.bytes === 0) throw new Error("Too little came to measure it.");
       const seconds = (performance.now() - began) / 1000;
-      const received = ((this.player.statistics.totals.bytes - before) * 8) / seconds;
+      const bits = (this.player.statistics.totals.bytes - before) * 8;
+      const received = seconds > 0 ? bits / seconds : 0;
       // What an image element receives is not known here; the relay knows what the session has.
       const beside = this.player.player === "mjpeg" ? (this.session.rates?.bitrate ?? 0) : received;
       this.show(speed.bitrate, beside);
