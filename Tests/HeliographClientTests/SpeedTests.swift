@@ -36,7 +36,8 @@ struct SpeedTests {
             let client = try RelayClient(relay.url(""))
             let idle = try await Self.idle(relay, for: 0.5)
             _ = try await eventually("another test") { try await Self.isRefused(client) ? nil : true }
-            try await idle.close()
+            // The relay has ended the connection, which the caller may have noticed.
+            try? await idle.close()
         }
     }
 
