@@ -30,7 +30,6 @@ STAGES = {
     "encode": "in it",
     "link": "to the relay",
 }
-
 #: How long a click holds the button: ActionPlan of Sources/HeliographAPI.
 PRESS = 0.02
 

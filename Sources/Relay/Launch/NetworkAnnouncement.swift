@@ -28,7 +28,6 @@ struct NetworkAnnouncement {
             let fingerprint = tls.description.fingerprint
             if let announced, announced.fingerprint == fingerprint, announced.announcer.isAnnounced { continue }
             if let announced { Self.close(announced.announcer) }
-            announced = nil
             // The daemon may let a caller wait.
             announced = try? await NIOThreadPool.singleton.runIfActive {
                 (fingerprint, announcer(fingerprint, port, log))
