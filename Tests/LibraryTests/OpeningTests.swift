@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 import Library
 import Testing
 
@@ -35,6 +36,20 @@ struct OpeningTests {
             #expect(throws: LibraryError.inUse(folder: test.folder)) { try rebuild() }
             try library.close()
         }
+        _ = try test.open()
+    }
+
+    @Test("a copy of the lock's descriptor, which a program that is being launched has, does not keep the lock")
+    func inherited() throws {
+        let lock = test.folder + "/library.lock"
+        let library = try test.open()
+        let held = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(CInt.init).filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == lock
+        }
+        let copy = dup(try #require(held.first))
+        defer { Glibc.close(copy) }
+        try library.close()
+        _ = consume library
         _ = try test.open()
     }
 

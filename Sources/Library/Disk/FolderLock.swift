@@ -15,5 +15,11 @@ final class FolderLock: Sendable {
         throw .folder(path, reason: "\(Errno(rawValue: errno))")
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    /// Ends the lock explicitly: a program that is being launched has a copy of the descriptor until it runs, and closing
+    /// ours alone would leave the folder locked so long.
+    deinit {
+        guard descriptor >= 0 else { return }
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }
