@@ -2,7 +2,7 @@
 package struct Fingerprint: Sendable, Hashable {
     package static let environmentKey = "HELIOGRAPH_FINGERPRINT"
 
-    private let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// - Parameter der: The certificate in DER form, as it is sent.
     package init(ofCertificate der: [UInt8]) { bytes = SHA256.hash(der) }

@@ -1,9 +1,12 @@
 #include "CCrypto.h"
 
 #include <openssl/bio.h>
+#include <openssl/bn.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/objects.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
@@ -25,6 +28,101 @@ int ccrypto_hmac_sha256(const uint8_t *key, int key_count, const uint8_t *bytes,
 
 int ccrypto_is_equal(const uint8_t *first, const uint8_t *second, size_t count) {
     return CRYPTO_memcmp(first, second, count) == 0;
+}
+
+/// What the functions of P-256 compute with. Release it with ``curve_free``.
+struct curve {
+    EC_GROUP *group;
+    BN_CTX *context;
+};
+
+static struct curve curve_new(void) {
+    return (struct curve){EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1), BN_CTX_secure_new()};
+}
+
+static int curve_is_ready(struct curve curve) { return curve.group != NULL && curve.context != NULL; }
+
+static void curve_free(struct curve curve) {
+    EC_GROUP_free(curve.group);
+    BN_CTX_free(curve.context);
+}
+
+/// Returns a point for EC_POINT_clear_free(3), or NULL if the bytes are none on the curve.
+static EC_POINT *read_point(struct curve curve, const uint8_t *bytes, size_t count) {
+    EC_POINT *point = EC_POINT_new(curve.group);
+    // The point at infinity is one byte long.
+    if (point != NULL && count > 1 && EC_POINT_oct2point(curve.group, point, bytes, count, curve.context) == 1) {
+        return point;
+    }
+    EC_POINT_free(point);
+    return NULL;
+}
+
+/// Writes a point, which must not be the one at infinity.
+static int write_point(struct curve curve, const EC_POINT *point, uint8_t *bytes) {
+    return EC_POINT_point2oct(curve.group, point, POINT_CONVERSION_UNCOMPRESSED, bytes, CCRYPTO_P256_POINT,
+                              curve.context)
+        == CCRYPTO_P256_POINT;
+}
+
+int ccrypto_p256_reduce(const uint8_t *number, size_t count, uint8_t *scalar) {
+    struct curve curve = curve_new();
+    BIGNUM *value = BN_secure_new();
+    int done = 0;
+    if (curve_is_ready(curve) && value != NULL && BN_bin2bn(number, (int)count, value) != NULL) {
+        BN_set_flags(value, BN_FLG_CONSTTIME);
+        done = BN_nnmod(value, value, EC_GROUP_get0_order(curve.group), curve.context) == 1
+            && BN_bn2binpad(value, scalar, CCRYPTO_P256_SCALAR) == CCRYPTO_P256_SCALAR;
+    }
+    BN_clear_free(value);
+    curve_free(curve);
+    return done;
+}
+
+int ccrypto_p256_multiply(const uint8_t *point, size_t count, const uint8_t *scalar, uint8_t *product) {
+    struct curve curve = curve_new();
+    BIGNUM *factor = BN_secure_new();
+    int done = 0;
+    if (curve_is_ready(curve) && factor != NULL && BN_bin2bn(scalar, CCRYPTO_P256_SCALAR, factor) != NULL) {
+        BN_set_flags(factor, BN_FLG_CONSTTIME);
+        EC_POINT *base = point == NULL ? NULL : read_point(curve, point, count);
+        EC_POINT *result = EC_POINT_new(curve.group);
+        // One factor at a time: with two, EC_POINT_mul(3) is not of constant time.
+        done = result != NULL && (point == NULL || base != NULL)
+            && EC_POINT_mul(curve.group, result, point == NULL ? factor : NULL, base, point == NULL ? NULL : factor,
+                            curve.context)
+                == 1
+            && write_point(curve, result, product);
+        EC_POINT_clear_free(base);
+        EC_POINT_clear_free(result);
+    }
+    BN_clear_free(factor);
+    curve_free(curve);
+    return done;
+}
+
+int ccrypto_p256_add(const uint8_t *first, const uint8_t *second, int negates, uint8_t *sum) {
+    struct curve curve = curve_new();
+    int done = 0;
+    if (curve_is_ready(curve)) {
+        EC_POINT *one = read_point(curve, first, CCRYPTO_P256_POINT);
+        EC_POINT *other = read_point(curve, second, CCRYPTO_P256_POINT);
+        done = one != NULL && other != NULL
+            && (!negates || EC_POINT_invert(curve.group, other, curve.context) == 1)
+            && EC_POINT_add(curve.group, one, one, other, curve.context) == 1 && write_point(curve, one, sum);
+        EC_POINT_clear_free(one);
+        EC_POINT_clear_free(other);
+    }
+    curve_free(curve);
+    return done;
+}
+
+int ccrypto_scrypt(const uint8_t *password, size_t password_count, const uint8_t *salt, size_t salt_count,
+                   uint64_t cost, uint64_t block_size, uint64_t parallelization, uint8_t *derived, size_t count) {
+    // 0: the library's own limit of 32 MiB.
+    return EVP_PBE_scrypt((const char *)password, password_count, salt, salt_count, cost, block_size,
+                          parallelization, 0, derived, count)
+        == 1;
 }
 
 /// Returns the bytes of `bio` as a string for free(3), or NULL on failure.

@@ -17,12 +17,21 @@ package struct RelayAnnouncement: Sendable, Hashable {
     package var fingerprint: String
     package var release: String
 
-    package init(id: String, fingerprint: String, release: String) {
+    /// Whether it admits callers on other machines only if they have paired.
+    package var requiresPairing: Bool
+
+    package init(id: String, fingerprint: String, release: String, requiresPairing: Bool) {
         (self.id, self.fingerprint, self.release) = (id, fingerprint, release)
+        self.requiresPairing = requiresPairing
     }
 
     /// The record's strings.
-    package var record: [String] { ["txtvers=1", "id=\(id)", "fp=\(fingerprint)", "v=\(release)"] }
+    package var record: [String] {
+        [
+            "txtvers=1", "id=\(id)", "fp=\(fingerprint)", "v=\(release)",
+            "pair=\(requiresPairing ? "required" : "offered")",
+        ]
+    }
 
     /// Reads a record. The first of several strings with one key counts, and unknown keys do not.
     ///
@@ -40,7 +49,12 @@ package struct RelayAnnouncement: Sendable, Hashable {
             fingerprint.split(separator: ":", omittingEmptySubsequences: false).map(\.count) == Self.pairs,
             fingerprint.allSatisfy({ $0.isHexDigit || $0 == ":" })
         else { return nil }
-        self.init(id: id, fingerprint: fingerprint, release: release)
+        self.init(
+            id: id,
+            fingerprint: fingerprint,
+            release: release,
+            requiresPairing: values["pair"] == "required"
+        )
     }
 
     /// Whether a byte can be in a value: letters, digits and a few signs.

@@ -22,23 +22,25 @@ public final class RelayClient: Sendable {
     ///   - url: The relay's address, such as `http://127.0.0.1:8420`.
     ///   - key: A key of the relay; `nil` if it needs none. Keys go only over `https://`, or to this machine.
     ///   - trust: The certificates to trust.
+    ///   - identity: The certificate to show, if the client has paired; see ``pair(_:pin:as:_:trust:)``.
     /// - Throws: ``RelayError`` of the kind `badArgument`.
     public convenience init(
         _ url: String,
         key: String? = nil,
-        trust: Trust = .authorities
+        trust: Trust = .authorities,
+        identity: ClientIdentity? = nil
     ) throws(RelayError) {
         let known = key.map { APIKey($0) }
         if case .some(nil) = known { throw RelayError(.badArgument, "the key is not one of a relay") }
         let fingerprint = trust.fingerprint?.description
-        self.init(try RelayTarget(url: url, fingerprint: fingerprint, key: known ?? nil))
+        self.init(try RelayTarget(url: url, fingerprint: fingerprint, key: known ?? nil).showing(identity))
     }
 
     /// Creates the client of the relay that the environment names, or of this machine's.
     ///
     /// HELIOGRAPH_RELAY is the address, HELIOGRAPH_KEY the key, or HELIOGRAPH_KEY_FILE a file with it, and
     /// HELIOGRAPH_FINGERPRINT the only certificate to trust. Without that, it is the one that the user trusts by
-    /// `heliograph trust`, or those of the system's authorities.
+    /// `heliograph trust` or `heliograph pair`, or those of the system's authorities.
     ///
     /// - Throws: ``RelayError`` of the kind `badArgument`.
     public convenience init() throws(RelayError) {
@@ -54,6 +56,7 @@ public final class RelayClient: Sendable {
         configuration.redirectConfiguration = .disallow
         // A missing relay is reported at once.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.tlsConfiguration = RelayTLS.configuration(for: target)
         if let fingerprint = target.pinned { configuration.pin(fingerprint, of: target.url) }
         self.target = target
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -153,9 +156,7 @@ extension HTTPClient.Configuration {
     /// Trusts only the certificate with this fingerprint, whatever its authority. It is checked before the first
     /// request of each connection.
     fileprivate mutating func pin(_ fingerprint: Fingerprint, of url: String) {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.certificateVerification = .none
-        tlsConfiguration = tls
+        tlsConfiguration?.certificateVerification = .none
         httpVersion = .http1Only
         http1_1ConnectionDebugInitializer = { channel in
             channel.nioSSL_peerCertificate().flatMapThrowing { certificate in

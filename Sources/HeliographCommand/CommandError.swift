@@ -72,7 +72,9 @@ extension CommandError {
 
 extension RelayError {
     /// Whether a key, or a different one, might have helped.
-    var isWantOfKey: Bool { [.missingKey, .wrongKey, .tooManyFailures].contains(problem) }
+    var isWantOfKey: Bool {
+        [.missingKey, .wrongKey, .tooManyFailures, .notPaired, .pairingRequired].contains(problem)
+    }
 }
 
 extension CallPlace {

@@ -61,11 +61,13 @@ struct FoundRelayReport: Encodable {
     let id: String
     let release: String
     let fingerprint: String
+    let requiresPairing: Bool
 
     init(_ relay: FoundRelay) {
         (url, name, host) = (relay.url, relay.name, relay.host)
         let announcement = relay.announcement
         (id, release, fingerprint) = (announcement.id, announcement.release, announcement.fingerprint)
+        requiresPairing = announcement.requiresPairing
     }
 
     var text: String { [url, name, release, fingerprint].joined(separator: "\t") }

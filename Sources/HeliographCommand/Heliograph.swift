@@ -48,7 +48,8 @@ struct Heliograph: AsyncParsableCommand {
             ClipboardCommand.self, ActionsCommand.self, ReleaseCommand.self, GamepadCommand.self, TalkCommand.self,
             LaunchCommand.self, FocusCommand.self, TerminateCommand.self, ApplicationsCommand.self,
             KeyframeCommand.self, SetCommand.self,
-            DevicesCommand.self, EventsCommand.self, KeysCommand.self, DiscoverCommand.self, TrustCommand.self,
+            DevicesCommand.self, EventsCommand.self, KeysCommand.self, DiscoverCommand.self, PairCommand.self,
+            TrustCommand.self,
             StatsCommand.self, SpeedTestCommand.self, DrainCommand.self, DoctorCommand.self,
         ]
     )

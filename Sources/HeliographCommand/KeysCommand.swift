@@ -14,8 +14,8 @@ struct KeysCommand: AsyncParsableCommand {
               heliograph keys make ci --role operator --output ci.key
               HELIOGRAPH_KEY_FILE=ci.key heliograph status
               heliograph keys revoke ci
-            A key is for all devices, unless you name some:
-              heliograph keys make cut --device left --library look,delete
+            A key is for all devices and for ever, unless you say otherwise:
+              heliograph keys make cut --device left --library look,delete --days 30
             The first key turns access control on. The file holds only hashes: each key is shown once, when you make it.
             """,
         subcommands: [MakeKeyCommand.self, ListKeysCommand.self, RevokeKeyCommand.self]
@@ -33,28 +33,7 @@ struct MakeKeyCommand: AsyncParsableCommand {
     @Argument(help: "What the key is called in lists and in the relay's log: \(String.nameRule).")
     var name: String
 
-    @Option(
-        help:
-            "What its holder may do: viewer to watch, controller also to act on screens, operator also to make changes."
-    )
-    var role = Role.viewer
-
-    @Option(
-        help: ArgumentHelp(
-            "A device that the key is for. Repeat it for more, up to \(KeyRing.maximumDevices). Default: all devices.",
-            valueName: "name"
-        )
-    )
-    var device: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "What its holder may do in the library, whatever the role: look, record, delete, with commas between them, or none. Default: look; for an operator all.",
-            valueName: "rights"
-        ),
-        transform: MakeKeyCommand.rights
-    )
-    var library: Set<LibraryRight>?
+    @OptionGroup var terms: KeyTermsOptions
 
     @Option(
         name: .shortAndLong,
@@ -74,13 +53,8 @@ struct MakeKeyCommand: AsyncParsableCommand {
             do {
                 key = try CommandError.reporting { () throws(KeyFileError) in
                     try file.change { ring throws(KeyFileError) in
-                        try ring.make(
-                            name,
-                            role: role,
-                            devices: device.isEmpty ? nil : Set(device),
-                            library: library,
-                            at: Date()
-                        )
+                        let now = Date()
+                        return try ring.make(name, terms.terms(at: now), at: now)
                     }
                 }
             } catch {
@@ -98,14 +72,6 @@ struct MakeKeyCommand: AsyncParsableCommand {
         }
     }
 
-    private static func rights(_ text: String) throws -> Set<LibraryRight> {
-        do {
-            return try Set<LibraryRight>(text: text)
-        } catch {
-            throw ValidationError("\(error)")
-        }
-    }
-
     private static func newFile(_ path: String) throws(CommandError) -> SystemPackage.FileDescriptor {
         do {
             return try .open(
@@ -120,15 +86,13 @@ struct MakeKeyCommand: AsyncParsableCommand {
     }
 }
 
-extension Role: ExpressibleByArgument {}
-
 struct ListKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the keys, one a line.",
+        abstract: "Lists the keys and the clients that have paired, one a line.",
         discussion: """
-            A line has the name, the role, when the key was made, its devices (* for all), and its rights in the library,
-            with tabs between them.
+            A line has the name, the role, when it was made, its devices (* for all), its rights in the library, when it ends
+            (- for never), and the fingerprint of a client that has paired (- for a key), with tabs between them.
             """
     )
 
@@ -140,9 +104,13 @@ struct ListKeysCommand: AsyncParsableCommand {
             let ring = try CommandError.reporting { () throws(KeyFileError) in try file.read() }
             for key in ring?.keys ?? [] {
                 let devices = key.devices?.joined(separator: ",") ?? "*"
-                let columns = [
-                    key.name, key.role.rawValue, key.created.formatted(.iso8601), devices, key.libraryRights.text,
-                ]
+                var columns = [key.name, key.role.rawValue, key.created.formatted(.iso8601), devices]
+                columns += [key.libraryRights.text, key.expires?.formatted(.iso8601) ?? "-"]
+                if case .certificate(let certificate) = key.proof {
+                    columns.append(certificate.text)
+                } else {
+                    columns.append("-")
+                }
                 print(columns.joined(separator: "\t"))
             }
         }
@@ -152,7 +120,8 @@ struct ListKeysCommand: AsyncParsableCommand {
 struct RevokeKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revokes a key. Its calls are refused at once; its connections end within about two seconds."
+        abstract:
+            "Revokes a key, or a client that has paired. Its calls are refused at once; its connections end within about two seconds."
     )
 
     @OptionGroup var options: KeyFileOptions

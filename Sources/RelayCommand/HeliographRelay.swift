@@ -137,7 +137,8 @@ extension RelayStartError {
     fileprivate var exitCode: Int32 {
         switch self {
         case .portInUse, .cannotBind: EX_UNAVAILABLE
-        case .notLoopback, .keys, .open, .tunnelWithoutKeys, .certificate, .certificateUnreadable, .noStateDirectory,
+        case .notLoopback, .keys, .open, .tunnelWithoutKeys, .pairingWithoutKeysFile, .certificate,
+            .certificateUnreadable, .noStateDirectory,
             .tokenUnreadable, .tokenTooShort, .webhookSecret, .webhookDevice:
             EX_USAGE
         case .portsFileUnwritable: 1

@@ -40,8 +40,11 @@ struct KeyFileTests {
         #expect(try file.read() == nil)
         #expect(stamp == nil)
         let made = Date(timeIntervalSince1970: 1_700_000_000)
-        let key = try file.change { ring throws(KeyFileError) in try ring.make("ci", role: .operator, at: made) }
-        let other = try file.change { ring throws(KeyFileError) in try ring.make("wall", role: .viewer, at: made) }
+        let key = try file.change { ring throws(KeyFileError) in try ring.make("ci", KeyRing.Terms(.operator), at: made)
+        }
+        let other = try file.change { ring throws(KeyFileError) in
+            try ring.make("wall", KeyRing.Terms(.viewer), at: made)
+        }
         #expect(try permissions() == 0o600)
         let text = try String(contentsOfFile: file.path, encoding: .utf8)
         for key in [key, other] {
@@ -76,15 +79,18 @@ struct KeyFileTests {
 
     @Test("names are names, once each")
     func names() throws {
-        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .viewer, at: Date()) }
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", KeyRing.Terms(.viewer), at: Date()) }
         let before = stamp
         for name in ["", "a b", "a/b", String(repeating: "x", count: 65)] {
             #expect(throws: KeyFileError.badName(name)) {
-                try file.change { ring throws(KeyFileError) in _ = try ring.make(name, role: .viewer, at: Date()) }
+                try file.change { ring throws(KeyFileError) in
+                    _ = try ring.make(name, KeyRing.Terms(.viewer), at: Date())
+                }
             }
         }
         #expect(throws: KeyFileError.nameTaken("ci")) {
-            try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .operator, at: Date()) }
+            try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", KeyRing.Terms(.operator), at: Date())
+            }
         }
         #expect(throws: KeyFileError.unknownName("tv")) {
             try file.change { ring throws(KeyFileError) in try ring.revoke("tv") }
@@ -94,7 +100,7 @@ struct KeyFileTests {
 
     @Test("that others may read is refused", arguments: [0o640, 0o604, 0o660, 0o622])
     func open(mode: Int) throws {
-        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .viewer, at: Date()) }
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", KeyRing.Terms(.viewer), at: Date()) }
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
         #expect(throws: KeyFileError.open(path: file.path, mode: UInt32(mode))) { try file.read() }
     }
@@ -102,7 +108,7 @@ struct KeyFileTests {
     @Test(
         "that is damaged is refused",
         arguments: [
-            "", "{", "{}", #"{"version":3,"keys":[]}"#, #"{"version":0,"keys":[]}"#,
+            "", "{", "{}", #"{"version":4,"keys":[]}"#, #"{"version":0,"keys":[]}"#,
             #"{"version":1,"keys":[{"name":"ci"}]}"#,
             #"{"version":1,"keys":[{"name":"ci","role":"king","sha256":"00","created":"2026-01-01T00:00:00Z"}]}"#,
             #"{"version":1,"keys":[{"name":"c i","role":"viewer","sha256":"\#(Sample.digest(0))","created":"2026-01-01T00:00:00Z"}]}"#,
@@ -138,14 +144,9 @@ struct KeyFileTests {
     @Test("keeps the devices and the rights of keys, in a version that former releases refuse")
     func limits() throws {
         let key = try file.change { ring throws(KeyFileError) in
-            _ = try ring.make("plain", role: .operator, at: Date())
-            return try ring.make(
-                "cut",
-                role: .viewer,
-                devices: ["right", "left"],
-                library: [.delete, .look],
-                at: Date()
-            )
+            _ = try ring.make("plain", KeyRing.Terms(.operator), at: Date())
+            let terms = KeyRing.Terms(.viewer, devices: ["right", "left"], library: [.delete, .look])
+            return try ring.make("cut", terms, at: Date())
         }
         #expect(try writtenVersion() == 2)
         var ring = try #require(try file.read())
@@ -155,7 +156,7 @@ struct KeyFileTests {
         #expect(ring.keys[0].devices == nil && ring.keys[0].library == nil && ring.keys[0].reaches("anything"))
         try file.change { ring throws(KeyFileError) in
             try ring.revoke("cut")
-            _ = try ring.make("no", role: .operator, library: [], at: Date())
+            _ = try ring.make("no", KeyRing.Terms(.operator, library: []), at: Date())
         }
         #expect(try writtenVersion() == 2)
         ring = try #require(try file.read())
@@ -170,10 +171,55 @@ struct KeyFileTests {
             try write("{\"version\":\(version),\"keys\":[\(Sample.entry("a", 0))]}")
             #expect(try file.read()?.keys.map(\.libraryRights) == [[.look]])
         }
-        try file.change { ring throws(KeyFileError) in _ = try ring.make("b", role: .viewer, at: Date()) }
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("b", KeyRing.Terms(.viewer), at: Date()) }
         #expect(try writtenVersion() == 1)
-        try write(#"{"version":3,"keys":[]}"#)
-        #expect(throws: KeyFileError.otherVersion(path: file.path, version: 3)) { try file.read() }
+        try write(#"{"version":4,"keys":[]}"#)
+        #expect(throws: KeyFileError.otherVersion(path: file.path, version: 4)) { try file.read() }
+    }
+
+    @Test("keeps clients that have paired and when keys end, in a version that former releases refuse")
+    func pairedAndExpiring() throws {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let one = Fingerprint(ofCertificate: [1])
+        let other = Fingerprint(ofCertificate: [2])
+        try file.change { ring throws(KeyFileError) in
+            _ = try ring.make("brief", KeyRing.Terms(.viewer, expires: now + 10), at: now)
+        }
+        #expect(try writtenVersion() == 3)
+        try file.change { ring throws(KeyFileError) in
+            let entries = [
+                try ring.pair(one, named: "laptop", KeyRing.Terms(.viewer, devices: ["left"]), at: now),
+                try ring.pair(other, named: "laptop", KeyRing.Terms(.operator), at: now),
+                try ring.pair(one, named: "laptop", KeyRing.Terms(.controller, expires: now), at: now),
+            ]
+            #expect(entries.map(\.name) == ["laptop", "laptop-2", "laptop"])
+        }
+        let ring = try #require(try file.read())
+        #expect(ring.keys.map { $0.isExpired(at: now) } == [false, false, true])
+        #expect(ring.keys[0].isExpired(at: now + 10))
+        let entry = try #require(ring.entry(of: one))
+        #expect(entry.role == .controller && entry.devices == nil && entry.isPaired && entry.expires == now)
+        #expect(ring.entry(of: other)?.role == .operator && ring.entry(of: Fingerprint(ofCertificate: [3])) == nil)
+        try file.change { ring throws(KeyFileError) in
+            for name in ["brief", "laptop", "laptop-2"] { try ring.revoke(name) }
+        }
+        #expect(try writtenVersion() == 1)
+    }
+
+    @Test("a client whose name is as long as it may be gets a number, too")
+    func longNames() throws {
+        var ring = KeyRing()
+        let name = String(repeating: "x", count: 64)
+        for byte in 0..<12 as Range<UInt8> {
+            let entry = try ring.pair(
+                Fingerprint(ofCertificate: [byte]),
+                named: name,
+                KeyRing.Terms(.viewer),
+                at: Date()
+            )
+            #expect(entry.name.utf8.count <= 64)
+        }
+        #expect(Set(ring.keys.map(\.name)).count == 12)
     }
 
     @Test("has room for the most keys with the most devices")
@@ -181,13 +227,8 @@ struct KeyFileTests {
         let devices = Set((0..<KeyRing.maximumDevices).map { "\($0)" + String(repeating: "x", count: 62) })
         try file.change { ring throws(KeyFileError) in
             for number in 0..<KeyRing.maximumCount {
-                _ = try ring.make(
-                    "\(number)" + String(repeating: "x", count: 60),
-                    role: .operator,
-                    devices: devices,
-                    library: Set(LibraryRight.allCases),
-                    at: Date()
-                )
+                let terms = KeyRing.Terms(.operator, devices: devices, library: Set(LibraryRight.allCases))
+                _ = try ring.make("\(number)" + String(repeating: "x", count: 60), terms, at: Date())
             }
         }
         #expect(try file.read()?.keys.count == KeyRing.maximumCount)
@@ -197,7 +238,7 @@ struct KeyFileTests {
     func devices() throws {
         func make(_ devices: Set<String>) throws {
             try file.change { ring throws(KeyFileError) in
-                _ = try ring.make("x", role: .viewer, devices: devices, at: Date())
+                _ = try ring.make("x", KeyRing.Terms(.viewer, devices: devices), at: Date())
             }
         }
         for name in ["", "a b", "left,right", "*"] {
@@ -227,7 +268,7 @@ struct KeyFileTests {
         let home = scratch.file(".").path
         try #require(chown(home, 4711, 4712) == 0)
         let file = KeyFile(path: scratch.file("a/b/keys.json").path)
-        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", role: .viewer, at: Date()) }
+        try file.change { ring throws(KeyFileError) in _ = try ring.make("ci", KeyRing.Terms(.viewer), at: Date()) }
         for path in ["a", "a/b", "a/b/keys.json"] {
             var status = stat()
             try #require(stat(scratch.file(path).path, &status) == 0)
@@ -261,9 +302,9 @@ struct KeyTests {
     @Test("rights in the library are the role's, unless the key has its own")
     func libraryRights() throws {
         var ring = KeyRing()
-        for role in Role.allCases { _ = try ring.make("\(role)", role: role, at: Date()) }
-        _ = try ring.make("more", role: .viewer, library: [.delete], at: Date())
-        _ = try ring.make("less", role: .operator, library: [.look], at: Date())
+        for role in Role.allCases { _ = try ring.make("\(role)", KeyRing.Terms(role), at: Date()) }
+        _ = try ring.make("more", KeyRing.Terms(.viewer, library: [.delete]), at: Date())
+        _ = try ring.make("less", KeyRing.Terms(.operator, library: [.look]), at: Date())
         #expect(
             ring.keys.map(\.libraryRights) == [[.look], [.look], [.look, .record, .delete], [.delete], [.look]]
         )

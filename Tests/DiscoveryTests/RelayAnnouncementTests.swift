@@ -8,7 +8,8 @@ struct RelayAnnouncementTests {
     private static let announcement = RelayAnnouncement(
         id: "0123456789abcdef",
         fingerprint: fingerprint,
-        release: "1.2.0"
+        release: "1.2.0",
+        requiresPairing: true
     )
 
     private static func read(_ strings: [String]) -> RelayAnnouncement? {
@@ -18,8 +19,12 @@ struct RelayAnnouncementTests {
     @Test("is read as it was written, also with keys of later releases and in another order")
     func roundTrip() {
         #expect(Self.read(Self.announcement.record) == Self.announcement)
-        #expect(Self.read(["pair=pin", "flag"] + Self.announcement.record.reversed()) == Self.announcement)
+        #expect(Self.read(["wall=2", "flag"] + Self.announcement.record.reversed()) == Self.announcement)
         #expect(Self.announcement.record.allSatisfy { $0.utf8.count <= 255 })
+        var open = Self.announcement
+        open.requiresPairing = false
+        #expect(Self.read(open.record) == open)
+        #expect(Self.read(open.record.filter { !$0.hasPrefix("pair=") }) == open, "as former releases announce")
     }
 
     @Test("counts once if a key comes again")
@@ -29,7 +34,7 @@ struct RelayAnnouncementTests {
 
     @Test("is not believed without a key, of another version, or with what a terminal would act on")
     func refused() {
-        for place in Self.announcement.record.indices {
+        for place in Self.announcement.record.indices.dropLast() {
             var record = Self.announcement.record
             record.remove(at: place)
             #expect(Self.read(record) == nil, "\(record)")

@@ -68,7 +68,7 @@ struct RelayClientTests {
         let scratch = try Scratch()
         let file = KeyFile(path: scratch.file("keys.json").path)
         let key = try file.change { ring throws(KeyFileError) in
-            try ring.make("ci", role: .operator, devices: nil, library: nil, at: Date())
+            try ring.make("ci", KeyRing.Terms(.operator), at: Date())
         }
         let directory = scratch.file("state").path
         try await RunningRelay.run {

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A folder that lives as long as this value.
-package final class Scratch {
+package final class Scratch: Sendable {
     package let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
     package init() throws {

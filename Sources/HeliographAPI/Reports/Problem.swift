@@ -9,6 +9,8 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case unknownValue = "unknown_value"
     case missingKey = "missing_key"
     case wrongKey = "wrong_key"
+    case notPaired = "not_paired"
+    case pairingRequired = "pairing_required"
     case badLink = "bad_link"
     case forbiddenOrigin = "forbidden_origin"
     case forbiddenRole = "forbidden_role"
@@ -16,6 +18,11 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     case forbiddenLibrary = "forbidden_library"
     case forbiddenCaller = "forbidden_caller"
     case forbiddenLink = "forbidden_link"
+    case wrongPIN = "wrong_pin"
+    case noCertificate = "no_certificate"
+    case pairingNotArmed = "pairing_not_armed"
+    case pairingBusy = "pairing_busy"
+    case badShare = "bad_share"
     case tooManyFailures = "too_many_failures"
     case unknownRoute = "unknown_route"
     case unknownDevice = "unknown_device"
@@ -91,10 +98,11 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
     package var status: Int {
         switch self {
         case .brokenJSON, .notAnObject, .missingField, .unknownField, .wrongType, .outOfRange, .unknownValue,
-            .httpError, .badTemplate, .badContent:
+            .httpError, .badTemplate, .badContent, .badShare, .noCertificate:
             400
-        case .missingKey, .wrongKey, .badLink: 401
-        case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller, .forbiddenLink:
+        case .missingKey, .wrongKey, .badLink, .notPaired, .pairingRequired: 401
+        case .forbiddenOrigin, .forbiddenRole, .forbiddenDevice, .forbiddenLibrary, .forbiddenCaller, .forbiddenLink,
+            .wrongPIN:
             403
         case .unknownRoute, .unknownDevice, .unknownSession, .otherCodec, .unknownTemplate, .unknownApplication,
             .emptyClipboard, .unknownItem, .unknownPlaylist, .unknownSegment, .unknownKey:
@@ -104,7 +112,8 @@ package enum ProblemCode: String, Sendable, Codable, CaseIterable {
         case .broadcastRunning, .broadcastStopped, .portInUse, .noSource, .notBroadcast, .notChangeable,
             .tooManyTemplates, .tooManyWaits, .noInput, .geometryChanged, .controlled, .tooManyOrders,
             .tooManyApplications, .noWindow, .noWindowControl, .noSound, .noAAC, .itemInUse, .noKeys,
-            .speedTestRunning, .keyNameTaken, .tooManyKeys, .keysUnavailable, .libraryUnavailable:
+            .speedTestRunning, .keyNameTaken, .tooManyKeys, .keysUnavailable, .libraryUnavailable, .pairingNotArmed,
+            .pairingBusy:
             409
         case .bodyTooLarge: 413
         case .badRange: 416

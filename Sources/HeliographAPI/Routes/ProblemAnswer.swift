@@ -37,8 +37,8 @@ package struct ProblemAnswer: Sendable {
 
 extension ProblemAnswer {
     static let noKey = Self(
-        [.missingKey, .wrongKey],
-        "The call needs a key, and there is none or a wrong one.",
+        [.missingKey, .wrongKey, .notPaired, .pairingRequired],
+        "The call needs a key, and there is none or a wrong one; or it needs a client that has paired.",
         named: "NoKey"
     )
     static let tooManyFailures = Self(

@@ -1,7 +1,7 @@
 extension Routes {
     static let keys = [listKeys.route, makeKey.route, revokeKey.route]
 
-    private static let noKeyFile = ProblemAnswer(
+    static let noKeyFile = ProblemAnswer(
         [.keysUnavailable],
         "The relay has no key file, or cannot read or write it."
     )

@@ -5,7 +5,7 @@
 /// - `/v1/devices/{device}/…`: what belongs to a device, such as its broadcast.
 /// - `/v1/sessions/{id}/…`: a session, and everything made from its stream.
 /// - `/v1/library/…`: recordings.
-/// - `/v1/auth`, `/v1/keys`, `/v1/tunnel`, `/v1/drain`: the caller, and the relay itself.
+/// - `/v1/auth`, `/v1/keys`, `/v1/pairing`, `/v1/tunnel`, `/v1/drain`: the caller, and the relay itself.
 ///
 /// They also have an alias outside /v1 for scripts and people. There the device is an argument, and may be the default
 /// one. The other calls have the addresses that monitors, browsers and service managers expect.
@@ -13,5 +13,5 @@ package enum Routes {
     /// All calls, in the order of openapi.json.
     package static let all =
         broadcasts + sessions + viewers + waits + actions + clipboard + applications + library + playlists
-        + links + events + access + keys + tunnel + monitoring + page
+        + links + events + access + keys + pairing + tunnel + monitoring + page
 }

@@ -14,6 +14,8 @@ package struct KnownRelays: Sendable {
         package let fingerprint: String
         /// When the user chose to trust it.
         package let since: Date
+        /// What the relay calls this client, which has paired with it; `nil` if it has not.
+        package let pairedAs: String?
     }
 
     /// What is in the file.
@@ -80,13 +82,21 @@ package struct KnownRelays: Sendable {
 
     /// Trusts a certificate of a relay from now on.
     ///
+    /// - Parameter name: What the relay calls this client, if it has just paired.
     /// - Throws: ``RelayError`` if another certificate of the relay is trusted, or the file cannot be written.
-    package func add(_ fingerprint: Fingerprint, of relay: RelayTarget, at time: Date) throws(RelayError) {
+    package func add(
+        _ fingerprint: Fingerprint,
+        of relay: RelayTarget,
+        at time: Date,
+        pairedAs name: String? = nil
+    ) throws(RelayError) {
         guard let origin = relay.origin, relay.isSecure else {
             throw RelayError(.badArgument, "\(relay.url) has no certificate: it does not begin with https://")
         }
         try change { relays throws(RelayError) in
-            if let known = relays.first(where: { $0.relay == origin }) {
+            let place = relays.firstIndex { $0.relay == origin }
+            if let place {
+                let known = relays[place]
                 guard Fingerprint(known.fingerprint) == fingerprint else {
                     throw RelayError(
                         .untrusted,
@@ -94,10 +104,11 @@ package struct KnownRelays: Sendable {
                             + "relay's was replaced, remove it first"
                     )
                 }
-                return
+                guard name != nil else { return }
+                relays.remove(at: place)
             }
             guard relays.count < Self.maximumCount else { throw fault("it has \(Self.maximumCount) relays already") }
-            relays.append(Entry(relay: origin, fingerprint: fingerprint.text, since: time))
+            relays.append(Entry(relay: origin, fingerprint: fingerprint.text, since: time, pairedAs: name))
             relays.sort { $0.relay < $1.relay }
         }
     }

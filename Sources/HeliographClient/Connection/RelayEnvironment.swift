@@ -37,14 +37,22 @@ package enum RelayEnvironment {
     }
 
     /// Returns the same relay. If none is demanded yet, it must have the certificate that the user has chosen to trust.
+    /// If the user has paired with it, it is shown the user's own.
     ///
-    /// - Throws: ``RelayError`` if the file of trusted relays cannot be read.
+    /// - Throws: ``RelayError`` if the file of trusted relays, or that of the user's identity, cannot be read.
     package static func known(_ target: RelayTarget) throws(RelayError) -> RelayTarget {
-        guard target.pinned == nil, let entry = try knownRelays?.entry(of: target),
-            let fingerprint = Fingerprint(entry.fingerprint)
-        else { return target }
-        return target.pinned(to: fingerprint)
+        guard target.pinned == nil || target.key == nil else { return target }
+        guard let entry = try knownRelays?.entry(of: target), let fingerprint = Fingerprint(entry.fingerprint) else {
+            return target
+        }
+        let known = target.pinned == nil ? target.pinned(to: fingerprint) : target
+        // The user's own certificate is for the relay that the user has paired with, and no other.
+        guard entry.pairedAs != nil, known.pinned == fingerprint else { return known }
+        return known.showing(try identityFile?.read())
     }
+
+    /// The file of the user's own identity; `nil` if there is no home.
+    package static var identityFile: IdentityFile? { IdentityFile.usual(in: variables) }
 
     /// The relays whose certificates the user has chosen to trust; `nil` if there is no home.
     package static var knownRelays: KnownRelays? { KnownRelays.usual(in: variables) }

@@ -2,9 +2,16 @@ import Access
 import NIOCore
 import NIOSSL
 
-/// TLS of the connections that are not made by an HTTP client.
+/// TLS of connections to relays.
 enum RelayTLS {
-    /// Adds TLS to a connection that has just been made.
+    /// Returns how to connect to a relay.
+    static func configuration(for target: RelayTarget) -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        target.identity?.show(in: &configuration)
+        return configuration
+    }
+
+    /// Adds TLS to a connection that has just been made, without an HTTP client.
     ///
     /// - Parameter isTrusted: Judges the relay's certificate, before anything is sent; `nil` leaves it to the system's
     ///   authorities.

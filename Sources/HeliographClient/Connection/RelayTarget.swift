@@ -10,6 +10,8 @@ package struct RelayTarget: Sendable {
     package private(set) var pinned: Fingerprint?
     /// `nil` if there is none, because the relay may not need one.
     package let key: APIKey?
+    /// The certificate to show; `nil` for none.
+    package private(set) var identity: ClientIdentity?
 
     /// - Parameter fingerprint: A person's text.
     /// - Throws: ``RelayError`` if an argument is wrong, or the key would be sent in clear text.
@@ -56,6 +58,13 @@ package struct RelayTarget: Sendable {
     package func pinned(to fingerprint: Fingerprint) -> RelayTarget {
         var relay = self
         relay.pinned = fingerprint
+        return relay
+    }
+
+    /// Returns the same relay, which is shown this certificate.
+    package func showing(_ identity: ClientIdentity?) -> RelayTarget {
+        var relay = self
+        relay.identity = identity
         return relay
     }
 

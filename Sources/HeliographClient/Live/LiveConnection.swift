@@ -124,7 +124,7 @@ final class LiveConnection: Sendable {
         if let key = target.key { headers.add(name: "Authorization", value: "Bearer \(key.text)") }
         let uri = (url?.path() ?? "") + place.path
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)
-        let tls = try target.isSecure ? NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+        let tls = try target.isSecure ? NIOSSLContext(configuration: RelayTLS.configuration(for: target)) : nil
         let judge = target.pinned.map { pinned in
             { @Sendable (found: Fingerprint) in
                 guard found != pinned else { return true }

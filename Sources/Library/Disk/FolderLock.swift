@@ -15,8 +15,8 @@ final class FolderLock: Sendable {
         throw .folder(path, reason: "\(Errno(rawValue: errno))")
     }
 
-    /// Ends the lock explicitly: a program that is being launched has a copy of the descriptor until it runs, and closing
-    /// ours alone would leave the folder locked so long.
+    /// Ends the lock explicitly: a program that is being launched has a copy of the descriptor until it runs, and
+    /// closing ours alone would leave the folder locked so long.
     deinit {
         guard descriptor >= 0 else { return }
         flock(descriptor, LOCK_UN)

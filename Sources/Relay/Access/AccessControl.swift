@@ -27,6 +27,8 @@ package final class AccessControl: Sendable {
 
     /// The key file; `nil` if access control can never be on.
     private let file: KeyFile?
+    /// Whether callers on other machines must have paired.
+    private let requiresPairing: Bool
     private let logger: Logger
     private let events: EventHub
     private let logins = LoginCookie()
@@ -49,15 +51,18 @@ package final class AccessControl: Sendable {
     /// - Parameters:
     ///   - path: The key file, which may be missing; `nil` for no access control.
     ///   - secret: The secret that links are signed with.
+    ///   - requiresPairing: Whether callers on other machines must have paired.
     /// - Throws: ``KeyFileError`` if the file exists and cannot be read.
     package init(
         keysFile path: String?,
         linkSecret secret: SigningSecret = SigningSecret(),
+        requiresPairing: Bool = false,
         events: EventHub,
         logger: Logger
     ) throws(KeyFileError) {
         file = path.map(KeyFile.init(path:))
         links = KeySigner(secret: secret)
+        self.requiresPairing = requiresPairing
         self.events = events
         self.logger = logger
         watch = Mutex(Watch(files: WatchedFiles(path.map { [$0] } ?? [])))
@@ -154,28 +159,49 @@ package final class AccessControl: Sendable {
         return due.values.map(\.channel)
     }
 
-    /// Closes the connections of signed links that have ended.
-    func closeEndedLinks() {
-        let now = Self.now
-        let ended = state.withLock { Self.release(&$0) { caller in caller.link.map { $0.end <= now } ?? false } }
+    /// Closes the connections of signed links that have ended, and of keys that have expired.
+    func closeEnded() {
+        let now = Date()
+        let seconds = Int(now.timeIntervalSince1970)
+        let ended = state.withLock {
+            Self.release(&$0) { caller in
+                caller.key?.isExpired(at: now) ?? false || caller.link.map { $0.end <= seconds } ?? false
+            }
+        }
         for channel in ended { channel.close(promise: nil) }
     }
 
     /// Returns the caller that shows `credential`, or `nil` if it is not valid. It does not count failures;
     /// ``admit(_:to:from:)`` does.
     ///
-    /// - Parameter isRefreshed: Whether ``refresh()`` was called right before.
-    func caller(showing credential: Credential, isRefreshed: Bool = false) -> Caller? {
+    /// The certificate of a client that has paired counts if there is no credential or a cookie that is no longer good.
+    /// If clients must pair, it also counts beside a key, which then does not.
+    ///
+    /// - Parameters:
+    ///   - peer: Where the caller is, and its certificate.
+    ///   - isRefreshed: Whether ``refresh()`` was called right before.
+    func caller(showing credential: Credential, from peer: Peer, isRefreshed: Bool = false) -> Caller? {
         if !isRefreshed { refresh() }
+        let mustPair = mustPair(peer)
         return state.withLock { state in
             guard let ring = state.ring else {
                 // Without keys the rules for browsers protect the relay, which do not hold for links.
                 if case .link = credential { return nil }
-                return .local
+                return mustPair ? nil : .local
             }
-            return caller(showing: credential, in: ring)
+            if !mustPair, let caller = caller(showing: credential, in: ring) { return caller.unlessExpired(at: Date()) }
+            switch credential {
+            case .malformed, .link: return nil
+            case .key: guard mustPair else { return nil }
+            case .nothing, .login: break
+            }
+            let entry = peer.certificate.flatMap(ring.entry(of:))
+            return entry.flatMap { Caller(key: $0).unlessExpired(at: Date()) }
         }
     }
+
+    /// Whether a caller must show the certificate with which it has paired.
+    private func mustPair(_ peer: Peer) -> Bool { requiresPairing && !peer.isLocal }
 
     private func caller(showing credential: Credential, in ring: KeyRing) -> Caller? {
         switch credential {
@@ -201,20 +227,12 @@ package final class AccessControl: Sendable {
     func admit(
         _ credential: Credential,
         to access: RouteAccess,
-        from address: SocketAddress?,
+        from peer: Peer,
         isRefreshed: Bool = false
     ) throws(Problem) -> Caller {
-        let caller = caller(showing: credential, isRefreshed: isRefreshed)
+        let caller = caller(showing: credential, from: peer, isRefreshed: isRefreshed)
         guard let need = access.need else { return caller ?? .stranger }
-        guard let caller else {
-            switch credential {
-            // A cookie from a previous run of the relay is not an attack.
-            case .nothing, .login: throw counted(.missingKey)
-            case .key, .malformed: throw wrongKey(from: address)
-            // Nobody can guess a signature.
-            case .link: throw counted(.badLink)
-            }
-        }
+        guard let caller else { throw refusal(of: credential, from: peer) }
         switch need {
         case .role(let role):
             guard let has = caller.role, has >= role else { throw counted(.forbiddenRole(caller.role, needs: role)) }
@@ -223,12 +241,45 @@ package final class AccessControl: Sendable {
         return caller
     }
 
+    /// Returns why a caller is none, and counts it.
+    private func refusal(of credential: Credential, from peer: Peer) -> Problem {
+        if mustPair(peer) { return counted(.pairingRequired) }
+        switch credential {
+        case .nothing where peer.certificate != nil: return counted(.notPaired)
+        // A cookie from a previous run of the relay is not an attack.
+        case .nothing, .login: return counted(.missingKey)
+        // Neither is a key that was good.
+        case .key(let key) where isExpired(key): return counted(.expiredKey)
+        case .key, .malformed: return wrongKey(from: peer.address)
+        // Nobody can guess a signature.
+        case .link: return counted(.badLink)
+        }
+    }
+
+    private func isExpired(_ key: APIKey) -> Bool {
+        state.withLock { $0.ring?.entry(of: key)?.isExpired(at: Date()) ?? false }
+    }
+
     /// Returns the cookie for a web page whose user shows `text` as the key, and the caller. There is no cookie while
     /// access control is off.
-    func logIn(_ text: String, from address: SocketAddress?) throws(Problem) -> (caller: Caller, cookie: String?) {
+    func logIn(_ text: String, from peer: Peer) throws(Problem) -> (caller: Caller, cookie: String?) {
         let credential = APIKey(text).map(Credential.key) ?? .malformed
-        guard let caller = caller(showing: credential) else { throw wrongKey(from: address) }
+        // Without its certificate: the cookie is for the key.
+        let peer = Peer(address: peer.address)
+        guard let caller = caller(showing: credential, from: peer) else { throw refusal(of: credential, from: peer) }
         return (caller, caller.key.map { logins.value(for: $0, now: Self.now) })
+    }
+
+    /// Whether a key counts now.
+    func isGood(_ key: KeyRing.Entry) -> Bool {
+        refresh()
+        return state.withLock { $0.ring?.keys.contains(key) ?? false } && !key.isExpired(at: Date())
+    }
+
+    /// Logs what becomes of pairing: always, because each line costs an operator's PIN.
+    func logPairing(_ level: Logger.Level, _ message: String, from peer: Peer, _ metadata: Logger.Metadata = [:]) {
+        let address: Logger.Metadata = ["address": "\(PeerAddress.text(of: peer.address))"]
+        logger.log(level: level, "\(message)", metadata: address.merging(metadata) { $1 })
     }
 
     /// Closes `channel` when the caller's key is revoked or its link ends, until ``release(_:)``. One without a key is

@@ -33,7 +33,7 @@ final class CallAudit: Sendable {
     ) {
         var metadata = notes.withLock { $0 }
         metadata["call"] = "\(request.method) \(request.uri.path.prefix(Self.longestPath))"
-        metadata["address"] = "\(PeerAddress.text(of: context.address))"
+        metadata["address"] = "\(PeerAddress.text(of: context.peer.address))"
         if let key = caller.key { metadata["key"] = "\(key.name)" }
         if caller.link != nil { metadata["link"] = "signed" }
         if let role = caller.role { metadata["role"] = "\(role.rawValue)" }

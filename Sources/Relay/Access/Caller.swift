@@ -1,4 +1,5 @@
 import Access
+import FoundationEssentials
 import Media
 
 /// The caller of a call.
@@ -29,6 +30,9 @@ struct Caller: Sendable {
         self.link = link
     }
 
+    /// Returns itself, unless its key has expired.
+    func unlessExpired(at time: Date) -> Caller? { key?.isExpired(at: time) == true ? nil : self }
+
     /// What the caller may do in the library.
     var libraryRights: Set<LibraryRight> {
         let rights = key?.libraryRights ?? role?.libraryRights ?? []
@@ -54,7 +58,7 @@ enum Credential: Sendable {
     /// A signed link, with its signature.
     case link(String)
 
-    /// Reads the credential from a request's headers.
+    /// Reads the credential from a request's headers. If they have none, the client's certificate may be one.
     ///
     /// - Parameters:
     ///   - authorization: The values of the `Authorization` header.

@@ -1,4 +1,5 @@
 import Access
+import FoundationEssentials
 
 /// Signs texts in the name of a key, with an HMAC-SHA-256 (RFC 2104) of the text and the key's hash. A signature is
 /// good as long as the relay has the key.
@@ -31,7 +32,9 @@ struct KeySigner: Sendable {
     /// Returns the signature in hexadecimal.
     private func code(_ text: String, _ key: KeyRing.Entry) -> String {
         var message = Array("\(text).".utf8)
-        message.append(contentsOf: key.sha256.bytes)
+        message.append(contentsOf: key.proof.bytes)
+        // A client that was revoked may pair again with the same certificate.
+        if key.isPaired { message.append(contentsOf: "\(key.created.timeIntervalSince1970)".utf8) }
         return Hexadecimal.text(of: SHA256.authenticationCode(of: message, key: secret.bytes))
     }
 }

@@ -7,27 +7,43 @@ extension Problem {
     /// The challenge of RFC 6750, section 3.
     private static let challenge = "Bearer realm=\"heliograph\""
 
-    static var missingKey: Problem {
-        var problem = Problem(
-            .missingKey,
-            "this relay wants a key: Authorization: Bearer …, or for heliograph --key-file or HELIOGRAPH_KEY. Its operator makes one with `heliograph keys make`"
-        )
-        problem.headers[.wwwAuthenticate] = challenge
-        return problem
-    }
+    static let missingKey = unauthorized(
+        .missingKey,
+        "this relay wants a key: Authorization: Bearer …, or for heliograph --key-file or HELIOGRAPH_KEY. Its operator makes one with `heliograph keys make`"
+    )
 
-    static var wrongKey: Problem {
-        var problem = Problem(.wrongKey, "the relay does not know this key; it may have been revoked")
-        problem.headers[.wwwAuthenticate] = "\(challenge), error=\"invalid_token\""
-        return problem
-    }
+    static let wrongKey = unauthorized(
+        .wrongKey,
+        "the relay does not know this key; it may have been revoked",
+        isWrong: true
+    )
 
-    static var badLink: Problem {
-        var problem = Problem(
-            .badLink,
-            "this signed link has ended, or the key that it was made with is gone: ask for another one"
-        )
-        problem.headers[.wwwAuthenticate] = "\(challenge), error=\"invalid_token\""
+    static let expiredKey = unauthorized(
+        .wrongKey,
+        "this key has expired: have the relay's operator make another one",
+        isWrong: true
+    )
+
+    static let notPaired = unauthorized(
+        .notPaired,
+        "the relay does not know this client's certificate; it may have been revoked or have expired. Pair again with `heliograph pair`, or show a key"
+    )
+
+    static let pairingRequired = unauthorized(
+        .pairingRequired,
+        "this relay admits only clients that have paired: have its operator run `heliograph pair --arm`, and pair with `heliograph pair`"
+    )
+
+    static let badLink = unauthorized(
+        .badLink,
+        "this signed link has ended, or the key that it was made with is gone: ask for another one",
+        isWrong: true
+    )
+
+    /// - Parameter isWrong: Whether the caller has shown something that is not good.
+    private static func unauthorized(_ code: Code, _ detail: String, isWrong: Bool = false) -> Problem {
+        var problem = Problem(code, detail)
+        problem.headers[.wwwAuthenticate] = isWrong ? "\(challenge), error=\"invalid_token\"" : challenge
         return problem
     }
 

@@ -37,6 +37,11 @@ extension RelayConfiguration: Configurable {
             "The file of the [keys](#keys) that `heliograph keys` makes. Calls need one of them. "
                 + "With `none`, and without a home directory, calls need no key."
         },
+        Setting("requirePairing", \.requiresPairing, .bool, .atRestart) {
+            "Admits callers on other machines only if they [have paired](../guide/keys-and-tls.md#pair-a-client). Keys, "
+                + "the page's login and signed links then count for callers from loopback alone, and no call that comes "
+                + "through a tunnel gets in."
+        },
         Setting("linkTokenFile", \.linkTokenFile, .path, .atRestart) {
             "The file of the secret that agents show, at least 16 characters. Only user and group may be able to read it. "
                 + "Without the file, `HELIOGRAPH_LINK_TOKEN` counts; without both, each run makes its own secret."

@@ -95,6 +95,8 @@ package struct RelayConfiguration: Sendable {
     package var portsFile: String?
     /// Whether the contents of ``portsFile`` are also printed to standard output.
     package var printsPorts = false
+    /// Whether callers on other machines must have paired.
+    package var requiresPairing = false
     /// Whether the relay is not announced in the local network.
     package var isHidden = false
     /// The least severe level that is logged.
@@ -112,6 +114,7 @@ package struct RelayConfiguration: Sendable {
     /// - Throws: ``RelayStartError``
     package func validate(keyCount: Int?) throws(RelayStartError) {
         guard tunnel == .none || keyCount ?? 0 > 0 else { throw .tunnelWithoutKeys(keysFile: keysFile) }
+        guard !requiresPairing || keysFile != nil else { throw .pairingWithoutKeysFile }
         guard agentLink.isLoopback else { throw .notLoopback(option: "--agent-link", endpoint: agentLink) }
         guard !http.isLoopback, tls == .none || keyCount ?? 0 == 0 else { return }
         throw .open(endpoint: http, hasTLS: tls != .none, hasKeys: keyCount ?? 0 > 0, keysFile: keysFile)

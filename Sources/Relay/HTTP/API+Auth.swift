@@ -9,7 +9,7 @@ extension API {
     func addAuthRoutes(to routes: inout RouteTable) {
         routes.add(Routes.getCaller) { _, _, context in report(on: context.caller) }
         routes.respond(to: Routes.logIn) { login, request, context in
-            let (caller, cookie) = try access.logIn(login.key, from: context.address)
+            let (caller, cookie) = try access.logIn(login.key, from: context.peer)
             if let key = caller.key { context.audit.note("key", key.name) }
             var answer = try Answer.json(report(on: caller))
             if let cookie {
@@ -48,7 +48,7 @@ extension CertificateReport {
     init?(_ tls: TLSServer?) {
         guard let description = tls?.description else { return nil }
         self.init()
-        fingerprint = description.fingerprint
+        fingerprint = description.fingerprint.text
         selfSigned = description.isSelfSigned
         expires = description.expires.formatted(.iso8601)
     }

@@ -17,14 +17,16 @@ extension API {
         }
         routes.add(Routes.makeKey) { asked, request, context in
             context.audit.note("name", asked.name)
-            // The first key may allow more than callers without keys may do.
-            if context.caller.key == nil { try await LocalUser.require(request, context) }
-            let role = Role(rawValue: asked.role) ?? .viewer
-            let rights = asked.library.map { Set($0.compactMap(LibraryRight.init(rawValue:))) }
-            for right in (rights ?? role.libraryRights).inOrder { try access.require(right, of: context.caller) }
+            let terms = try await grant(
+                asked.role,
+                devices: asked.devices,
+                library: asked.library,
+                days: asked.days,
+                by: request,
+                context
+            )
             let (entry, key) = try await changeKeys(context) { ring throws(KeyFileError) in
-                let devices = asked.devices.map { Set($0) }
-                let key = try ring.make(asked.name, role: role, devices: devices, library: rights, at: Date())
+                let key = try ring.make(asked.name, terms, at: Date())
                 return (ring.entry(of: key), key)
             }
             return MadeKey(entry.map { KeyReport($0) } ?? KeyReport(), key)
@@ -36,8 +38,29 @@ extension API {
         }
     }
 
+    /// Returns what a caller lets the holder of a key do.
+    ///
+    /// - Throws: ``Problem`` if the caller has not as much itself.
+    func grant(
+        _ role: String,
+        devices: [String]?,
+        library: [String]?,
+        days: Int?,
+        by request: Request,
+        _ context: RelayRequestContext
+    ) async throws -> KeyRing.Terms {
+        // The first key may allow more than callers without keys may do.
+        if context.caller.key == nil { try await LocalUser.require(request, context) }
+        let role = Role(rawValue: role) ?? .viewer
+        let rights = library.map { Set($0.compactMap(LibraryRight.init(rawValue:))) }
+        for right in (rights ?? role.libraryRights).inOrder { try access.require(right, of: context.caller) }
+        // Nothing that a key makes outlasts it.
+        let ends = [days.map { Date() + TimeInterval($0) * 86_400 }, context.caller.key?.expires].compactMap { $0 }
+        return KeyRing.Terms(role, devices: devices.map { Set($0) }, library: rights, expires: ends.min())
+    }
+
     /// Changes the keys. The call is answered even if its own key is revoked, or none was needed before.
-    private func changeKeys<Result: Sendable>(
+    func changeKeys<Result: Sendable>(
         _ context: RelayRequestContext,
         _ body: @escaping @Sendable (inout KeyRing) throws(KeyFileError) -> Result
     ) async throws -> Result {
@@ -51,7 +74,7 @@ extension API {
 }
 
 extension Problem {
-    fileprivate init(_ error: KeyFileError) {
+    init(_ error: KeyFileError) {
         let code: Code =
             switch error {
             case .nameTaken: .keyNameTaken
@@ -71,6 +94,8 @@ extension KeyReport {
         (name, role, devices) = (entry.name, entry.role.rawValue, entry.devices)
         library = entry.libraryRights.inOrder.map(\.rawValue)
         created = entry.created.formatted(.iso8601)
+        expires = entry.expires?.formatted(.iso8601)
+        if case .certificate(let certificate) = entry.proof { fingerprint = certificate.text }
     }
 }
 
@@ -78,6 +103,6 @@ extension MadeKey {
     fileprivate init(_ report: KeyReport, _ key: APIKey) {
         self.init()
         (name, role, devices) = (report.name, report.role, report.devices)
-        (library, created, self.key) = (report.library, report.created, key.text)
+        (library, created, expires, self.key) = (report.library, report.created, report.expires, key.text)
     }
 }

@@ -11,6 +11,7 @@ struct API: Sendable {
     var door = Door.own
     let tunnels: Tunnels
     let speedTests = SpeedTests()
+    let pairing = Pairing()
 
     /// Whether callers use HTTPS, which may end at the other end of the tunnel.
     var isSecure: Bool { tls != nil || door == .tunnel }
@@ -21,6 +22,7 @@ struct API: Sendable {
         var routes = RouteTable(api: self)
         addAuthRoutes(to: &routes)
         addKeyRoutes(to: &routes)
+        addPairingRoutes(to: &routes)
         addTunnelRoutes(to: &routes)
         addLinkRoutes(to: &routes)
         addBroadcastRoutes(to: &routes)

@@ -74,7 +74,7 @@ struct RouteTable {
             let allowed = Self.methods.filter { served[$0] != nil }
             for method in Self.methods {
                 let handler =
-                    served[method].map { Self.admitting($0, by: access, at: api.door) }
+                    served[method].map { Self.admitting($0, by: access, at: api.door, hasTLS: api.tls != nil) }
                     ?? refusal(allowing: allowed)
                 router.on(RouterPath(path), method: method, use: handler)
             }
@@ -83,11 +83,20 @@ struct RouteTable {
     }
 
     /// Returns a handler that admits callers by the route's access before it calls the route's own.
-    private static func admitting(_ entry: Entry, by access: AccessControl, at door: Door) -> Handler {
+    private static func admitting(
+        _ entry: Entry,
+        by access: AccessControl,
+        at door: Door,
+        hasTLS: Bool
+    ) -> Handler {
         let need = door.access(to: entry.route)
         return { request, context in
             var context = context
-            if door == .tunnel { context.address = Door.forwardedAddress(request) ?? context.address }
+            if door == .tunnel {
+                context.peer = Peer(address: Door.forwardedAddress(request))
+            } else if hasTLS {
+                context.peer.certificate = await context.channel.clientCertificate()
+            }
             let credential = context.link.map(Credential.link) ?? Credential(request)
             if context.link != nil, !entry.route.opensByLink { throw access.counted(.forbiddenLink) }
             if need != .anyone {
@@ -95,11 +104,11 @@ struct RouteTable {
             }
             let caller: Caller
             do {
-                caller = try access.admit(credential, to: need, from: context.address)
+                caller = try access.admit(credential, to: need, from: context.peer)
             } catch let error as Problem
                 where entry.route.isAudited && [.forbiddenRole, .forbiddenLibrary].contains(error.code)
             {
-                let caller = access.caller(showing: credential) ?? .stranger
+                let caller = access.caller(showing: credential, from: context.peer) ?? .stranger
                 context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
                 throw error
             }
@@ -219,8 +228,8 @@ struct RelayRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection of the request.
     let channel: any Channel
-    /// The caller's address; `nil` if it is unknown.
-    var address: SocketAddress?
+    /// Where the caller is, and its certificate.
+    var peer: Peer
     /// The signed link in the request's path; `nil` for none.
     var link: String?
     /// The caller; known after ``RouteTable`` has admitted it.
@@ -231,6 +240,6 @@ struct RelayRequestContext: RequestContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
-        address = channel.remoteAddress
+        peer = Peer(address: channel.remoteAddress)
     }
 }

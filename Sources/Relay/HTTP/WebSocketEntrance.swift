@@ -24,6 +24,7 @@ struct WebSocketEntrance: Sendable {
     private let switchboard: Switchboard
     private let access: AccessControl
     private let isSecure: Bool
+    private let door: Door
     private let policy: WebSocketMachine.Policy
     private let logger: Logger
 
@@ -31,10 +32,11 @@ struct WebSocketEntrance: Sendable {
         switchboard: Switchboard,
         access: AccessControl,
         isSecure: Bool,
+        door: Door,
         policy: WebSocketMachine.Policy,
         logger: Logger
     ) {
-        self.isSecure = isSecure
+        (self.isSecure, self.door) = (isSecure, door)
         self.logger = logger
         self.switchboard = switchboard
         self.access = access
@@ -62,9 +64,13 @@ struct WebSocketEntrance: Sendable {
 
     /// Returns what the WebSocket that `head` requests is for; `nil` unless the caller may have it now.
     func admission(for head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<Admission?> {
-        guard Self.asksForWebSocket(head), mayCall(head.headers),
-            let caller = access.caller(showing: Self.credential(head.headers))
-        else { return channel.eventLoop.makeSucceededFuture(nil) }
+        guard Self.asksForWebSocket(head), mayCall(head.headers) else {
+            return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        let peer = peer(on: channel, channel.shownCertificate)
+        guard let caller = access.caller(showing: Self.credential(head.headers), from: peer) else {
+            return channel.eventLoop.makeSucceededFuture(nil)
+        }
         if Routes.followLibrary.route.addresses.contains(where: { $0.path == head.uri }) {
             guard caller.libraryRights.contains(.look) else { return channel.eventLoop.makeSucceededFuture(nil) }
             hold(channel, by: caller)
@@ -166,7 +172,10 @@ struct WebSocketEntrance: Sendable {
     /// Returns whether the caller may act on the screen: by the same rules as a call that does, see ``RouteTable``.
     private func right(of headers: HTTPHeaders, on channel: any Channel) async -> ControlRight {
         let credential = Self.credential(headers)
-        guard let caller = access.caller(showing: credential) else { return .mayNot("the key was revoked") }
+        let peer = peer(on: channel, await channel.clientCertificate())
+        guard let caller = access.caller(showing: credential, from: peer) else {
+            return .mayNot("the key was revoked")
+        }
         if case .login = credential, !headers.contains(name: "origin") {
             return .mayNot("a connection with a cookie needs the Origin of the relay's own page")
         }
@@ -180,6 +189,11 @@ struct WebSocketEntrance: Sendable {
         }
         let objection = await LocalUser.objection(to: channel) { headers.contains(name: $0) }
         return objection.map(ControlRight.mayNot) ?? .may(.local)
+    }
+
+    /// Returns who is at the other end. A tunnel's connections come from this machine, and the calls from anywhere.
+    private func peer(on channel: any Channel, _ certificate: Fingerprint?) -> Peer {
+        door == .tunnel ? Peer(address: nil) : Peer(address: channel.remoteAddress, certificate: certificate)
     }
 
     private static func credential(_ headers: HTTPHeaders) -> Credential {

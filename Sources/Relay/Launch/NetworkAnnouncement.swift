@@ -18,6 +18,7 @@ struct NetworkAnnouncement {
 
     let host: String
     let tls: TLSServer
+    let requiresPairing: Bool
     let logger: Logger
 
     /// Announces it until the task is cancelled.
@@ -25,7 +26,7 @@ struct NetworkAnnouncement {
         let log = AnnouncementLog(logger)
         var announced: (fingerprint: String, announcer: RelayAnnouncer)?
         repeat {
-            let fingerprint = tls.description.fingerprint
+            let fingerprint = tls.description.fingerprint.text
             if let announced, announced.fingerprint == fingerprint, announced.announcer.isAnnounced { continue }
             if let announced { Self.close(announced.announcer) }
             // The daemon may let a caller wait.
@@ -44,7 +45,8 @@ struct NetworkAnnouncement {
         let announcement = RelayAnnouncement(
             id: Self.id(port: port, or: fingerprint),
             fingerprint: fingerprint,
-            release: Release.current
+            release: Release.current,
+            requiresPairing: requiresPairing
         )
         return RelayAnnouncer(
             announcement,

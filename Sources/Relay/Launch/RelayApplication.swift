@@ -3,6 +3,7 @@ import HummingbirdCore
 package import Logging
 import NIOCore
 import NIOPosix
+import Program
 import ServiceLifecycle
 
 /// A whole relay. It runs until it is cancelled, shut down gracefully, or drained over HTTP. Each of these ends
@@ -93,6 +94,7 @@ package struct RelayApplication: Service {
             return try AccessControl(
                 keysFile: configuration.keysFile,
                 linkSecret: secret,
+                requiresPairing: configuration.requiresPairing,
                 events: events,
                 logger: logger
             )
@@ -159,7 +161,12 @@ package struct RelayApplication: Service {
                     for await port in running {
                         try await announce(RelayPorts(http: port, agentLink: agentLinkPort))
                         guard !configuration.isHidden, !configuration.http.isLoopback, let tls else { continue }
-                        let network = NetworkAnnouncement(host: configuration.http.host, tls: tls, logger: logger)
+                        let network = NetworkAnnouncement(
+                            host: configuration.http.host,
+                            tls: tls,
+                            requiresPairing: configuration.requiresPairing,
+                            logger: logger
+                        )
                         await network.run(port: UInt16(clamping: port))
                     }
                     return Milestone.announced
@@ -228,6 +235,7 @@ package struct RelayApplication: Service {
                         switchboard: api.switchboard,
                         access: api.access,
                         isSecure: api.isSecure,
+                        door: api.door,
                         policy: configuration.webSocket,
                         logger: logger
                     ),
@@ -260,7 +268,7 @@ package struct RelayApplication: Service {
             delay: refreshInterval
         ) { _ in
             access.refresh()
-            access.closeEndedLinks()
+            access.closeEnded()
             guard let tls else { return }
             // Reading a certificate may take a while.
             NIOThreadPool.singleton.submit { _ in tls.refresh() }

@@ -11,6 +11,8 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
     case open(endpoint: Endpoint, hasTLS: Bool, hasKeys: Bool, keysFile: String?)
     /// A tunnel opens the relay to the internet.
     case tunnelWithoutKeys(keysFile: String?)
+    /// There is no place for the clients that pair.
+    case pairingWithoutKeysFile
     case certificate(path: String, reason: String)
     case certificateUnreadable(path: String, reason: String)
     case noStateDirectory
@@ -51,6 +53,7 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
         case .certificate, .certificateUnreadable, .noStateDirectory: "tls"
         case .keys: "keysFile"
         case .tunnelWithoutKeys: "tunnel"
+        case .pairingWithoutKeysFile: "requirePairing"
         case .notLoopback: "agentLink"
         case .webhookSecret, .webhookDevice: "webhooks"
         case .portInUse, .cannotBind, .tokenUnreadable, .tokenTooShort, .portsFileUnwritable: nil
@@ -70,6 +73,8 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
             Self.missing(endpoint, hasTLS: hasTLS, hasKeys: hasKeys, keysFile: keysFile)
         case .tunnelWithoutKeys(let keysFile):
             "a tunnel opens the relay to the internet, which needs \(Self.keys(keysFile))"
+        case .pairingWithoutKeysFile:
+            "clients that pair are kept in the file of the keys, and there is none: name one with --keys-file"
         case .certificate(let path, let reason): "cannot use the certificate and key in \(path): \(reason)"
         case .certificateUnreadable(let path, let reason): "cannot read \(path): \(reason)"
         case .noStateDirectory:

@@ -1,7 +1,7 @@
-// Who may call: the relay's keys and its tunnel. Operators manage both.
+// Who may call: the relay's keys, its paired clients, and its tunnel. Operators manage them.
 
 import { element, KeyedList, setText } from "./dom.js";
-import { askForKeyToMake, askForTunnel, askToRevoke, showKey } from "./forms.js";
+import { askForKeyToMake, askForTunnel, askToPair, askToRevoke, showKey, showPIN } from "./forms.js";
 import { relay } from "./site.js";
 import { localTime } from "./words.js";
 
@@ -18,9 +18,9 @@ class KeyCard {
     );
   }
 
-  update({ role, devices, library, created }) {
+  update({ role, devices, library, created, expires, fingerprint }) {
     const reach = devices ? `${devices.length === 1 ? "Device" : "Devices"} ${devices.join(", ")}` : "All devices";
-    const texts = [`Role ${role}`, `${reach} · library: ${library.join(", ") || "nothing"}`, `Made ${localTime(created)}`];
+    const texts = [`Role ${role}`, `${reach} · library: ${library.join(", ") || "nothing"}`, `${fingerprint ? "Paired" : "Made"} ${localTime(created)}${expires ? `, ends ${localTime(expires)}` : ""}`];
     texts.forEach((text, place) => setText(this.facts[place], text));
   }
 }
@@ -47,10 +47,12 @@ export class AccessView {
     this.stop = element("button", { type: "button", text: "End the tunnel", on: { click: () => this.setTunnel("none").catch((error) => this.fail(error)) } });
     this.wrong = element("p", { class: "wrong", role: "alert" });
     const make = element("button", { type: "button", class: "main", text: "Make a key…", on: { click: () => this.make() } });
+    // Clients pair over TLS alone.
+    const pair = element("button", { type: "button", hidden: location.protocol !== "https:", text: "Pair a client…", on: { click: () => this.pair() } });
     this.contents = element(
       "div",
       { hidden: true },
-      element("div", { class: "heading" }, element("h1", { text: "Keys" }), make),
+      element("div", { class: "heading" }, element("h1", { text: "Keys" }), pair, make),
       this.off,
       this.cards,
       element("div", { class: "heading" }, element("h1", { text: "Tunnel" })),
@@ -107,6 +109,11 @@ export class AccessView {
       await this.refresh();
       showKey(made);
     });
+  }
+
+  pair() {
+    const devices = this.known?.broadcasts.map((broadcast) => broadcast.device) ?? [];
+    askToPair(devices, async (terms) => showPIN(await relay.call("POST", "v1/pairing", { body: terms })));
   }
 
   revoke(name) {

@@ -4,7 +4,7 @@ import { element, setText } from "./dom.js";
 import { availablePlayers } from "./heliograph.js";
 import { labelChanges, labelLines } from "./labels.js";
 import { relay } from "./site.js";
-import { recordTimes } from "./words.js";
+import { localTime, recordTimes } from "./words.js";
 
 function field(label, control, hint) {
   return element("label", {}, label, control, hint ? element("small", { text: hint }) : null);
@@ -51,6 +51,7 @@ function ask(title, verb, fields, submit, hint) {
   });
   document.body.append(dialog);
   dialog.showModal();
+  return dialog;
 }
 
 /** Asks for the relay's key. The relay answers with a cookie that scripts cannot read. */
@@ -146,28 +147,74 @@ const libraryRights = [["none", "nothing"], ["look", "look"], ["look,record", "l
  */
 export function askForKeyToMake(devices, isFirst, done) {
   const name = element("input", { name: "name", maxLength: 64, pattern: "[A-Za-z0-9_\\-]+", required: true, autocomplete: "off" });
+  ask(
+    "Make a key",
+    "Make",
+    [field("Name", name, "letters, digits, - and _"), ...termFields(devices, isFirst)],
+    ({ name, ...terms }) => done({ name, ...wishedTerms(terms) }),
+    isFirst ? "From the first key on, every call needs one. If it is an operator's, this browser stays logged in with it." : undefined,
+  );
+}
+
+/** Asks what the client may do that pairs next, and calls `done` with it. */
+export function askToPair(devices, done) {
+  ask("Pair a client", "Make a PIN", termFields(devices, false), (terms) => done(wishedTerms(terms)), "The PIN is good for two minutes and one guess.");
+}
+
+/** Returns the fields for what the holder of a key may do. */
+function termFields(devices, isFirst) {
   const roles = [["viewer", "viewer: looks and watches"], ["controller", "controller: also acts on screens"], ["operator", "operator: also makes changes"]];
   const role = choice("role", isFirst ? roles.reverse() : roles);
   const device = choice("device", [["", "all"], ...devices.map((name) => [name, name])]);
   const library = choice("library", [["", "what the role has"], ...libraryRights]);
+  const days = element("input", { name: "days", type: "number", min: 1, max: 3650, placeholder: "never" });
   const fields = [
-    field("Name", name, "letters, digits, - and _"),
     field("Role", role),
     devices.length > 1 ? field("Device", device, "the command can name several") : null,
     field("In the library", library),
+    field("Ends after", days, "days"),
   ];
-  ask(
-    "Make a key",
-    "Make",
-    fields.filter(Boolean),
-    ({ name, role, device, library }) => done({
-      name,
-      role,
-      ...(device ? { devices: [device] } : {}),
-      ...(library ? { library: library === "none" ? [] : library.split(",") } : {}),
-    }),
-    isFirst ? "From the first key on, every call needs one. If it is an operator's, this browser stays logged in with it." : undefined,
-  );
+  return fields.filter(Boolean);
+}
+
+/** Returns what such fields say, as the API has it. */
+function wishedTerms({ role, device, library, days }) {
+  return {
+    role,
+    ...(device ? { devices: [device] } : {}),
+    ...(library ? { library: library === "none" ? [] : library.split(",") } : {}),
+    ...(days ? { days: Number(days) } : {}),
+  };
+}
+
+/** What becomes of a PIN, in words. */
+const pairingEnds = {
+  paired: ({ name }) => `${name} has paired.`,
+  wrong_pin: () => "A client did not know the PIN. It is burnt: make another one.",
+  expired: () => "No client has paired in time.",
+  failed: () => "A client knew the PIN, but was not kept: the relay's log says why.",
+};
+
+/** Shows a PIN for the client that pairs next, and what becomes of it. The PIN ends with the dialog. */
+export function showPIN({ pin, until }) {
+  const digits = element("p", { class: "pin", text: pin });
+  const state = element("p", { class: "pairing", role: "status", text: "Waiting for the client…" });
+  const dialog = ask("The PIN", "Done", [digits, state], undefined, `Good until ${localTime(until)}, for one guess. On the other machine, run heliograph pair with the address of this relay, and type it.`);
+  let isOver = false;
+  const look = async () => {
+    try {
+      const report = await relay.call("GET", "v1/pairing");
+      isOver = !["armed", "pairing"].includes(report.state);
+      if (isOver) setText(state, pairingEnds[report.state]?.(report) ?? "The PIN is no longer good.");
+    } catch (error) {
+      setText(state, error.message);
+    }
+    if (!isOver && dialog.open) setTimeout(look, 1000);
+  };
+  look();
+  dialog.addEventListener("close", () => {
+    if (!isOver) relay.call("DELETE", "v1/pairing").catch(() => {});
+  });
 }
 
 /** Shows a key that was just made, the only time that it can be seen. */

@@ -50,7 +50,7 @@ struct TLSFiles: Sendable, Equatable {
             defer { try? lock.close() }
             // Another relay of the same user may have created one meanwhile.
             guard isMissing else { return }
-            let made = try SelfSignedCertificate(host: host, now: Date())
+            let made = try SelfSignedCertificate(for: .server(host: host), now: Date())
             // One file without the other comes from an interrupted start, so both are replaced.
             try ReplacedFile.write(Array(made.key.utf8), to: FilePath(key))
             let readable: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]

@@ -21,8 +21,8 @@ struct TLSIdentity: Sendable {
 
     private let http: NIOSSLContext
     private let other: NIOSSLContext
-    /// The SHA-256 of the certificate's DER, as `openssl x509 -fingerprint -sha256` prints it.
-    let fingerprint: String
+    /// The SHA-256 of the certificate's DER.
+    let fingerprint: Fingerprint
     /// When the certificate expires.
     let expires: Date
 
@@ -39,12 +39,17 @@ struct TLSIdentity: Sendable {
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
         )
         configuration.minimumTLSVersion = .tlsv12
+        // Clients that have paired show a certificate. A browser asks its user which one to show only if it has one of
+        // the authorities that are named here: nobody's, because this one signs none.
+        configuration.certificateVerification = .optionalVerification
+        configuration.trustRoots = .certificates([own])
+        configuration.sendCANameList = true
         func context(for use: Use) throws -> NIOSSLContext {
             configuration.applicationProtocols = use.applicationProtocols
             return try NIOSSLContext(configuration: configuration)
         }
         (http, other) = (try context(for: .http), try context(for: .other))
-        fingerprint = Fingerprint(ofCertificate: try own.toDERBytes()).text
+        fingerprint = Fingerprint(ofCertificate: try own.toDERBytes())
         expires = Date(timeIntervalSince1970: TimeInterval(own.notValidAfter))
     }
 

@@ -72,7 +72,7 @@ extension FuzzTarget {
 
     private static let ring: KeyRing = {
         var ring = KeyRing()
-        for name in ["a", "b"] { _ = try? ring.make(name, role: .viewer, at: Date()) }
+        for name in ["a", "b"] { _ = try? ring.make(name, KeyRing.Terms(.viewer), at: Date()) }
         return ring
     }()
 }

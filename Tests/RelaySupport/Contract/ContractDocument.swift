@@ -124,7 +124,7 @@ package struct ContractDocument {
     private static func security(of access: RouteAccess) -> JSONValue {
         guard access != .anyone else { return [] }
         let role = JSONValue.string(access.rawValue)
-        return [["key": [role]], ["cookie": [role]]]
+        return [["key": [role]], ["certificate": [role]], ["cookie": [role]]]
     }
 
     // MARK: Arguments
@@ -347,6 +347,10 @@ package struct ContractDocument {
     private static let securitySchemes: JSONValue = [
         "key": [
             "type": "http", "scheme": "bearer", "description": "An API key. `heliograph keys make` makes one.",
+        ],
+        "certificate": [
+            "type": "mutualTLS",
+            "description": "A client that has paired. It needs no key.",
         ],
         "cookie": [
             "type": "apiKey", "in": "cookie", "name": "heliograph-8420",

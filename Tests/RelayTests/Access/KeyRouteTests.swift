@@ -54,6 +54,45 @@ struct KeyRouteTests {
         }
     }
 
+    @Test("end by themselves: calls are refused without a guess being counted, and streams end")
+    func expiry() async throws {
+        let boss = try keys.make("boss", .operator)
+        let (keys, file) = (keys, keys.file)
+        func make(_ name: String, for time: TimeInterval) throws -> APIKey {
+            try file.change { ring throws(KeyFileError) in
+                try ring.make(name, KeyRing.Terms(.operator, expires: Date() + time), at: Date())
+            }
+        }
+        let past = try make("past", for: -1)
+        let brief = try make("brief", for: 3600)
+        try await RunningRelay.run(keys: keys) { relay in
+            for _ in 0..<15 {
+                let answer = try await relay.call(.GET, "/v1/auth", key: past)
+                #expect(answer.code == "wrong_key" && answer.text.contains("has expired"), "\(answer.text)")
+            }
+            // What it makes ends with it, or earlier.
+            for (wish, hours): (JSONValue, ClosedRange<Double>) in [
+                (["name": "a"], 0.9...1), (["name": "b", "days": 2], 0.9...1),
+            ] {
+                let made = try await Self.make(relay, wish, key: brief)
+                let end = try #require(made.json["expires"]?.string.flatMap { try? Date($0, strategy: .iso8601) })
+                #expect(hours.contains(end.timeIntervalSinceNow / 3600), "\(made.text)")
+            }
+            let made = try await Self.make(relay, ["name": "c", "days": 2], key: boss)
+            let end = try #require(made.json["expires"]?.string.flatMap { try? Date($0, strategy: .iso8601) })
+            #expect(47...48 ~= end.timeIntervalSinceNow / 3600)
+
+            let soon = try file.change { ring throws(KeyFileError) in
+                try ring.make("soon", KeyRing.Terms(.viewer, expires: Date() + 2), at: Date())
+            }
+            let stream = try await ByteClient(port: relay.ports.http)
+            let head = "GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(soon.text)\r\n\r\n"
+            try await stream.send(Array(head.utf8))
+            let text = String(decoding: try await stream.readToEnd(), as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 200 "), "\(text)")
+        }
+    }
+
     @Test("cannot be given by those who lack them: other roles, keys of some devices, and rights in the library")
     func rights() async throws {
         let limited = try keys.make("limited", .operator, library: [.look])

@@ -24,7 +24,7 @@ final class Keys: Sendable {
         library: Set<LibraryRight>? = nil
     ) throws -> APIKey {
         try file.change { ring throws(KeyFileError) in
-            try ring.make(name, role: role, devices: devices, library: library, at: Date())
+            try ring.make(name, KeyRing.Terms(role, devices: devices, library: library), at: Date())
         }
     }
 

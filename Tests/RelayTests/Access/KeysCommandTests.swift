@@ -114,7 +114,9 @@ struct KeysCommandTests {
         let listed = try await Self.heliograph(["keys", "list", "--keys-file", file]).output
         let lines = listed.split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
         #expect(
-            lines.map { $0.suffix(2).joined(separator: " ") } == ["* look", "* none", "left,right look,delete"],
+            lines.map { $0.dropFirst(3).joined(separator: " ") } == [
+                "* look - -", "* none - -", "left,right look,delete - -",
+            ],
             "\(listed)"
         )
         let unknown = try await make("x", "--library", "watch")

@@ -122,7 +122,7 @@ struct LoginTests {
 struct LoginCookieTests {
     private static func ring(_ name: String) throws -> KeyRing {
         var ring = KeyRing()
-        _ = try ring.make(name, role: .viewer, at: .distantPast)
+        _ = try ring.make(name, KeyRing.Terms(.viewer), at: .distantPast)
         return ring
     }
 

@@ -139,7 +139,7 @@ struct ContractArgumentsTests {
             let bodies = Self.contract.operations.filter {
                 $0.value["requestBody"]?["content"]?["application/json"] != nil
             }
-            #expect(bodies.count == 42)
+            #expect(bodies.count == 45)
             for operation in bodies {
                 let schema = operation.value["requestBody"]?["content"]?["application/json"]?["schema"] ?? .null
                 try await Self.check(Self.contract.document.dereferenced(schema), of: operation.name) { body in

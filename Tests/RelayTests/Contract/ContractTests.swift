@@ -27,7 +27,7 @@ struct ContractTests {
     private static func access(_ operation: ContractOperation) -> String? {
         guard let security = operation.value["security"]?.elements, !security.isEmpty else { return "anyone" }
         let role = security[0]["key"]?.elements?.first
-        return role.flatMap { security == [["key": [$0]], ["cookie": [$0]]] ? $0.string : nil }
+        return role.flatMap { security == [["key": [$0]], ["certificate": [$0]], ["cookie": [$0]]] ? $0.string : nil }
     }
 
     @Test("has every route at its addresses, says whom it is for, and has no other")

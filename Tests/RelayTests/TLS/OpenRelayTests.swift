@@ -38,12 +38,25 @@ struct OpenRelayTests {
     }
 
     /// Returns what a session's port sends over TLS to a client that sends `first`.
-    private static func read(_ port: Int, _ first: String, bytes: Int) throws -> Int {
+    private static func read(_ port: Int, _ first: String, bytes: Int, as client: URL? = nil) throws -> Int {
+        let identity = client.map { "-cert \($0.path) -key \($0.path)" } ?? ""
         let script = """
-            { printf '%s\\n' "$0"; sleep 5; } | timeout 10 openssl s_client -quiet -connect 127.0.0.1:\(port) 2>/dev/null | head -c \(bytes) | wc -c
+            { printf '%s\\n' "$0"; sleep 5; } | timeout 10 openssl s_client -quiet \(identity) -connect 127.0.0.1:\(port) 2>/dev/null | head -c \(bytes) | wc -c
             """
         let outcome = try Programs.run(URL(fileURLWithPath: "/bin/bash"), ["-c", script, first])
         return Int(outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
+    }
+
+    /// Makes the identity of a client that has paired, and returns its file.
+    private func pair(_ name: String, devices: Set<String>? = nil) throws -> URL {
+        let made = try SelfSignedCertificate(for: .client(name: name), now: Date())
+        let lines = made.certificate.split(separator: "\n").filter { !$0.hasPrefix("-") }
+        let certificate = try #require(Data(base64Encoded: lines.joined()))
+        let fingerprint = Fingerprint(ofCertificate: Array(certificate))
+        try keys.file.change { ring throws(KeyFileError) in
+            _ = try ring.pair(fingerprint, named: name, KeyRing.Terms(.viewer, devices: devices), at: Date())
+        }
+        return try scratch.write(Array((made.key + made.certificate).utf8), to: "\(name).pem")
     }
 
     @Test("has to have keys")
@@ -60,6 +73,7 @@ struct OpenRelayTests {
         let drives = try keys.make("ci", .operator)
         let elsewhere = try keys.make("elsewhere", .operator, devices: ["left"])
         let here = try keys.make("here", .viewer, devices: ["default"])
+        let (paired, pairedElsewhere) = (try pair("laptop"), try pair("desk", devices: ["left"]))
         let keys = keys
         try await run { relay in
             #expect(try await relay.get("/screencapture").code == "missing_key")
@@ -91,6 +105,9 @@ struct OpenRelayTests {
             for line in [key.text, "\(drives.text)\r", here.text] {
                 #expect(try await inThread { try Self.read(port, line, bytes: 20) } == 20)
             }
+            #expect(try await inThread { try Self.read(port, "", bytes: 20, as: paired) } == 20)
+            #expect(try await inThread { try Self.read(port, "hgk_wrong", bytes: 20, as: paired) } == 0)
+            #expect(try await inThread { try Self.read(port, "", bytes: 20, as: pairedElsewhere) } == 0)
             for line in [
                 "", "hgk_wrong", "GET / HTTP/1.1", elsewhere.text, String(repeating: "x", count: 300),
                 "\(key.text) \(key.text)",

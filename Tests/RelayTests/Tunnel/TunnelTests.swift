@@ -57,12 +57,14 @@ struct TunnelTests {
     private func run(
         _ executable: String,
         _ choice: String = "quick",
+        requiresPairing: Bool = false,
         _ body: @escaping @Sendable (RunningRelay, APIKey) async throws -> Void
     ) async throws {
         let key = try keys.make("ci", .operator)
         let tunnel = try #require(TunnelChoice(choice))
         try await RunningRelay.run {
             $0.keysFile = keys.file.path
+            $0.requiresPairing = requiresPairing
             ($0.tunnel, $0.tunnelExecutable) = (tunnel, executable)
             $0.tunnelBackoff = RestartBackoff.Policy(first: .milliseconds(10), longest: .milliseconds(50))
         } _: { relay in
@@ -133,6 +135,24 @@ struct TunnelTests {
             #expect(socket.answer.hasPrefix("HTTP/1.1 401 "))
         }
         #expect(notes.lines("arguments").count == 1)
+    }
+
+    @Test("admits nobody while clients must pair, whatever address the caller says it has")
+    func pairing() async throws {
+        let notes = notes
+        try await run(try program(Self.good), requiresPairing: true) { relay, key in
+            let outside = try await Self.outside(relay, notes)
+            for headers in [[], [("CF-Connecting-IP", "127.0.0.1x")], [("CF-Connecting-IP", "203.0.113.1")]] {
+                let answer = try await outside.call(.GET, "/v1/auth", key: key, headers: headers)
+                #expect(answer.code == "pairing_required", "\(answer.text)")
+            }
+            _ = try await relay.call(.POST, "/screencapture/start", key: key)
+            let access = ["Authorization": "Bearer \(key.text)"]
+            let socket = try await WebSocketClient(outside, session: 1, headers: access)
+            #expect(socket.answer.hasPrefix("HTTP/1.1 401 "), "\(socket.answer)")
+            let inside = try await WebSocketClient(relay, session: 1, headers: access)
+            #expect(inside.answer.hasPrefix("HTTP/1.1 101 "), "\(inside.answer)")
+        }
     }
 
     @Test("limits wrong keys by the address at its other end")

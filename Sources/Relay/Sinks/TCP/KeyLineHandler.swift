@@ -77,12 +77,14 @@ final class KeyLineHandler: ChannelInboundHandler, RemovableChannelHandler {
         // The connection may be gone, or may have exceeded its time.
         guard settled != nil else { return }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        let credential = APIKey(String(decoding: line, as: UTF8.self)).map(Credential.key) ?? .malformed
+        // A client that has paired sends an empty line.
+        let text = String(decoding: line, as: UTF8.self)
+        let credential = text.isEmpty ? .nothing : APIKey(text).map(Credential.key) ?? .malformed
         guard
             let caller = try? access.admit(
                 credential,
                 to: .viewer,
-                from: context.channel.remoteAddress,
+                from: Peer(address: context.channel.remoteAddress, certificate: context.channel.shownCertificate),
                 isRefreshed: true
             ),
             caller.key != nil, (try? access.requireReach(device, by: caller)) != nil,
