@@ -51,6 +51,12 @@ let tools: [Target] =
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "PairingBench",
+            dependencies: ["Access"],
+            path: "Benchmarks/PairingBench",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "Soak",
             dependencies: [
                 "Media", "TestSupport", "Wire",

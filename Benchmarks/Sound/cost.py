@@ -59,9 +59,10 @@ def prove_rest(programs, devices=64, seconds=30.0):
             stage.caller.call("POST", f"/v1/devices/{name}/broadcast/start", {"timeout": 60})
             stage.caller.call("PUT", f"/v1/devices/{name}/sessions/sound", {"width": 320, "height": 240, "onDemand": True})
         base = f"http://127.0.0.1:{stage.ports['http']}/v1/devices"
-        words = ["curl", "--no-progress-meter", "--output", "/dev/null", "--parallel", "--parallel-max", str(devices)]
-        addresses = [f"{base}/{name}/sessions/sound/wait?until=sound&timeout={seconds + 60:g}" for name in names]
-        listeners = subprocess.Popen(words + addresses)
+        # At once: curl would first wait whether one connection can carry all.
+        words = ["curl", "--no-progress-meter", "--parallel", "--parallel-immediate", "--parallel-max", str(devices)]
+        addresses = [f"{base}/{name}/sessions/sound/wait?until=sound&timeout={seconds + 120:g}" for name in names]
+        listeners = subprocess.Popen(words + addresses, stdout=subprocess.DEVNULL)
         try:
             pids = [wait_for_capture(stage, name) for name in names]
             time.sleep(3)
