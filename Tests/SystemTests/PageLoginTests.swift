@@ -293,5 +293,64 @@ extension SystemTests {
             #expect(try browser.evaluate(schemes) as? String == "https:")
             #expect(browser.complaints.filter { !$0.contains("401") } == [])
         }
+
+        @Test("shows a PIN, and what becomes of it; the client that has paired is among the keys, until it is revoked")
+        func pairing() async throws {
+            let scratch = try Scratch()
+            let file = scratch.file("keys.json").path
+            let key = try Self.make("ci", role: "operator", in: file)
+            let relay = try await RelayProcess(
+                arguments: [
+                    "--keys-file", file, "--source", "test-pattern", "--state-file", "none", "--tls", "self-signed",
+                ],
+                environment: ["XDG_STATE_HOME": scratch.file("state").path]
+            )
+            defer { relay.terminate() }
+            let certificate = scratch.file("state/heliograph/tls-certificate.pem").path
+            let url = "https://localhost:\(relay.httpPort)"
+            func pair(_ pin: String) throws -> Programs.Outcome {
+                try Programs.run(
+                    URL(fileURLWithPath: "/bin/sh"),
+                    ["-c", "echo \(pin) | \(Programs.product("heliograph").path) pair \(url) --name laptop"],
+                    environment: ["XDG_STATE_HOME": scratch.file("client").path]
+                )
+            }
+            let browser = try Chromium(trusted: try Self.pin(certificate))
+            defer { browser.end() }
+            try browser.open("\(url)/")
+            try Self.logIn(key, browser)
+            try browser.wait(until: "document.querySelector('#relay').textContent.includes('as ci (operator)')")
+            _ = try browser.evaluate("location.hash = '#/access'")
+            func arm() throws -> String {
+                try Self.click("Pair a client…", in: ".heading", browser)
+                try Self.click("Make a PIN", in: "dialog[open]", browser)
+                try browser.wait(until: "document.querySelector('dialog[open] .pin')")
+                return try browser.evaluate("document.querySelector('dialog[open] .pin').textContent") as? String ?? ""
+            }
+            func close(after words: String) throws {
+                let state = "document.querySelector('dialog[open] .pairing')?.textContent"
+                try browser.wait(until: "\(state)?.includes('\(words)')")
+                try Self.click("Done", in: "dialog[open]", browser)
+                try browser.wait(until: "!document.querySelector('dialog[open]')")
+            }
+            let burnt = try arm()
+            let wrong = burnt.dropLast() + (burnt.last == "0" ? "1" : "0")
+            #expect(try pair(String(wrong)).errors.contains("wrong_pin"))
+            try close(after: "It is burnt")
+            let paired = try pair(try arm())
+            #expect(paired.status == 0, "\(paired)")
+            try close(after: "laptop has paired")
+            let card = "[...document.querySelectorAll('.card')].find((c) => c.textContent.includes('laptop'))"
+            try browser.wait(until: "\(card)?.textContent.includes('Paired')")
+            // The PIN ends with the dialog.
+            let closed = try arm()
+            try close(after: "Waiting")
+            let late = try pair(closed)
+            #expect(late.errors.contains("pairing_not_armed"), "\(late)")
+            _ = try browser.evaluate("[...\(card).querySelectorAll('button')].at(-1).click()")
+            try Self.submit(browser)
+            try browser.wait(until: "!\(card)")
+            #expect(browser.complaints.filter { !$0.contains("401") } == [])
+        }
     }
 }
