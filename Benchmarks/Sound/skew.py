@@ -14,8 +14,8 @@ from stage import Stage, beginnings, decoded
 GOAL = 20
 #: How often the picture changes and a beep comes, in ms.
 CHANGE, BEEP = 250, 500
-#: How much brighter or darker, in the mean of all points, a picture is after a change: 7 at least. A keyframe of the same
-#: picture is sharper by 1.5 at most.
+#: How much brighter or darker, in the mean of all points, a picture is after a change: 7 at least. A keyframe of the
+#: same picture is sharper by 1.5 at most.
 CHANGED = 4
 #: How long after it was drawn a picture is shown, in the mean, in s: at the next refresh of 60 a second.
 SHOWN = 0.5 / 60
