@@ -36,7 +36,7 @@ enum PairingBench {
             return false
         }
         let pins = [pin] + [0, 5].compactMap { otherPIN(pin, at: $0) }
-        // Many clients of each kind, because the time may depend on a share, which is no secret.
+        // Many clients of each kind, because the time may depend on a share, which is not secret.
         let kinds = pins.map { pin in
             (0..<clientCount).compactMap { _ -> (share: [UInt8], code: [UInt8])? in
                 guard let exchange = pin.exchange(as: .a, client: client, relay: relay),
