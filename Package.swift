@@ -185,7 +185,7 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
-        .target(name: "Discovery", dependencies: ["CAvahi"], swiftSettings: swiftSettings),
+        .target(name: "Discovery", dependencies: ["CAvahi", "Program"], swiftSettings: swiftSettings),
 
         // The two processes
         .target(

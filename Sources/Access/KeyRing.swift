@@ -37,6 +37,11 @@ package struct KeyRing: Sendable, Equatable, Codable {
         ) {
             (self.role, self.devices, self.library, self.expires) = (role, devices, library, expires)
         }
+
+        /// Returns when it ends that lasts for some days; `nil` for ever.
+        package static func end(afterDays days: Int?, from time: Date) -> Date? {
+            days.map { time.addingTimeInterval(86_400 * Double($0)) }
+        }
     }
 
     /// A stored key, or a paired client.

@@ -1,4 +1,5 @@
 import CAvahi
+import Program
 import Synchronization
 
 /// A relay that was found in the local network.
@@ -12,7 +13,7 @@ package struct FoundRelay: Sendable, Hashable {
     package let announcement: RelayAnnouncement
 
     /// The relay's address for calls.
-    package var url: String { "https://\(address.contains(":") ? "[\(address)]" : address):\(port)" }
+    package var url: String { "https://\(Authority.text(address, Int(port)))" }
 }
 
 /// Looks for relays in the local network by Avahi, for as long as it is not closed.

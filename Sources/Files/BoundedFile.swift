@@ -2,7 +2,7 @@ package import SystemPackage
 
 /// A reader of files that other programs write, with a limit on their size.
 package enum BoundedFile {
-    /// The error for a secret file that users other than its owner and group may read or write.
+    /// The error for a file that others may read or write who must not.
     package struct Exposed: Error, CustomStringConvertible {
         package var description: String { "others may read it: chmod o= it" }
     }
@@ -14,9 +14,25 @@ package enum BoundedFile {
     ///   - isSecret: Whether users other than its owner and group must not be able to read or write it.
     /// - Throws: `Errno`, with `fileTooLarge` if the file is larger; ``Exposed``.
     package static func read(_ path: FilePath, atMost size: Int, isSecret: Bool = false) throws -> [UInt8] {
+        try read(path, atMost: size, without: isSecret ? .otherReadWriteExecute : [])
+    }
+
+    /// Reads the whole file.
+    ///
+    /// - Parameters:
+    ///   - size: The most bytes that it may have.
+    ///   - permissions: Those that it must not give.
+    /// - Throws: `Errno`, with `fileTooLarge` if the file is larger; ``Exposed``.
+    package static func read(
+        _ path: FilePath,
+        atMost size: Int,
+        without permissions: FilePermissions
+    ) throws -> [UInt8] {
         let file = try FileDescriptor.open(path, .readOnly)
         return try file.closeAfter {
-            if isSecret, try !file.stat().permissions.isDisjoint(with: .otherReadWriteExecute) { throw Exposed() }
+            guard try permissions.isEmpty || file.stat().permissions.isDisjoint(with: permissions) else {
+                throw Exposed()
+            }
             return try read(file, atMost: size)
         }
     }

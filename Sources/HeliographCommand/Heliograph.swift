@@ -47,10 +47,9 @@ struct Heliograph: AsyncParsableCommand {
             DragCommand.self, SwipeCommand.self, ScrollCommand.self, TypeCommand.self, PressCommand.self,
             ClipboardCommand.self, ActionsCommand.self, ReleaseCommand.self, GamepadCommand.self, TalkCommand.self,
             LaunchCommand.self, FocusCommand.self, TerminateCommand.self, ApplicationsCommand.self,
-            KeyframeCommand.self, SetCommand.self,
-            DevicesCommand.self, EventsCommand.self, KeysCommand.self, DiscoverCommand.self, PairCommand.self,
-            TrustCommand.self,
-            StatsCommand.self, SpeedTestCommand.self, DrainCommand.self, DoctorCommand.self,
+            KeyframeCommand.self, SetCommand.self, DevicesCommand.self, EventsCommand.self, KeysCommand.self,
+            DiscoverCommand.self, PairCommand.self, TrustCommand.self, StatsCommand.self, SpeedTestCommand.self,
+            DrainCommand.self, DoctorCommand.self,
         ]
     )
 }

@@ -1,12 +1,10 @@
 import Access
 import ArgumentParser
 import FoundationEssentials
+import HeliographAPI
 
 /// The options that say what the holder of a key, or a client that pairs, may do.
 struct KeyTermsOptions: ParsableArguments {
-    /// How long a day is, in s.
-    private static let day = TimeInterval(86_400)
-
     @Option(
         help:
             "What its holder may do: viewer to watch, controller also to act on screens, operator also to make changes. Default: viewer."
@@ -30,11 +28,18 @@ struct KeyTermsOptions: ParsableArguments {
     )
     var library: Set<LibraryRight>?
 
-    @Option(help: ArgumentHelp("After how many days it ends, 1 to 3650. Default: never.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "After how many days it ends, 1 to \(KeyRequest.dayCounts.upperBound). Default: never.",
+            valueName: "count"
+        )
+    )
     var days: Int?
 
     func validate() throws {
-        guard days.map({ 1...3650 ~= $0 }) ?? true else { throw ValidationError("--days is 1 to 3650.") }
+        guard days.map(KeyRequest.dayCounts.contains) ?? true else {
+            throw ValidationError("--days is 1 to \(KeyRequest.dayCounts.upperBound).")
+        }
     }
 
     /// Whether any is given.
@@ -46,7 +51,7 @@ struct KeyTermsOptions: ParsableArguments {
             role ?? .viewer,
             devices: device.isEmpty ? nil : Set(device),
             library: library,
-            expires: days.map { time + TimeInterval($0) * Self.day }
+            expires: KeyRing.Terms.end(afterDays: days, from: time)
         )
     }
 

@@ -143,17 +143,17 @@ struct ArmOptions: ParsableArguments {
     private static func end(of client: RelayClient) async throws -> PairingReport {
         while true {
             let report = try await client.report(of: Routes.getPairing)
-            guard ["armed", "pairing"].contains(report.state) else { return report }
+            guard PairingReport.State(rawValue: report.state)?.isOpen == true else { return report }
             try await Task.sleep(for: .milliseconds(500))
         }
     }
 
     private static func tell(_ report: PairingReport) throws(CommandError) {
-        switch report.state {
-        case "paired": print("\(report.name ?? "a client") has paired")
-        case "wrong_pin": throw .failed("a client did not know the PIN. It is burnt: arm another one")
-        case "expired": throw .failed("no client has paired in time: arm another PIN")
-        case "failed": throw .failed("a client knew the PIN, but was not kept: the relay's log says why")
+        switch PairingReport.State(rawValue: report.state) {
+        case .paired: print("\(report.name ?? "a client") has paired")
+        case .wrongPIN: throw .failed("a client did not know the PIN. It is burnt: arm another one")
+        case .expired: throw .failed("no client has paired in time: arm another PIN")
+        case .failed: throw .failed("a client knew the PIN, but was not kept: the relay's log says why")
         default: throw .failed("the PIN is no longer good: it was ended")
         }
     }

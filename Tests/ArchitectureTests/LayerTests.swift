@@ -22,7 +22,7 @@ struct LayerTests {
         ],
         "LibraryAPI": ["FoundationEssentials", "HeliographAPI", "Library"],
         "Access": ["CCrypto", "Files", "FoundationEssentials", "Glibc", "Program", "SystemPackage"],
-        "Discovery": ["CAvahi", "Synchronization"],
+        "Discovery": ["CAvahi", "Program", "Synchronization"],
         "CaptureAgent": [
             "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "COpus", "CPNG", "CPipeWire", "CPixels",
             "CSpeexDSP", "CSystemd", "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV",

@@ -250,20 +250,28 @@ extension SystemTests {
             return outcome.output.trimmingCharacters(in: .newlines)
         }
 
-        @Test("is the same over HTTPS with the relay's own certificate: it logs in, starts a session and plays it")
-        func encrypted() async throws {
-            let scratch = try Scratch()
+        /// The relay's own certificate, in its test's folder.
+        private static let certificate = "state/heliograph/tls-certificate.pem"
+
+        /// Starts a relay with its own certificate, and returns it with an operator's key.
+        private static func encryptedRelay(_ scratch: Scratch) async throws -> (RelayProcess, String) {
             let file = scratch.file("keys.json").path
-            let key = try Self.make("ci", role: "operator", in: file)
+            let key = try make("ci", role: "operator", in: file)
             let relay = try await RelayProcess(
                 arguments: [
                     "--keys-file", file, "--source", "test-pattern", "--state-file", "none", "--tls", "self-signed",
                 ],
                 environment: ["XDG_STATE_HOME": scratch.file("state").path]
             )
+            return (relay, key)
+        }
+
+        @Test("is the same over HTTPS with the relay's own certificate: it logs in, starts a session and plays it")
+        func encrypted() async throws {
+            let scratch = try Scratch()
+            let (relay, key) = try await Self.encryptedRelay(scratch)
             defer { relay.terminate() }
-            let certificate = scratch.file("state/heliograph/tls-certificate.pem").path
-            let browser = try Chromium(trusted: try Self.pin(certificate))
+            let browser = try Chromium(trusted: try Self.pin(scratch.file(Self.certificate).path))
             defer { browser.end() }
             try browser.open("https://localhost:\(relay.httpPort)/")
             try Self.logIn(key, browser)
@@ -297,16 +305,8 @@ extension SystemTests {
         @Test("shows a PIN, and what becomes of it; the client that has paired is among the keys, until it is revoked")
         func pairing() async throws {
             let scratch = try Scratch()
-            let file = scratch.file("keys.json").path
-            let key = try Self.make("ci", role: "operator", in: file)
-            let relay = try await RelayProcess(
-                arguments: [
-                    "--keys-file", file, "--source", "test-pattern", "--state-file", "none", "--tls", "self-signed",
-                ],
-                environment: ["XDG_STATE_HOME": scratch.file("state").path]
-            )
+            let (relay, key) = try await Self.encryptedRelay(scratch)
             defer { relay.terminate() }
-            let certificate = scratch.file("state/heliograph/tls-certificate.pem").path
             let url = "https://localhost:\(relay.httpPort)"
             func pair(_ pin: String) throws -> Programs.Outcome {
                 try Programs.run(
@@ -315,7 +315,7 @@ extension SystemTests {
                     environment: ["XDG_STATE_HOME": scratch.file("client").path]
                 )
             }
-            let browser = try Chromium(trusted: try Self.pin(certificate))
+            let browser = try Chromium(trusted: try Self.pin(scratch.file(Self.certificate).path))
             defer { browser.end() }
             try browser.open("\(url)/")
             try Self.logIn(key, browser)

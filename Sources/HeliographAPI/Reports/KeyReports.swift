@@ -76,6 +76,16 @@ package struct ArmedPairing: APIModel {
 
 /// What has become of the last PIN.
 package struct PairingReport: APIModel {
+    package enum State: String, Sendable, CaseIterable {
+        case nothing = "none"
+        case armed, pairing, paired
+        case wrongPIN = "wrong_pin"
+        case expired, cancelled, failed
+
+        /// Whether it may still change without another PIN.
+        package var isOpen: Bool { self == .armed || self == .pairing }
+    }
+
     package var state = ""
     package var until: String?
     package var name: String?
@@ -87,7 +97,7 @@ package struct PairingReport: APIModel {
         [
             Field(
                 "state",
-                .words("none", "armed", "pairing", "paired", "wrong_pin", "expired", "cancelled", "failed"),
+                .words(State.self),
                 "`armed` waits for a client; `pairing` keeps one that knew it; `wrong_pin`: a client did not know it, and it is burnt; `failed`: the client was not kept, and the relay's log says why; `none`: there was none."
             ),
             Field("until", Schema.date.orNull, "Until when a PIN is armed; null if none is."),

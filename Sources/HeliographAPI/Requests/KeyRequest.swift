@@ -1,5 +1,16 @@
+/// What a caller wants the holder of a key, or a client that pairs, to be allowed.
+package protocol KeyTermsRequest {
+    var role: String { get }
+    var devices: [String]? { get }
+    var library: [String]? { get }
+    /// After how many days it ends, of ``KeyRequest/dayCounts``; `nil` for never.
+    var days: Int? { get }
+}
+
 /// The body of a call that makes a key.
-package struct KeyRequest: APIModel {
+package struct KeyRequest: APIModel, KeyTermsRequest {
+    package static let dayCounts = 1...3650
+
     package var name = ""
     package var role = "viewer"
     package var devices: [String]?
@@ -13,7 +24,7 @@ package struct KeyRequest: APIModel {
         [Field("name", .shortName, "What lists and the log call it.", isRequired: true)] + terms
     )
 
-    /// What the holder of a key may do, and for how long.
+    /// The fields of ``KeyTermsRequest``.
     fileprivate static let terms = [
         Field(
             "role",
@@ -26,12 +37,12 @@ package struct KeyRequest: APIModel {
             .list(of: .libraryRight, 0...3),
             "What its holder may do in the library. Default: `look`, for an operator all."
         ),
-        Field("days", .integer(1...3650), "After how many days it ends. Default: never."),
+        Field("days", .integer(dayCounts), "After how many days it ends. Default: never."),
     ]
 }
 
 /// The body of a call that arms pairing.
-package struct PairingRequest: APIModel {
+package struct PairingRequest: APIModel, KeyTermsRequest {
     package var role = "viewer"
     package var devices: [String]?
     package var library: [String]?

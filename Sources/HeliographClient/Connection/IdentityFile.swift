@@ -7,6 +7,8 @@ package import SystemPackage
 package struct IdentityFile: Sendable {
     /// The largest file, in bytes.
     private static let maximumSize = 64 << 10
+    /// The permissions that it must not have.
+    private static let foreignPermissions: FilePermissions = [.groupReadWriteExecute, .otherReadWriteExecute]
     /// What begins the certificate, after the key.
     private static let beginning = "-----BEGIN CERTIFICATE-----"
 
@@ -25,14 +27,10 @@ package struct IdentityFile: Sendable {
     package func read() throws(RelayError) -> ClientIdentity? {
         let text: String
         do {
-            let file = try SystemPackage.FileDescriptor.open(file, .readOnly)
-            text = try file.closeAfter {
-                guard try file.stat().permissions.isDisjoint(with: [.groupReadWriteExecute, .otherReadWriteExecute])
-                else { throw fault("others may read it: chmod 600 it") }
-                return String(decoding: try BoundedFile.read(file, atMost: Self.maximumSize), as: UTF8.self)
-            }
-        } catch let error as RelayError {
-            throw error
+            let bytes = try BoundedFile.read(file, atMost: Self.maximumSize, without: Self.foreignPermissions)
+            text = String(decoding: bytes, as: UTF8.self)
+        } catch is BoundedFile.Exposed {
+            throw fault("others may read it: chmod 600 it")
         } catch Errno.noSuchFileOrDirectory {
             return nil
         } catch {

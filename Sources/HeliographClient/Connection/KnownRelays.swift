@@ -46,15 +46,7 @@ package struct KnownRelays: Sendable {
     /// - Throws: ``RelayError`` if the file cannot be read, is damaged, or others may change it.
     package func entries() throws(RelayError) -> [Entry] {
         do {
-            let bytes = try {
-                let file = try SystemPackage.FileDescriptor.open(file, .readOnly)
-                return try file.closeAfter {
-                    guard try file.stat().permissions.isDisjoint(with: Self.foreignPermissions) else {
-                        throw fault("others may change it: chmod go-w it")
-                    }
-                    return try BoundedFile.read(file, atMost: Self.maximumSize)
-                }
-            }()
+            let bytes = try BoundedFile.read(file, atMost: Self.maximumSize, without: Self.foreignPermissions)
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .iso8601
             let content = try decoder.decode(Content.self, from: Data(bytes))
@@ -65,6 +57,8 @@ package struct KnownRelays: Sendable {
             return content.relays
         } catch let error as RelayError {
             throw error
+        } catch is BoundedFile.Exposed {
+            throw fault("others may change it: chmod go-w it")
         } catch Errno.noSuchFileOrDirectory {
             return []
         } catch let error as Errno {

@@ -1,6 +1,7 @@
 package import Access
 import FoundationEssentials
 import NIOCore
+import Program
 
 /// A relay, the certificate it must have, and the key to show it.
 package struct RelayTarget: Sendable {
@@ -45,13 +46,7 @@ package struct RelayTarget: Sendable {
 
     /// The address without its path: `https://host:port`. A certificate is for all paths.
     package var origin: String? {
-        place.map { "\(isSecure ? "https" : "http")://\(Self.authority($0.lowercased(), $1))" }
-    }
-
-    /// Returns a host and its port as addresses have them (RFC 3986, section 3.2).
-    static func authority(_ host: String, _ port: Int?) -> String {
-        let host = host.contains(":") ? "[\(host)]" : host
-        return port.map { "\(host):\($0)" } ?? host
+        place.map { "\(isSecure ? "https" : "http")://\(Authority.text($0.lowercased(), $1))" }
     }
 
     /// Returns the same relay, which must have this certificate.

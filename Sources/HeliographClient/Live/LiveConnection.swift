@@ -6,6 +6,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NIOWebSocket
+import Program
 import Synchronization
 
 /// One connection to a session's WebSocket; docs/reference/websocket.md.
@@ -120,7 +121,7 @@ final class LiveConnection: Sendable {
         let target = place.target
         let url = URL(string: target.url)
         guard let (host, port) = target.place else { throw RelayError.unreachable(target.url) }
-        var headers = HTTPHeaders([("Host", RelayTarget.authority(host, url?.port))])
+        var headers = HTTPHeaders([("Host", Authority.text(host, url?.port))])
         if let key = target.key { headers.add(name: "Authorization", value: "Bearer \(key.text)") }
         let uri = (url?.path() ?? "") + place.path
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)

@@ -190,13 +190,18 @@ package final class AccessControl: Sendable {
                 return mustPair ? nil : .local
             }
             if !mustPair, let caller = caller(showing: credential, in: ring) { return caller.unlessExpired(at: Date()) }
-            switch credential {
-            case .malformed, .link: return nil
-            case .key: guard mustPair else { return nil }
-            case .nothing, .login: break
-            }
+            guard considersCertificate(of: peer, beside: credential) else { return nil }
             let entry = peer.certificate.flatMap(ring.entry(of:))
             return entry.flatMap { Caller(key: $0).unlessExpired(at: Date()) }
+        }
+    }
+
+    /// Whether the certificate of a caller may count, which shows this credential.
+    func considersCertificate(of peer: Peer, beside credential: Credential) -> Bool {
+        switch credential {
+        case .nothing, .login: true
+        case .key: mustPair(peer)
+        case .malformed, .link: false
         }
     }
 
@@ -274,12 +279,6 @@ package final class AccessControl: Sendable {
     func isGood(_ key: KeyRing.Entry) -> Bool {
         refresh()
         return state.withLock { $0.ring?.keys.contains(key) ?? false } && !key.isExpired(at: Date())
-    }
-
-    /// Logs what becomes of pairing: always, because each line costs an operator's PIN.
-    func logPairing(_ level: Logger.Level, _ message: String, from peer: Peer, _ metadata: Logger.Metadata = [:]) {
-        let address: Logger.Metadata = ["address": "\(PeerAddress.text(of: peer.address))"]
-        logger.log(level: level, "\(message)", metadata: address.merging(metadata) { $1 })
     }
 
     /// Closes `channel` when the caller's key is revoked or its link ends, until ``release(_:)``. One without a key is

@@ -17,14 +17,7 @@ extension API {
         }
         routes.add(Routes.makeKey) { asked, request, context in
             context.audit.note("name", asked.name)
-            let terms = try await grant(
-                asked.role,
-                devices: asked.devices,
-                library: asked.library,
-                days: asked.days,
-                by: request,
-                context
-            )
+            let terms = try await grant(asked, by: request, context)
             let (entry, key) = try await changeKeys(context) { ring throws(KeyFileError) in
                 let key = try ring.make(asked.name, terms, at: Date())
                 return (ring.entry(of: key), key)
@@ -42,21 +35,23 @@ extension API {
     ///
     /// - Throws: ``Problem`` if the caller has not as much itself.
     func grant(
-        _ role: String,
-        devices: [String]?,
-        library: [String]?,
-        days: Int?,
+        _ asked: some KeyTermsRequest,
         by request: Request,
         _ context: RelayRequestContext
     ) async throws -> KeyRing.Terms {
         // The first key may allow more than callers without keys may do.
         if context.caller.key == nil { try await LocalUser.require(request, context) }
-        let role = Role(rawValue: role) ?? .viewer
-        let rights = library.map { Set($0.compactMap(LibraryRight.init(rawValue:))) }
+        let role = Role(rawValue: asked.role) ?? .viewer
+        let rights = asked.library.map { Set($0.compactMap(LibraryRight.init(rawValue:))) }
         for right in (rights ?? role.libraryRights).inOrder { try access.require(right, of: context.caller) }
         // Nothing that a key makes outlasts it.
-        let ends = [days.map { Date() + TimeInterval($0) * 86_400 }, context.caller.key?.expires].compactMap { $0 }
-        return KeyRing.Terms(role, devices: devices.map { Set($0) }, library: rights, expires: ends.min())
+        let ends = [KeyRing.Terms.end(afterDays: asked.days, from: Date()), context.caller.key?.expires]
+        return KeyRing.Terms(
+            role,
+            devices: asked.devices.map { Set($0) },
+            library: rights,
+            expires: ends.compactMap(\.self).min()
+        )
     }
 
     /// Changes the keys. The call is answered even if its own key is revoked, or none was needed before.

@@ -19,14 +19,7 @@ extension API {
                     "pairing needs keys, because the first client that pairs would make every call need one: make an operator's key first"
                 )
             }
-            let terms = try await grant(
-                asked.role,
-                devices: asked.devices,
-                library: asked.library,
-                days: asked.days,
-                by: request,
-                context
-            )
+            let terms = try await grant(asked, by: request, context)
             let armed = pairing.arm(terms, length: asked.digits, by: armer, now: .now)
             var report = ArmedPairing()
             report.pin = armed.pin.text
@@ -42,11 +35,16 @@ extension API {
             let (client, relay) = try await certificates(context)
             guard let share = Hexadecimal.bytes(in: asked.share) else { throw Problem(Pairing.Refusal.noShare) }
             var answer = PairingAnswer()
-            answer.share = Hexadecimal.text(
-                of: try await pair { pairing throws(Pairing.Refusal) in
-                    try pairing.begin(share, from: client, to: relay, named: asked.name, now: .now)
-                }
-            )
+            do {
+                // On another thread, because it computes.
+                answer.share = Hexadecimal.text(
+                    of: try await NIOThreadPool.singleton.runIfActive {
+                        try pairing.begin(share, from: client, to: relay, named: asked.name, now: .now)
+                    }
+                )
+            } catch let refusal as Pairing.Refusal {
+                throw Problem(refusal)
+            }
             return answer
         }
         routes.add(Routes.provePairing) { asked, _, context in
@@ -58,7 +56,7 @@ extension API {
                 proved = try pairing.confirm(proof, from: client, now: .now)
             } catch {
                 if error == .wrongPIN {
-                    access.logPairing(.warning, "a client did not know the PIN, which is burnt", from: context.peer)
+                    Self.log(.warning, "a client did not know the PIN, which is burnt", context)
                 }
                 throw Problem(error)
             }
@@ -84,10 +82,10 @@ extension API {
                 try ring.pair(client, named: proved.name, proved.terms, at: Date())
             }
             pairing.finish(proved, as: entry.name)
-            access.logPairing(
+            Self.log(
                 .notice,
                 "a client has paired",
-                from: context.peer,
+                context,
                 [
                     "name": "\(entry.name)", "role": "\(entry.role.rawValue)", "fingerprint": "\(client.text)",
                     "armedBy": "\(proved.armer.name)",
@@ -96,28 +94,42 @@ extension API {
             return entry
         } catch {
             pairing.finish(proved, as: nil)
-            access.logPairing(.error, "a client that knew the PIN was not kept: \(error)", from: context.peer)
+            Self.log(.error, "a client that knew the PIN was not kept: \(error)", context)
             throw error
         }
+    }
+
+    /// Logs what becomes of pairing: always, because each line costs an operator's PIN.
+    private static func log(
+        _ level: Logger.Level,
+        _ message: String,
+        _ context: RelayRequestContext,
+        _ metadata: Logger.Metadata = [:]
+    ) {
+        let address: Logger.Metadata = ["address": "\(PeerAddress.text(of: context.peer.address))"]
+        context.logger.log(level: level, "\(message)", metadata: address.merging(metadata) { $1 })
     }
 
     private var report: PairingReport {
         var report = PairingReport()
         let status = pairing.status(now: .now)
-        report.state =
-            switch status?.outcome {
-            case nil: "none"
-            case .armed: "armed"
-            case .proved: "pairing"
-            case .paired: "paired"
-            case .wrongPIN: "wrong_pin"
-            case .expired: "expired"
-            case .cancelled: "cancelled"
-            case .failed: "failed"
-            }
+        report.state = Self.state(status?.outcome).rawValue
         if case .paired(let name) = status?.outcome { report.name = name }
         report.until = status?.end.map { Self.date(of: $0).apiText }
         return report
+    }
+
+    private static func state(_ outcome: Pairing.Outcome?) -> PairingReport.State {
+        switch outcome {
+        case nil: .nothing
+        case .armed: .armed
+        case .proved: .pairing
+        case .paired: .paired
+        case .wrongPIN: .wrongPIN
+        case .expired: .expired
+        case .cancelled: .cancelled
+        case .failed: .failed
+        }
     }
 
     private static func date(of instant: ContinuousClock.Instant) -> Date {
@@ -134,17 +146,6 @@ extension API {
             )
         }
         return (client, tls.description.fingerprint)
-    }
-
-    /// Does a step of pairing on another thread, because it computes.
-    private func pair<Result: Sendable>(
-        _ step: @escaping @Sendable (Pairing) throws(Pairing.Refusal) -> Result
-    ) async throws -> Result {
-        do {
-            return try await NIOThreadPool.singleton.runIfActive { try step(pairing) }
-        } catch let refusal as Pairing.Refusal {
-            throw Problem(refusal)
-        }
     }
 }
 

@@ -92,12 +92,12 @@ struct RouteTable {
         let need = door.access(to: entry.route)
         return { request, context in
             var context = context
+            let credential = context.link.map(Credential.link) ?? Credential(request)
             if door == .tunnel {
                 context.peer = Peer(address: Door.forwardedAddress(request))
-            } else if hasTLS {
+            } else if hasTLS, access.considersCertificate(of: context.peer, beside: credential) {
                 context.peer.certificate = await context.channel.clientCertificate()
             }
-            let credential = context.link.map(Credential.link) ?? Credential(request)
             if context.link != nil, !entry.route.opensByLink { throw access.counted(.forbiddenLink) }
             if need != .anyone {
                 try OriginGuard.requireOwnSite(request, isEmbeddable: entry.route.isEmbeddable, showing: credential)

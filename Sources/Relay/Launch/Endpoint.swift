@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HeliographAPI
+import Program
 
 /// A host and port to listen on.
 package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
@@ -26,7 +27,7 @@ package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.init(host: host, port: Int(clamping: port))
     }
 
-    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String { Authority.text(host, port) }
 
     /// Whether only this machine can reach it.
     package var isLoopback: Bool { Self.isLoopback(host: host) }

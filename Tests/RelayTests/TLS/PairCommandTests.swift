@@ -28,13 +28,11 @@ struct PairCommandTests {
 
     @Test("arms a PIN, waits for the client that types it, and lists and revokes it like a key")
     func course() async throws {
-        let keys = KeyFile(path: scratch.file("keys.json").path)
-        let boss = try keys.change { ring throws(KeyFileError) in
-            try ring.make("boss", KeyRing.Terms(.operator), at: Date())
-        }
+        let keys = try Keys()
+        let boss = try keys.make("boss", .operator)
         try await RunningRelay.run(
             {
-                $0.keysFile = keys.path
+                $0.keysFile = keys.file.path
                 $0.tls = .selfSigned
                 $0.stateDirectory = scratch.file("state").path
             },
@@ -76,7 +74,7 @@ struct PairCommandTests {
                     home: "laptop"
                 )
                 #expect(auth.output.contains("\"name\":\"laptop\"") && auth.output.hasSuffix("2"), "\(auth)")
-                let file = "--keys-file \(keys.path)"
+                let file = "--keys-file \(keys.file.path)"
                 let listed = try await heliograph("heliograph keys list \(file)", of: url, home: "boss").output
                 let lines = listed.split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
                 #expect(lines.map { $0.prefix(2) } == [["boss", "operator"], ["laptop", "controller"]])
