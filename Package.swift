@@ -94,7 +94,9 @@ let package = Package(
         .executable(name: "capture-agent", targets: ["CaptureAgentCommand"]),
         .executable(name: "heliograph-relay", targets: ["RelayCommand"]),
         .executable(name: "heliograph", targets: ["HeliographCommand"]),
+        .executable(name: "heliograph-view", targets: ["ViewerCommand"]),
         .library(name: "HeliographClient", targets: ["HeliographClient"]),
+        .library(name: "HeliographDecode", targets: ["HeliographDecode"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -119,8 +121,10 @@ let package = Package(
             pkgConfig: "libpipewire-0.3",
             providers: [.apt(["libpipewire-0.3-dev"])]
         ),
+        .systemLibrary(name: "CAVCodec", providers: [.apt(["libavcodec-dev"])]),
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CSDL", providers: [.apt(["libsdl2-dev", "libsdl2-ttf-dev"])]),
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
         .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
@@ -185,16 +189,19 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Codecs and files that several programs use
+        .target(name: "Sound", dependencies: ["COpus"], swiftSettings: swiftSettings),
+        .target(name: "Images", dependencies: ["CPNG", "CYUV"], swiftSettings: swiftSettings),
+
         .target(name: "Discovery", dependencies: ["CAvahi", "Program"], swiftSettings: swiftSettings),
 
         // The two processes
         .target(
             name: "CaptureAgent",
             dependencies: [
-                "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "COpus", "CPNG", "CPipeWire", "CPixels",
+                "CColour", "CCounterPattern", "CInput", "CLibAV", "CLinux", "CPNG", "CPipeWire", "CPixels",
                 "CSpeexDSP", "CSystemd", "CTurboJPEG", "CWayland", "CX264", "CX265", "CXCB", "CXKBCommon", "CYUV",
-                "Gamepads", "Media",
-                "Pacing", "Program", "Wire",
+                "Gamepads", "Images", "Media", "Pacing", "Program", "Sound", "Wire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -231,13 +238,40 @@ let package = Package(
         .target(
             name: "HeliographClient",
             dependencies: [
-                "Access", "Files", "HeliographAPI", "Media", "Program",
+                "Access", "Files", "HeliographAPI", "Media", "Packaging", "Program",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        .target(
+            name: "HeliographDecode",
+            dependencies: ["Access", "CAVCodec", "CYUV", "HeliographClient", "Images", "Sound"],
+            swiftSettings: swiftSettings
+        ),
+
+        // What the commands for people share
+        .target(
+            name: "CommandSupport",
+            dependencies: [
+                "Access", "HeliographAPI", "HeliographClient",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "Viewer",
+            dependencies: [
+                "CSDL", "CommandSupport", "Files", "HeliographAPI", "HeliographClient", "HeliographDecode", "Program",
+                "Sound",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: swiftSettings
@@ -265,9 +299,19 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "ViewerCommand",
+            dependencies: [
+                "CommandSupport", "HeliographAPI", "HeliographClient", "Program", "Viewer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "HeliographCommand",
             dependencies: [
-                "Access", "CInput", "Discovery", "Files", "Gamepads", "HeliographAPI", "HeliographClient", "Library",
+                "Access", "CInput", "CommandSupport", "Discovery", "Files", "Gamepads", "HeliographAPI",
+                "HeliographClient", "Library",
                 "LibraryAPI", "Media", "Packaging", "Program", "Wire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -348,6 +392,17 @@ let package = Package(
         .testTarget(
             name: "AccessTests",
             dependencies: ["Access", "Files", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(name: "SoundTests", dependencies: ["Sound", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "HeliographDecodeTests",
+            dependencies: ["HeliographClient", "HeliographDecode", "Media", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "ViewerTests",
+            dependencies: ["TestSupport", "Viewer", .product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "DiscoveryTests", dependencies: ["Discovery", "TestSupport"], swiftSettings: swiftSettings),

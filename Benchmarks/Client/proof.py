@@ -6,17 +6,21 @@ import sys
 
 from proving import choose, run_all
 from speed import prove_speed
+from view import prove_view
 
-PROOFS = ["speed"]
+PROOFS = ["speed", "view"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("proofs", nargs="*", metavar="PROOF", help=f"{', '.join(PROOFS)}; default: all")
     parser.add_argument("--programs", required=True, help="the folder of the built programs")
-    parser.add_argument("--count", type=int, default=5, help="how often each rate is measured; default: 5")
+    parser.add_argument("--count", type=int, default=5, help="how often each rate and player is measured; default: 5")
     options = parser.parse_args()
-    runs = {"speed": lambda: prove_speed(options.programs, options.count)}
+    runs = {
+        "speed": lambda: prove_speed(options.programs, options.count),
+        "view": lambda: prove_view(options.programs, options.count),
+    }
     return run_all([(name, runs[name]) for name in choose(parser, options.proofs, PROOFS)])
 
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import HeliographAPI
 import HeliographClient
 import UnixSignals

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Discovery
 @preconcurrency import Glibc
 import HeliographAPI

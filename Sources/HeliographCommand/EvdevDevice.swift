@@ -1,4 +1,5 @@
 import CInput
+import CommandSupport
 import Gamepads
 @preconcurrency import Glibc
 import Wire

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CInput
+import CommandSupport
 import Gamepads
 @preconcurrency import Glibc
 import HeliographAPI

@@ -41,7 +41,8 @@ struct Heliograph: AsyncParsableCommand {
             """,
         version: Release.current,
         subcommands: [
-            StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, WatchCommand.self,
+            StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, ViewCommand.self,
+            WatchCommand.self,
             SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, LibraryCommand.self, ClickCommand.self,
             TapCommand.self,
             DragCommand.self, SwipeCommand.self, ScrollCommand.self, TypeCommand.self, PressCommand.self,

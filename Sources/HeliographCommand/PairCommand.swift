@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import CommandSupport
 import FoundationEssentials
 @preconcurrency import Glibc
 import HeliographAPI

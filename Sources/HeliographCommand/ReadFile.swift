@@ -1,3 +1,4 @@
+import CommandSupport
 import SystemPackage
 
 /// A file that a command reads as a whole.

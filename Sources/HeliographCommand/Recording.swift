@@ -1,3 +1,4 @@
+import CommandSupport
 import Glibc
 import Media
 import NIOCore
@@ -149,7 +150,7 @@ final class MovieRecording: PictureRecording {
         state.withLock { state in
             let line = "\(path): \(state.pictures) pictures, \(state.size) bytes"
             guard let length = state.length else { return "\(line), not complete" }
-            return line + ", \(Summary.decimal(Double(length) / 1e6, places: 3)) s"
+            return line + ", \(Figure.text(Double(length) / 1e6, places: 3)) s"
         }
     }
 }
@@ -238,8 +239,8 @@ final class StreamRecording: PictureRecording {
         figures.withLock { figures in
             guard let first = figures.first, let last = figures.last else { return "\(name): nothing arrived" }
             let seconds = Double((last - first).nanoseconds) / 1e9
-            var line = "\(name): \(figures.bytes) bytes in \(Summary.decimal(seconds)) s"
-            if seconds > 0 { line += ", \(Summary.decimal(Double(figures.bytes) * 8e-6 / seconds, places: 2)) Mbit/s" }
+            var line = "\(name): \(figures.bytes) bytes in \(Figure.text(seconds)) s"
+            if seconds > 0 { line += ", \(Figure.text(Double(figures.bytes) * 8e-6 / seconds, places: 2)) Mbit/s" }
             return line
         }
     }

@@ -1,3 +1,4 @@
+import CommandSupport
 import HeliographAPI
 import HeliographClient
 import Media
@@ -5,33 +6,6 @@ import NIOCore
 import Packaging
 
 extension RelayClient {
-    /// Runs `body` with a client for the relay at `address`.
-    ///
-    /// - Parameters:
-    ///   - silence: How long an answer may pause, also before it begins; `nil` for no limit.
-    ///   - asks: Whether a person at the terminal may be asked about the relay's certificate.
-    static func with(
-        _ address: RelayAddress,
-        silence: Duration? = nil,
-        asks: Bool = true,
-        _ body: (RelayClient) async throws -> Void
-    ) async throws { try await with(try address.target(), silence: silence, asks: asks, body) }
-
-    /// Runs `body` with a client for a relay, likewise.
-    static func with(
-        _ target: RelayTarget,
-        silence: Duration? = nil,
-        asks: Bool = true,
-        _ body: (RelayClient) async throws -> Void
-    ) async throws {
-        let target = asks ? try await FirstUse.confirmed(target) : target
-        let client = RelayClient(target, silence: silence)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(client)) } catch { result = .failure(error) }
-        await client.shutDown()
-        try result.get()
-    }
-
     /// Passes the units of a stream of MP4 fragments to `consume` with the stream's audio tracks, until the stream ends
     /// or `consume` returns `false`.
     ///

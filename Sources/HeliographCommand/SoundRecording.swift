@@ -1,3 +1,4 @@
+import CommandSupport
 import Media
 import NIOCore
 import Packaging

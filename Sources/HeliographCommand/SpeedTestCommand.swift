@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import HeliographAPI
 import HeliographClient
 
@@ -122,7 +123,7 @@ struct SpeedReport: Encodable {
     }
 
     var text: String {
-        var lines = ["\(Self.megabits(bitrate)) Mbit/s come from the relay, in \(Summary.decimal(seconds)) s"]
+        var lines = ["\(Self.megabits(bitrate)) Mbit/s come from the relay, in \(Figure.text(seconds)) s"]
         if let session {
             let loss = session.dropped == 0 ? "none left out" : "\(session.dropped) left out"
             lines.append(
@@ -134,5 +135,5 @@ struct SpeedReport: Encodable {
         return lines.joined(separator: "\n")
     }
 
-    private static func megabits(_ bitrate: Int) -> String { Summary.decimal(Double(bitrate) / 1e6) }
+    private static func megabits(_ bitrate: Int) -> String { Figure.text(Double(bitrate) / 1e6) }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import HeliographAPI
 import HeliographClient
 import NIOCore
@@ -62,6 +63,6 @@ struct StartCommand: AsyncParsableCommand {
         var text = "\(answer.device): live, source \(Summary.text(of: answer.source))"
         if let agent = answer.agent { text += ", agent \(agent.pid)" }
         if answer.alreadyRunning { return text + ", was running already" }
-        return text + (answer.timings?.totalMs.map { ", started in \(Summary.decimal($0, places: 0)) ms" } ?? "")
+        return text + (answer.timings?.totalMs.map { ", started in \(Figure.text($0, places: 0)) ms" } ?? "")
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 @preconcurrency import Glibc
 import HeliographAPI
 import HeliographClient
@@ -66,65 +67,4 @@ struct StatsCommand: AsyncParsableCommand {
             guard puts(line) >= 0 else { return }
         }
     }
-}
-
-/// How a session arrives: ``LiveStatistics`` as JSON and as text. Times are in ms.
-struct ArrivalReport: Encodable {
-    /// Percentiles of a time, and of how many pictures.
-    struct Latency: Encodable {
-        let p50Ms: Double
-        let p95Ms: Double
-        let p99Ms: Double
-        let pictures: Int
-
-        init(_ latency: LiveStatistics.Latency) {
-            (p50Ms, p95Ms, p99Ms) = (latency.p50.milliseconds, latency.p95.milliseconds, latency.p99.milliseconds)
-            pictures = latency.count
-        }
-    }
-
-    /// Pictures a second, and bit/s, in the last second.
-    let fps: Double
-    let bitrate: Int
-    /// `nil` before the clocks are compared.
-    let captureToReceive: Latency?
-    /// What to add to the relay's clock for this machine's, and by how much that may be wrong.
-    let clockOffsetMs: Double?
-    let clockErrorMs: Double?
-    /// Since the beginning.
-    let pictures: Int
-    let repeats: Int
-    let bytes: Int
-    let dropped: Int
-    let interruptions: Int
-    let impossible: Int
-    let feed: String?
-
-    init(_ statistics: LiveStatistics) {
-        (fps, bitrate) = (statistics.fps, Int(statistics.bitrate))
-        captureToReceive = statistics.captureToReceive.map(Latency.init)
-        clockOffsetMs = statistics.clockOffset?.offset.milliseconds
-        clockErrorMs = statistics.clockOffset?.error.milliseconds
-        (pictures, repeats, bytes) = (statistics.pictures, statistics.repeats, statistics.bytes)
-        (dropped, interruptions) = (statistics.dropped, statistics.interruptions)
-        impossible = statistics.impossible
-        feed = statistics.feed?.rawValue
-    }
-
-    var text: String {
-        var words = [
-            "\(Summary.decimal(fps)) pictures/s", "\(Summary.decimal(Double(bitrate) / 1e6)) Mbit/s",
-            "\(repeats) repeats", "\(dropped) left out",
-        ]
-        if interruptions > 0 { words.append("\(interruptions) interruptions") }
-        if let latency = captureToReceive {
-            let times = [latency.p50Ms, latency.p95Ms, latency.p99Ms].map { Summary.decimal($0) }
-            words.append("capture to here \(times.joined(separator: ", ")) ms")
-        }
-        return words.joined(separator: ", ")
-    }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Double { self / .milliseconds(1) }
 }

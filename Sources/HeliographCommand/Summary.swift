@@ -1,3 +1,4 @@
+import CommandSupport
 import HeliographAPI
 
 /// Formats answers as lines for people.
@@ -6,7 +7,7 @@ enum Summary {
         var line = "\(status.device): \(status.state) since \(status.since)"
         if let agent = status.agent { line += ", agent \(agent.pid)\(agent.managed ? "" : " (not the relay's own)")" }
         line += ", source \(text(of: status.source))"
-        if let frames = status.heartbeat?.rates.framesReceived { line += ", \(decimal(frames)) frames/s in" }
+        if let frames = status.heartbeat?.rates.framesReceived { line += ", \(Figure.text(frames)) frames/s in" }
         if status.restarts > 0 { line += ", restarted \(status.restarts) times" }
         var lines =
             [line] + (status.input.map { ["  " + text(of: $0)] } ?? [])
@@ -50,9 +51,9 @@ enum Summary {
         if let port = session.audioPort { line += ", sound on \(port)" }
         line += ", \(session.viewers) viewer\(session.viewers == 1 ? "" : "s")"
         if let rates = session.rates {
-            line += ", \(decimal(rates.pictures)) pictures/s (\(decimal(rates.repeats)) repeats)"
-            line += ", \(decimal(rates.bitrate / 1e6, places: 2)) Mbit/s"
-            if let encode = rates.encodeMs { line += ", \(decimal(encode, places: 2)) ms per picture" }
+            line += ", \(Figure.text(rates.pictures)) pictures/s (\(Figure.text(rates.repeats)) repeats)"
+            line += ", \(Figure.text(rates.bitrate / 1e6, places: 2)) Mbit/s"
+            if let encode = rates.encodeMs { line += ", \(Figure.text(encode, places: 2)) ms per picture" }
         } else if session.feed == "none" {
             line += ", no pictures yet"
         }
@@ -91,18 +92,5 @@ enum Summary {
     /// Returns `value` without trailing zeros, such as `0.5` or `30`.
     static func shortest(_ value: Double) -> String {
         Int(exactly: value).map(String.init) ?? "\(value)"
-    }
-
-    /// Returns `value` with a fixed number of decimals. Figures beyond an integer saturate, because they come from an
-    /// agent.
-    static func decimal(_ value: Double, places: Int = 1) -> String {
-        var factor = 1
-        for _ in 0..<places { factor *= 10 }
-        let rounded = (value * Double(factor)).rounded()
-        let scaled = Int(exactly: rounded) ?? (rounded < 0 ? .min : .max)
-        if places == 0 { return String(scaled) }
-        let fraction = String(scaled.magnitude % UInt(factor))
-        let zeros = String(repeating: "0", count: places - fraction.count)
-        return "\(scaled < 0 ? "-" : "")\(scaled.magnitude / UInt(factor)).\(zeros)\(fraction)"
     }
 }

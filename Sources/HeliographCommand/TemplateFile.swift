@@ -1,4 +1,5 @@
 import Access
+import CommandSupport
 import HeliographAPI
 import HeliographClient
 import NIOCore

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Glibc
 import HeliographAPI
 import HeliographClient
@@ -208,7 +209,7 @@ struct WaitCommand: AsyncParsableCommand {
     private func text(of report: ScreenWaitReport) -> String {
         let session = Summary.name(of: report.id, report.name)
         let seconds = [Double(report.pts ?? 0) / 1e6, report.waitedMs / 1000, (report.staticMs ?? 0) / 1000]
-            .map { Summary.decimal($0, places: 3) + " s" }
+            .map { Figure.text($0, places: 3) + " s" }
         let end = "PTS \(seconds[0]), waited \(seconds[1])"
         switch until {
         case .changed:

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 @preconcurrency import Glibc
 import HeliographAPI
 import HeliographClient

@@ -45,6 +45,10 @@ compile() {
         read -ra flags < <(pkg-config --cflags --libs xcb xcb-xkb xkbcommon xkbcommon-x11)
         arguments+=("${flags[@]}")
         ;;
+    counter-watch-x11)
+        read -ra flags < <(pkg-config --cflags --libs xcb)
+        arguments+=("${flags[@]}")
+        ;;
     counter-x11)
         read -ra flags < <(pkg-config --cflags --libs xcb xcb-shm)
         arguments+=("${flags[@]}")

@@ -128,11 +128,16 @@ package enum FFmpeg {
     }
 
     /// ffmpeg's name of the codec's byte stream format.
-    static func demuxer(_ codec: Codec) -> String {
+    package static func demuxer(_ codec: Codec) -> String {
         switch codec {
         case .h264: "h264"
         case .h265: "hevc"
         }
+    }
+
+    /// Runs ffmpeg with bytes on its standard input, and returns what it writes.
+    package static func run(_ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
+        [UInt8](try run(arguments, input: Data(input)) as Data)
     }
 
     private static func run(_ arguments: [String], input: Data, program: String = "/usr/bin/ffmpeg") throws -> Data {

@@ -1,10 +1,11 @@
+import Sound
 import Synchronization
 package import Wire
 
 /// The device's microphone, and the speech that callers send to it. Its thread keeps the microphone there.
 package final class SpeechDesk: Sendable {
     private struct State: Sendable {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         /// Whether a program records.
         var isRecorded = false
         var report: (@Sendable (SpeechReport) -> Void)?
@@ -30,7 +31,7 @@ package final class SpeechDesk: Sendable {
     private let name: String
     private let state = Mutex(State())
     /// Used by the link's thread alone; locked before `state`, never after it.
-    private let decoder = Mutex<OpusSpeechDecoder?>(nil)
+    private let decoder = Mutex<OpusDecoder?>(nil)
 
     /// - Parameter device: The device's name.
     package init(device: String) { name = "heliograph-microphone-\(device)" }
@@ -60,7 +61,7 @@ package final class SpeechDesk: Sendable {
             return state.withLock { $0.buffer.end() }
         }
         let samples = decoder.withLock { decoder in
-            decoder = decoder ?? OpusSpeechDecoder()
+            decoder = decoder ?? OpusDecoder(channels: 1)
             return decoder?.decode(packet)
         }
         guard let samples else { return }

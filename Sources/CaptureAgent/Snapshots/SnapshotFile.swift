@@ -1,6 +1,5 @@
-import CPNG
 import CTurboJPEG
-import CYUV
+import Images
 import Media
 import Wire
 
@@ -17,7 +16,14 @@ enum SnapshotFile {
     ) -> [UInt8]? {
         switch format {
         case .jpeg: jpeg(picture, quality: Int32(quality)).map { turned($0, orientation) }
-        case .png: png(picture)
+        case .png:
+            PNGFile.bytes(
+                of: picture.first,
+                stride: picture.description.stride,
+                width: picture.description.size.width,
+                height: picture.description.size.height,
+                blueFirst: picture.description.format.blueFirst
+            )
         }
     }
 
@@ -53,49 +59,6 @@ enum SnapshotFile {
         let place = 4 + (Int(file[4]) << 8 | Int(file[5]))
         guard orientation != 0, place < file.count else { return file }
         return file[..<place] + ExifOrientation.segment(orientation) + file[place...]
-    }
-
-    /// Returns a PNG file, made with libpng's simplified interface and its fast settings.
-    private static func png(_ picture: PackedPicture) -> [UInt8]? {
-        let size = picture.description.size
-        // It accepts four bytes per pixel only with an alpha channel.
-        let rowBytes = size.width * 3
-        let pixels = [UInt8](unsafeUninitializedCapacity: rowBytes * size.height) { memory, count in
-            // Drops each fourth byte.
-            _ = ARGBToRGB24(
-                picture.first,
-                Int32(picture.description.stride),
-                memory.baseAddress,
-                Int32(rowBytes),
-                Int32(size.width),
-                Int32(size.height)
-            )
-            count = rowBytes * size.height
-        }
-        var image = png_image()
-        image.version = UInt32(PNG_IMAGE_VERSION)
-        image.width = UInt32(size.width)
-        image.height = UInt32(size.height)
-        let order = picture.description.format.blueFirst ? PNG_FORMAT_FLAG_BGR : 0
-        image.format = UInt32(PNG_FORMAT_FLAG_COLOR | order)
-        image.flags = UInt32(PNG_IMAGE_FLAG_FAST)
-        defer { png_image_free(&image) }
-        // More than random noise needs (png.h, PNG_IMAGE_PNG_SIZE_MAX).
-        let capacity = pixels.count + pixels.count / 4 + size.height + 4096
-        let file = [UInt8](unsafeUninitializedCapacity: capacity) { memory, count in
-            var written = memory.count
-            let result = png_image_write_to_memory(
-                &image,
-                memory.baseAddress,
-                &written,
-                0,
-                pixels,
-                Int32(rowBytes),
-                nil
-            )
-            count = result == 0 ? 0 : written
-        }
-        return file.isEmpty ? nil : file
     }
 }
 

@@ -63,7 +63,7 @@ final class LiveCore: Sendable {
             return (false, state.listens)
         }
         if isClosed { connection.close() }
-        if listens { connection.post(.text, Self.listening) }
+        if listens { connection.post(.text, Self.listening(true)) }
         return connection
     }
 
@@ -231,16 +231,16 @@ final class LiveCore: Sendable {
 
     // MARK: What the program sends
 
-    private static let listening = Array(#"{"type":"audio","on":true}"#.utf8)
+    private static func listening(_ listens: Bool) -> [UInt8] { Array(#"{"type":"audio","on":\#(listens)}"#.utf8) }
     private static let keyframe = Array(#"{"type":"keyframe"}"#.utf8)
 
-    /// Asks for sound, on this connection and later ones.
-    func listen() {
+    /// Asks for sound, or for no more, on this connection and later ones.
+    func listen(_ listens: Bool) {
         let connection = state.withLock { state in
-            defer { state.listens = true }
-            return state.listens ? nil : state.connection
+            defer { state.listens = listens }
+            return state.listens == listens ? nil : state.connection
         }
-        connection?.post(.text, Self.listening)
+        connection?.post(.text, Self.listening(listens))
     }
 
     func requestKeyframe() { state.withLock { $0.connection }?.post(.text, Self.keyframe) }

@@ -33,9 +33,12 @@ public final class LiveSession: Sendable {
 
     /// The packets of the device's sound, which the relay sends once they are asked for.
     public var audio: Units {
-        core.listen()
+        core.listen(true)
         return Units(session: self, kind: .audio)
     }
+
+    /// Asks for no more sound, until ``audio`` is called again. What has come already can still be taken.
+    public func stopAudio() { core.listen(false) }
 
     /// What else happens.
     public var events: Events { Events(session: self) }

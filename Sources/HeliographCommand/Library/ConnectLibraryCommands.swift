@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import CommandSupport
 import HeliographAPI
 import HeliographClient
 import Library
@@ -95,6 +96,6 @@ extension ConnectedLibrary {
         let copy = try copy()
         let totals = try CommandError.reporting { () throws(LibraryError) in try copy.totals() }
         let items = "\(totals.items) recording\(totals.items == 1 ? "" : "s")"
-        return "\(items), \(Summary.decimal(Double(totals.bytes) / 1e6)) MB"
+        return "\(items), \(Figure.text(Double(totals.bytes) / 1e6)) MB"
     }
 }

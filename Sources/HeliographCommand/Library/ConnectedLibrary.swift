@@ -1,4 +1,5 @@
 import Access
+import CommandSupport
 import Files
 import FoundationEssentials
 import Glibc

@@ -1,3 +1,4 @@
+import CommandSupport
 @preconcurrency import Glibc
 import HeliographAPI
 import HeliographClient

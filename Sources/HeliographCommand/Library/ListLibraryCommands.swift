@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import FoundationEssentials
 import HeliographAPI
 
@@ -84,7 +85,7 @@ extension Summary {
     static func text(of item: LibraryItem) -> String {
         let fields = [
             "\(item.id)", item.start, item.device, session(of: item),
-            "\(decimal(item.seconds)) s", "\(decimal(Double(item.bytes) / 1e6)) MB", item.state,
+            "\(Figure.text(item.seconds)) s", "\(Figure.text(Double(item.bytes) / 1e6)) MB", item.state,
         ]
         return (fields + labels(of: item)).joined(separator: "  ")
     }
@@ -96,13 +97,15 @@ extension Summary {
         var lines = [
             "\(item.id): \(item.state)\(item.pinned ? ", pinned" : "")",
             "device \(item.device), \(session(of: item)), file \(item.number) of recording \(item.recording)",
-            "from \(item.start), \(decimal(item.seconds)) s, \(decimal(Double(item.bytes) / 1e6)) MB",
+            "from \(item.start), \(Figure.text(item.seconds)) s, \(Figure.text(Double(item.bytes) / 1e6)) MB",
             (picture + [tracks] + (item.width > 0 ? ["\(item.keyframes) keyframes"] : [])).joined(separator: ", "),
         ]
         if let owner = item.owner { lines.append("begun with the key \(owner)") }
         if !item.labels.isEmpty { lines.append("labels \(labels(of: item).joined(separator: ", "))") }
         for gap in item.gaps {
-            lines.append("from \(decimal(gap.start)) s no new picture for \(decimal(gap.seconds)) s: \(gap.reason)")
+            lines.append(
+                "from \(Figure.text(gap.start)) s no new picture for \(Figure.text(gap.seconds)) s: \(gap.reason)"
+            )
         }
         return lines.joined(separator: "\n")
     }

@@ -2,6 +2,9 @@ import Media
 
 /// A writer of boxes of the ISO base media file format (ISO/IEC 14496-12, 4.2).
 struct BoxWriter {
+    /// The bytes of a box before its content.
+    static let headerSize = 8
+
     private(set) var bytes: [UInt8] = []
 
     init(capacity: Int = 0) {

@@ -69,6 +69,9 @@ struct VideoSampleEntry {
         return (UInt32(clamping: width.partialValue), UInt32(clamping: size.height) << 16)
     }
 
+    /// The record of parameter sets, without its box.
+    var configurationRecord: [UInt8] { Array(configuration.bytes.dropFirst(BoxWriter.headerSize)) }
+
     func write(to writer: inout BoxWriter) {
         writer.box(type) { entry in
             entry.zeros(6)

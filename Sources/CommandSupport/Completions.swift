@@ -6,19 +6,19 @@ import NIOCore
 /// Shell completions for devices and sessions: the names that the relay has.
 ///
 /// A user waits for them, so a relay that does not answer soon yields none.
-enum Completions {
+package enum Completions {
     private static let answerTime = Duration.milliseconds(800)
     /// The options that select the relay and the device, if they precede on the line.
     private static let options = ["--relay", "--fingerprint", "--key-file", "--device"]
 
-    static let devices: @Sendable ([String], Int, String) async -> [String] = { words, _, _ in
+    package static let devices: @Sendable ([String], Int, String) async -> [String] = { words, _, _ in
         await names(words) { client, _ in
             try await client.report(of: Routes.listBroadcasts, timeout: answerTime).broadcasts.map(\.device)
         }
     }
 
     /// Completes ids, and names on the line's device.
-    static let sessions: @Sendable ([String], Int, String) async -> [String] = { words, _, _ in
+    package static let sessions: @Sendable ([String], Int, String) async -> [String] = { words, _, _ in
         await names(words) { client, device in
             try await list(client, of: device).flatMap { session in
                 // With a device, a session is selected by its name.
@@ -27,7 +27,7 @@ enum Completions {
         }
     }
 
-    static let sessionNames: @Sendable ([String], Int, String) async -> [String] = { words, _, _ in
+    package static let sessionNames: @Sendable ([String], Int, String) async -> [String] = { words, _, _ in
         await names(words) { client, device in try await list(client, of: device).compactMap(\.name) }
     }
 

@@ -1,19 +1,23 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import HeliographAPI
-import HeliographClient
+package import HeliographClient
 
 /// Why a command failed, in one line.
-struct CommandError: Error, CustomStringConvertible {
-    let description: String
-    let exitCode: Int32
+package struct CommandError: Error, CustomStringConvertible {
+    package let description: String
+    package let exitCode: Int32
 
-    static func failed(_ description: String) -> CommandError {
+    package init(description: String, exitCode: Int32) {
+        (self.description, self.exitCode) = (description, exitCode)
+    }
+
+    package static func failed(_ description: String) -> CommandError {
         CommandError(description: description, exitCode: 1)
     }
 
     /// Runs a command's body. An error becomes one line on standard error and the exit status.
-    static func reporting(_ body: () async throws -> Void) async throws {
+    package static func reporting(_ body: () async throws -> Void) async throws {
         do {
             try await body()
         } catch {
@@ -24,7 +28,7 @@ struct CommandError: Error, CustomStringConvertible {
     }
 
     /// Runs `body` and turns its error, a sentence that says what to do, into this command's.
-    static func reporting<Value, Failure: Error & CustomStringConvertible>(
+    package static func reporting<Value, Failure: Error & CustomStringConvertible>(
         _ body: () throws(Failure) -> Value
     ) throws(CommandError) -> Value {
         do {
@@ -37,7 +41,7 @@ struct CommandError: Error, CustomStringConvertible {
 
 extension CommandError {
     /// Creates the error for another one; `nil` if it is neither the command's nor the relay's.
-    init?(describing error: any Error) {
+    package init?(describing error: any Error) {
         switch error {
         case let error as CommandError: self = error
         case let error as RelayError: self.init(error)
@@ -46,7 +50,7 @@ extension CommandError {
     }
 
     /// Creates the error for one of the relay, whose own advice is for programs.
-    init(_ error: RelayError) {
+    package init(_ error: RelayError) {
         let description: String
         switch error.problem {
         case .unknownSession?, .unknownItem?, .unknownPlaylist?:
@@ -72,14 +76,14 @@ extension CommandError {
 
 extension RelayError {
     /// Whether a key, or a different one, might have helped.
-    var isWantOfKey: Bool {
+    package var isWantOfKey: Bool {
         [.missingKey, .wrongKey, .tooManyFailures, .notPaired, .pairingRequired].contains(problem)
     }
 }
 
 extension CallPlace {
     /// The text for a session that the relay does not know, with how to find or start it.
-    var absence: String? {
+    package var absence: String? {
         if let id = parameters["id"] {
             return "there is no session \(id), or it has ended: `heliograph session list` shows the sessions"
         }

@@ -1,17 +1,17 @@
 import Access
-import ArgumentParser
+package import ArgumentParser
 import FoundationEssentials
-import HeliographClient
+package import HeliographClient
 
 /// The options that select the relay.
-struct RelayAddress: ParsableArguments {
+package struct RelayAddress: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The relay's address. Default: HELIOGRAPH_RELAY from the environment, else \(RelayEnvironment.defaultURL).",
             valueName: "url"
         )
     )
-    var relay: String?
+    package var relay: String?
 
     @Option(
         help: ArgumentHelp(
@@ -21,22 +21,24 @@ struct RelayAddress: ParsableArguments {
             valueName: "sha256"
         )
     )
-    var fingerprint: String?
+    package var fingerprint: String?
 
-    @OptionGroup var caller: CallerKey
+    @OptionGroup package var caller: CallerKey
+
+    package init() {}
 
     /// The relay's address without a trailing slash.
-    var url: String { RelayTarget.trimmed(relay ?? RelayEnvironment.url ?? RelayEnvironment.defaultURL) }
+    package var url: String { RelayTarget.trimmed(relay ?? RelayEnvironment.url ?? RelayEnvironment.defaultURL) }
 
     /// Whether the user has chosen a relay.
-    var isNamed: Bool { relay != nil || RelayEnvironment.url != nil }
+    package var isNamed: Bool { relay != nil || RelayEnvironment.url != nil }
 
     /// Returns the relay with the user's key.
-    func target() throws -> RelayTarget {
+    package func target() throws -> RelayTarget {
         try RelayEnvironment.target(url: url, fingerprint: fingerprint, key: caller.key())
     }
 
-    func validate() throws {
+    package func validate() throws {
         let fingerprint = fingerprint ?? RelayEnvironment.variableFingerprint(for: url)
         if let fault = RelayTarget.fault(url: url, fingerprint: fingerprint) { throw ValidationError(fault) }
     }

@@ -1,15 +1,15 @@
-import Access
+package import Access
 import FoundationEssentials
 @preconcurrency import Glibc
 import HeliographAPI
-import HeliographClient
+package import HeliographClient
 
 /// Trust on first use: the person at the terminal confirms the certificate of a relay, once.
-enum FirstUse {
+package enum FirstUse {
     private static let answerTime = Duration.seconds(10)
 
     /// Whether a person can be asked: at a terminal, in the foreground.
-    static var canAsk: Bool {
+    package static var canAsk: Bool {
         isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
     }
 
@@ -19,7 +19,7 @@ enum FirstUse {
     /// Without a person, the relay stays as it is: its calls fail.
     ///
     /// - Throws: ``CommandError`` if the person does not trust it; ``RelayError``.
-    static func confirmed(_ relay: RelayTarget) async throws -> RelayTarget {
+    package static func confirmed(_ relay: RelayTarget) async throws -> RelayTarget {
         guard relay.isSecure, relay.pinned == nil, canAsk, try await !isSignedByAuthority(relay) else { return relay }
         let shown = try await CertificateFingerprint.shown(by: relay.url).fingerprint
         try confirm(shown, of: relay)
@@ -30,7 +30,7 @@ enum FirstUse {
     /// Asks the person whether a certificate is the relay's.
     ///
     /// - Throws: ``CommandError`` if it is not.
-    static func confirm(_ shown: Fingerprint, of relay: RelayTarget) throws(CommandError) {
+    package static func confirm(_ shown: Fingerprint, of relay: RelayTarget) throws(CommandError) {
         let question = """
             You do not trust the certificate of the relay at \(relay.url) yet. Its SHA-256 fingerprint is
               \(shown.text)
@@ -42,12 +42,12 @@ enum FirstUse {
     }
 
     /// Trusts a certificate from now on.
-    static func keep(_ fingerprint: Fingerprint, of relay: RelayTarget) throws {
+    package static func keep(_ fingerprint: Fingerprint, of relay: RelayTarget) throws {
         try known().add(fingerprint, of: relay, at: Date())
     }
 
     /// Returns the relays whose certificates the user trusts.
-    static func known() throws(CommandError) -> KnownRelays {
+    package static func known() throws(CommandError) -> KnownRelays {
         guard let known = RelayEnvironment.knownRelays else {
             throw .failed("there is no home directory: set XDG_STATE_HOME")
         }

@@ -1,8 +1,8 @@
-import CaptureAgent
+import Sound
 import Testing
 
-@Suite("Speech that waits for programs")
-struct SpeechBufferTests {
+@Suite("Sound that waits to be played")
+struct JitterBufferTests {
     /// Samples of a packet of 20 ms, and of a step of the graph, 10 ms.
     private static let (packet, step) = (960, 480)
 
@@ -12,13 +12,13 @@ struct SpeechBufferTests {
     }
 
     /// Plays until `count` samples were read, and returns them.
-    private static func read(_ count: Int, from buffer: inout SpeechBuffer) -> [Float] {
+    private static func read(_ count: Int, from buffer: inout JitterBuffer) -> [Float] {
         stride(from: 0, to: count, by: step).flatMap { _ in buffer.read(step) }
     }
 
     @Test("begins once 40 ms are there, and loses no sample")
     func begins() {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         buffer.take(Self.samples(Self.packet))
         #expect(buffer.read(Self.step) == Array(repeating: 0, count: Self.step) && buffer.count == Self.packet)
         buffer.take(Self.samples(Self.packet, from: 961))
@@ -30,7 +30,7 @@ struct SpeechBufferTests {
 
     @Test("a hole fades out, is counted, and makes the next beginning later, up to 120 ms")
     func hole() {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         for hole in 1...8 {
             var packets = 0
             repeat {
@@ -45,9 +45,9 @@ struct SpeechBufferTests {
         }
     }
 
-    @Test("what a hole has added stays for a while, and a new speaker begins without it")
+    @Test("what a hole has added stays for a while, and new sound begins without it")
     func reserve() {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         buffer.take(Array(repeating: 1, count: 2 * Self.packet))
         _ = Self.read(3 * Self.packet, from: &buffer)
         #expect(buffer.holes == 1)
@@ -64,9 +64,9 @@ struct SpeechBufferTests {
         #expect(buffer.read(Self.step).last == 1)
     }
 
-    @Test("the end of the speaker does not count as a hole: what waits is played at once")
+    @Test("the end of the sound does not count as a hole: what waits is played at once")
     func end() {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         buffer.take(Self.samples(Self.packet))
         buffer.end()
         #expect(Self.read(2000, from: &buffer).max() ?? 0 > 500)
@@ -75,7 +75,7 @@ struct SpeechBufferTests {
 
     @Test("what is never needed is left out, without a jump")
     func shortens() {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         buffer.take(Array(repeating: 1, count: 10 * Self.packet))
         var played: [Float] = []
         for _ in 0..<150 {
@@ -88,7 +88,7 @@ struct SpeechBufferTests {
 
     @Test("a step in level by what is left out is smoothed over 5 ms")
     func overlaps() {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         // A slow ramp: what is left out would be a step of its length.
         buffer.take((0..<9600).map { Float($0) / 1000 })
         var (next, played) = (9600, [Float]())
@@ -103,7 +103,7 @@ struct SpeechBufferTests {
 
     @Test("at most half a second waits, and the newest stays")
     func bounded() {
-        var buffer = SpeechBuffer()
+        var buffer = JitterBuffer(channels: 1)
         buffer.take(Self.samples(60_000))
         #expect(buffer.count == 24_000)
         #expect(buffer.read(24_000).last == 60_000)

@@ -1,0 +1,2 @@
+#include <libavcodec/avcodec.h>
+#include <libswscale/swscale.h>

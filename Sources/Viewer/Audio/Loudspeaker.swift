@@ -1,0 +1,88 @@
+import CSDL
+import Sound
+import Synchronization
+
+/// A loudspeaker of this machine, which plays a session's sound as soon as it evenly can.
+///
+/// SDL's thread takes the samples.
+final class Loudspeaker: Sendable {
+    private struct State {
+        var buffer = JitterBuffer(channels: channels)
+        /// 0 to 1: what it plays with, and what it shall play with.
+        var (gain, volume): (Float, Float) = (0, 1)
+    }
+
+    private static let channels = 2
+    /// What SDL takes at once, in samples: 10 ms.
+    private static let samples: UInt16 = 480
+    /// How fast the volume changes, per sample: from silence to full in 5 ms.
+    private static let step: Float = 1 / 240
+
+    private let state = Mutex(State())
+    private let device = Atomic<UInt32>(0)
+
+    /// - Parameter name: One of ``names``; `nil` for the desktop's default.
+    init(named name: String?, volume: Double) throws(ViewerError) {
+        guard SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else { throw .ofSDL("cannot play sound") }
+        state.withLock { $0.volume = Float(volume) }
+        var wanted = SDL_AudioSpec()
+        (wanted.freq, wanted.format) = (48_000, SDL_AudioFormat(AUDIO_F32SYS))
+        (wanted.channels, wanted.samples) = (UInt8(Self.channels), Self.samples)
+        wanted.callback = { loudspeaker, bytes, count in
+            guard let loudspeaker, let bytes else { return }
+            let values = UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)).bindMemory(to: Float.self)
+            Unmanaged<Loudspeaker>.fromOpaque(loudspeaker).takeUnretainedValue().fill(values)
+        }
+        // Unretained because `close` stops the callback before the object can go.
+        wanted.userdata = Unmanaged.passUnretained(self).toOpaque()
+        let opened = SDL_OpenAudioDevice(name, 0, &wanted, nil, 0)
+        guard opened != 0 else { throw .ofSDL("cannot play sound" + (name.map { " on \($0)" } ?? "")) }
+        device.store(opened, ordering: .relaxed)
+        SDL_PauseAudioDevice(opened, 0)
+    }
+
+    /// The loudspeakers of this machine.
+    static var names: [String] {
+        guard SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else { return [] }
+        return (0..<max(0, SDL_GetNumAudioDevices(0))).compactMap { number in
+            SDL_GetAudioDeviceName(number, 0).map { String(cString: $0) }
+        }
+    }
+
+    /// How often sound came too late.
+    var holes: Int { state.withLock { $0.buffer.holes } }
+
+    /// The sound that waits, in ms.
+    var delay: Int { state.withLock { $0.buffer.count / 48 } }
+
+    /// Plays samples when those before are over.
+    ///
+    /// - Parameters:
+    ///   - values: Left and right in turn.
+    ///   - isEnd: Whether silence follows.
+    func play(_ values: [Float], isEnd: Bool) {
+        state.withLock { state in
+            state.buffer.take(values)
+            if isEnd { state.buffer.end() }
+        }
+    }
+
+    func setVolume(_ volume: Double) { state.withLock { $0.volume = Float(volume) } }
+
+    /// Stops. It must be called before the last reference goes.
+    func close() { SDL_CloseAudioDevice(device.exchange(0, ordering: .relaxed)) }
+
+    private func fill(_ values: UnsafeMutableBufferPointer<Float>) {
+        state.withLock { state in
+            let played = state.buffer.read(values.count / Self.channels)
+            for index in values.indices {
+                // Once for each sample, so that both channels are as loud.
+                if index % Self.channels == 0 {
+                    let difference = state.volume - state.gain
+                    state.gain += min(max(difference, -Self.step), Self.step)
+                }
+                values[index] = played[index] * state.gain
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import CommandSupport
+package import HeliographClient
+import HeliographDecode
+import Synchronization
+
+/// A session that the viewer watches: its newest frame, what is known of it, and its sound.
+///
+/// Its tasks connect, decode and listen. Any thread may ask it.
+package final class SessionFeed: Sendable {
+    /// How the session is.
+    package enum Status: Sendable, Hashable {
+        case connecting
+        case live
+        /// The connection is lost; the client tries again.
+        case interrupted(String)
+        /// It is over, or it cannot be watched.
+        case ended(String)
+    }
+
+    /// A frame, and the unit that it was decoded from.
+    struct Picture: Sendable {
+        let frame: Frame
+        let unit: MediaUnit
+        let geometry: UInt32
+    }
+
+    fileprivate struct State {
+        var status = Status.connecting
+        var facts: SessionFacts?
+        var tracks: [Track] = []
+        var control: Control?
+        var refusal: String?
+        /// The newest picture, until the window takes it.
+        var newest: Picture?
+        var lastFrame: Frame?
+        var feed: LiveEvent.Feed?
+        var live: LiveSession?
+        /// What plays the session's sound; `nil` if it is not heard.
+        var loudspeaker: Loudspeaker?
+        /// Whether a task takes the sound.
+        var listens = false
+        var isClosed = false
+        var tasks: [Task<Void, Never>] = []
+    }
+
+    /// The session, for people.
+    package let name: String
+    private let screen: any Screen
+    private let thread = DecoderThread()
+    private let state = Mutex(State())
+    /// Called when something is new.
+    private let changed: @Sendable () -> Void
+
+    package init(_ screen: any Screen, named name: String, changed: @escaping @Sendable () -> Void) {
+        (self.screen, self.name, self.changed) = (screen, name, changed)
+    }
+
+    /// Begins to watch.
+    package func start() {
+        let task = Task { await watch() }
+        state.withLock { $0.tasks.append(task) }
+    }
+
+    /// Stops watching.
+    package func close() {
+        let (live, tasks) = state.withLock { state in
+            state.isClosed = true
+            return (state.live, state.tasks)
+        }
+        live?.close()
+        for task in tasks { task.cancel() }
+        thread.stop()
+    }
+
+    // MARK: What is known
+
+    package var status: Status { state.withLock { $0.status } }
+    var facts: SessionFacts? { state.withLock { $0.facts } }
+    var control: Control? { state.withLock { $0.control } }
+    /// The last decoded frame.
+    var lastFrame: Frame? { state.withLock { $0.lastFrame } }
+    /// Whether no agent sends pictures, so that the last one may no longer show the screen.
+    var hasNoFeed: Bool { state.withLock { $0.feed == LiveEvent.Feed.none } }
+    /// The live session, once there is one.
+    var live: LiveSession? { state.withLock { $0.live } }
+    package var statistics: LiveStatistics? { live?.statistics }
+
+    /// Returns the newest picture, once.
+    func takeNewest() -> Picture? {
+        state.withLock { state in
+            defer { state.newest = nil }
+            return state.newest
+        }
+    }
+
+    /// Returns why the relay refused input since the last call.
+    func takeRefusal() -> String? {
+        state.withLock { state in
+            defer { state.refusal = nil }
+            return state.refusal
+        }
+    }
+
+    // MARK: Watching
+
+    private func watch() async {
+        do throws(RelayError) {
+            let live = try await screen.watch()
+            let isClosed = state.withLock { state in
+                (state.live, state.status) = (live, .live)
+                return state.isClosed
+            }
+            defer { live.close() }
+            guard !isClosed else { return }
+            let events = Task { await follow(live) }
+            defer { events.cancel() }
+            try await Task(executorPreference: thread) { [self] in await decode(live) }.value.get()
+            set(.ended("the session has ended"))
+        } catch {
+            if error.kind != .closed, error.kind != .cancelled { set(.ended(CommandError(error).description)) }
+        }
+    }
+
+    /// Decodes pictures until the session ends, and returns how it ended.
+    private func decode(_ live: LiveSession) async -> Result<Void, RelayError> {
+        let decoder = PictureDecoder()
+        do throws(RelayError) {
+            for try await unit in live.video { try decode(unit, by: decoder, of: live) }
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func decode(_ unit: MediaUnit, by decoder: PictureDecoder, of live: LiveSession) throws(RelayError) {
+        guard case .picture(let format) = unit.content else { return }
+        do throws(DecodeError) {
+            guard let frame = try decoder.decode(unit) else { return }
+            live.decoded(unit)
+            let picture = Picture(frame: frame, unit: unit, geometry: format.geometry)
+            state.withLock { ($0.newest, $0.lastFrame) = (picture, frame) }
+            changed()
+        } catch {
+            guard error == .damaged else { throw RelayError(ofDecoding: error) }
+            live.requestKeyframe()
+        }
+    }
+
+    private func follow(_ live: LiveSession) async {
+        do throws(RelayError) {
+            for try await event in live.events {
+                state.withLock { $0.note(event) }
+                changed()
+            }
+        } catch {
+            // The pictures end likewise, and tell why.
+        }
+    }
+
+    private func set(_ status: Status) {
+        state.withLock { $0.status = status }
+        changed()
+    }
+
+    // MARK: Sound
+
+    /// Whether the session has sound.
+    var hasSound: Bool { state.withLock { $0.tracks.contains { $0.kind == .audio } } }
+
+    /// Begins to be heard, or stops if there is no loudspeaker.
+    func hear(_ loudspeaker: Loudspeaker?) {
+        guard let live else { return }
+        let listens = state.withLock { state in
+            defer { state.loudspeaker = loudspeaker }
+            return state.listens
+        }
+        guard loudspeaker != nil else { return live.stopAudio() }
+        let sound = live.audio
+        guard !listens else { return }
+        let task = Task { await listen(sound) }
+        state.withLock { state in
+            state.listens = true
+            state.tasks.append(task)
+        }
+    }
+
+    private func listen(_ sound: LiveSession.Units) async {
+        let decoder = SoundDecoder()
+        do throws(RelayError) {
+            for try await unit in sound {
+                state.withLock { $0.loudspeaker }?.play(decoder.decode(unit), isEnd: unit.isSilent)
+            }
+        } catch {
+            // The pictures end likewise, and tell why.
+        }
+    }
+}
+
+extension SessionFeed.State {
+    fileprivate mutating func note(_ event: LiveEvent) {
+        switch event {
+        case .connected(let facts): (self.facts, tracks, status) = (facts, facts.tracks, .live)
+        case .interrupted(let error): status = .interrupted(CommandError(error).description)
+        case .resumed: status = .live
+        case .tracks(let tracks): self.tracks = tracks
+        case .feed(let feed): self.feed = feed
+        case .control(let control): self.control = control
+        case .refused(let refusal) where refusal.reason != "rate": self.refusal = refusal.detail
+        default: break
+        }
+    }
+}
+
+extension RelayError {
+    fileprivate init(ofDecoding error: DecodeError) { self.init(.notUnderstood, error.description) }
+}

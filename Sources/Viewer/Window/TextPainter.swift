@@ -1,0 +1,86 @@
+import CSDL
+
+/// Draws lines of text, on a dark ground.
+@MainActor
+final class TextPainter {
+    /// Where the distributions' packages have the font: fonts-dejavu-core.
+    private static let paths = [
+        "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf",
+        "/usr/share/fonts/dejavu-sans-mono-fonts/DejaVuSansMono.ttf",
+        "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
+    ]
+    private static let size: Int32 = 14
+    private static let padding = 8
+    private static let colour = SDL_Color(r: 240, g: 240, b: 240, a: 255)
+    private static let ground = SDL_Color(r: 16, g: 16, b: 16, a: 200)
+
+    private let renderer: OpaquePointer
+    private let font: OpaquePointer
+    private var cached: (text: String, texture: OpaquePointer, width: Int, height: Int)?
+
+    /// - Parameter scale: Pixels for each of the desktop's units.
+    init(_ window: Window, scale: Double) throws(ViewerError) {
+        guard TTF_Init() == 0 else { throw .ofSDL("cannot draw text") }
+        let size = Int32((Double(Self.size) * scale).rounded())
+        guard let font = Self.paths.lazy.compactMap({ TTF_OpenFont($0, size) }).first else {
+            throw ViewerError("there is no font for text: install fonts-dejavu-core")
+        }
+        (renderer, self.font) = (window.renderer, font)
+    }
+
+    func close() {
+        if let cached { SDL_DestroyTexture(cached.texture) }
+        cached = nil
+        TTF_CloseFont(font)
+    }
+
+    /// A place in a cell.
+    enum Place: String, Sendable, CaseIterable, Codable {
+        case topLeft, topRight, bottomRight, bottomLeft
+        case middle
+
+        /// The corner after this one, clockwise.
+        var next: Place {
+            switch self {
+            case .topLeft: .topRight
+            case .topRight: .bottomRight
+            case .bottomRight: .bottomLeft
+            case .bottomLeft, .middle: .topLeft
+            }
+        }
+    }
+
+    /// Draws a text of one or more lines in a cell.
+    func draw(_ text: String, at place: Place, in cell: PixelRectangle) {
+        guard let (texture, width, height) = texture(of: text) else { return }
+        let (boxWidth, boxHeight) = (width + 2 * Self.padding, height + 2 * Self.padding)
+        let (right, bottom) = (cell.x + cell.width - boxWidth, cell.y + cell.height - boxHeight)
+        let (x, y) =
+            switch place {
+            case .topLeft: (cell.x, cell.y)
+            case .topRight: (right, cell.y)
+            case .bottomRight: (right, bottom)
+            case .bottomLeft: (cell.x, bottom)
+            case .middle: ((cell.x + right) / 2, (cell.y + bottom) / 2)
+            }
+        var box = SDL_Rect(PixelRectangle(x: x, y: y, width: boxWidth, height: boxHeight))
+        SDL_SetRenderDrawBlendMode(renderer, SDL_BLENDMODE_BLEND)
+        SDL_SetRenderDrawColor(renderer, Self.ground.r, Self.ground.g, Self.ground.b, Self.ground.a)
+        SDL_RenderFillRect(renderer, &box)
+        var target = SDL_Rect(
+            PixelRectangle(x: x + Self.padding, y: y + Self.padding, width: width, height: height)
+        )
+        SDL_RenderCopy(renderer, texture, nil, &target)
+    }
+
+    /// Returns the text as a texture. The last one is kept, because most frames draw the same text again.
+    private func texture(of text: String) -> (OpaquePointer, width: Int, height: Int)? {
+        if let cached, cached.text == text { return (cached.texture, cached.width, cached.height) }
+        guard let surface = TTF_RenderUTF8_Blended_Wrapped(font, text, Self.colour, 0) else { return nil }
+        defer { SDL_FreeSurface(surface) }
+        guard let texture = SDL_CreateTextureFromSurface(renderer, surface) else { return nil }
+        if let cached { SDL_DestroyTexture(cached.texture) }
+        cached = (text, texture, Int(surface.pointee.w), Int(surface.pointee.h))
+        return (texture, Int(surface.pointee.w), Int(surface.pointee.h))
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+extension SystemTests {
+    /// Tests of the native viewer: its window on a desktop of its own, which another relay sees and acts on.
+    @Suite("The viewer's window")
+    struct ViewerTests {
+        private static let size = PictureSize(width: 1280, height: 720)
+
+        /// A window that shows a device, and the desktop that it is on.
+        private struct Window {
+            let desktop: Desktop
+            let process: Process
+            private let output: URL
+
+            /// Opens it in full screen, so that the whole desktop is the picture.
+            ///
+            /// - Parameter relay: The relay to look at.
+            init(on desktop: Desktop, of relay: RelayProcess, _ arguments: [String] = []) throws {
+                try desktop.stage(product: "heliograph-view")
+                self.desktop = desktop
+                output = desktop.directory.appendingPathComponent("view.log")
+                try Data().write(to: output)
+                process = desktop.process(
+                    "heliograph-view",
+                    ["--relay", "http://127.0.0.1:\(relay.httpPort)", "--full-screen", "--stats-json"] + arguments,
+                    environment: ["SDL_AUDIODRIVER": "dummy"]
+                )
+                let log = try FileHandle(forWritingTo: output)
+                (process.standardOutput, process.standardError) = (log, log)
+                try Programs.start(process)
+            }
+
+            var said: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+
+            /// The luma of what the desktop shows.
+            func luma() throws -> [UInt8] {
+                guard try desktop.environment()["WAYLAND_DISPLAY"] == nil else {
+                    return try FFmpeg.luma(ofPictureAt: desktop.screenshot(), size: size)
+                }
+                let path = desktop.directory.appendingPathComponent("home/window.png").path
+                let grabbing = desktop.process(
+                    "ffmpeg",
+                    ["-v", "error", "-y", "-f", "x11grab", "-video_size", size.description, "-i", ":\(try display())"]
+                        + ["-frames:v", "1", "-update", "1", path]
+                )
+                try Programs.start(grabbing)
+                grabbing.waitUntilExit()
+                return try FFmpeg.luma(ofPictureAt: path, size: size)
+            }
+
+            private func display() throws -> String { String(try desktop.environment()["DISPLAY"]?.dropFirst() ?? "") }
+
+            /// Waits until pictures have come.
+            func hasPictures() async throws {
+                _ = try await eventually("pictures in the window") {
+                    said.split(separator: "\n").contains {
+                        $0.contains("\"pictures\":") && !$0.contains("\"pictures\":0,")
+                    }
+                        ? true : nil
+                }
+            }
+
+            /// Waits until the window shows a counter.
+            func shows(_ value: Int) async throws {
+                var last: Int?
+                do {
+                    _ = try await eventually("the counter \(value) in the window", limit: .seconds(10)) {
+                        last = Pictures.counter(luma: try luma(), size: size)
+                        return last == value ? true : nil
+                    }
+                } catch let error as NeverCame {
+                    throw NeverCame(description: "\(error.description): it shows \(String(describing: last)); \(said)")
+                }
+            }
+
+            /// Ends it, and returns its exit status.
+            @discardableResult
+            func end() -> Int32 {
+                if process.isRunning { process.terminate() }
+                process.waitUntilExit()
+                return process.terminationStatus
+            }
+        }
+
+        @Test(
+            "shows what the screen shows, says how late, and ends with its signal",
+            arguments: [Desktop.Compositor.xvfb, .sway]
+        )
+        func shows(compositor: Desktop.Compositor) async throws {
+            try await SystemTests.withBroadcast(of: try Desktop(.xvfb), source: ["kind": "screenshot"]) {
+                device,
+                relay in
+                let desktop = try Desktop(compositor, size: Self.size.description, client: false)
+                defer { desktop.end() }
+                let window = try Window(on: desktop, of: relay)
+                defer { window.end() }
+                for _ in 0..<3 {
+                    try device.pause()
+                    try await window.shows(try device.shownValue())
+                    try device.resume()
+                }
+                try device.pause()
+                let value = try device.shownValue()
+                try await window.shows(value)
+                let screenshot = try FFmpeg.luma(ofPictureAt: device.screenshot(), size: Self.size)
+                let quality = try Pictures.psnr(window.luma(), screenshot)
+                #expect(quality > 35, "\(quality) dB")
+                _ = try await eventually("times in the statistics") {
+                    window.said.contains(#""captureToPresent":{"#) ? true : nil
+                }
+                #expect(window.process.isRunning && window.end() == 0, "\(window.said)")
+            }
+        }
+
+        @Test("a click, keys and the wheel in the window reach the device, in its pixels; Escape held ends control")
+        func acts() async throws {
+            try await InputPlace.with(.xvfb) { place in
+                let desktop = try Desktop(.xvfb, size: Self.size.description, client: false)
+                defer { desktop.end() }
+                // A session that is smaller than the screen, in a window of another size.
+                try await place.relay.put("/v1/devices/default/sessions/small", ["width": 640, "height": 360])
+                let window = try Window(on: desktop, of: place.relay, ["small"])
+                defer { window.end() }
+                let hand = try await RelayProcess(in: desktop, arguments: ["--source", "screenshot"])
+                defer { hand.terminate() }
+                try await hand.post("/v1/devices/default/broadcast/start", ["timeout": 60])
+                // Places are pixels of a session.
+                try await hand.put("/v1/devices/default/sessions/whole", [:])
+                func act(_ body: RelayProcess.Object) throws {
+                    let answer = try desktop.callActions("POST", body, of: hand)
+                    guard answer.status == 200 else { throw NeverCame(description: "\(body): \(answer)") }
+                }
+                try await window.hasPictures()
+                // Begins control, and is not sent.
+                var mark = try place.mark()
+                try act(["click": ["x": 600, "y": 300] as RelayProcess.Object])
+                _ = try await eventually("control") {
+                    let broadcast = try await place.relay.get("/v1/devices/default/broadcast")
+                    return broadcast["controller"] is String ? true : nil
+                }
+                #expect(try !place.desktop.inputEvents().dropFirst(mark).contains { $0.name == "button" })
+                try act(["click": ["x": 415, "y": 305] as RelayProcess.Object])
+                let clicked = try await place.events(after: mark, until: "a click") { events in
+                    events.contains { $0.name == "button" && $0.fields.starts(with: ["272", "up"]) }
+                }
+                let click = try #require(clicked.first { $0.name == "button" }?.place)
+                #expect(abs(click.x - 415) <= 1.5 && abs(click.y - 305) <= 1.5, "\(click)")
+                mark = try place.mark()
+                try act(["type": "aB€"])
+                try act(["press": "ctrl+shift+left"])
+                try act(["scroll": ["x": 415, "y": 305, "dy": 240] as RelayProcess.Object])
+                let typed = try await place.events(after: mark, until: "keys and the wheel") { events in
+                    events.contains { $0.name == "wheel" }
+                        && events.contains { $0.fields.starts(with: ["Left", "up"]) }
+                }
+                let keys = typed.filter { $0.name == "key" && $0.fields[1] == "down" }.map { $0.fields[0] }
+                #expect(keys.contains("a") && keys.contains("B") && keys.contains("U20AC"), "\(keys)")
+                // A key that is still held when control ends is released.
+                let steps: [RelayProcess.Object] = [
+                    ["type": "keyDown", "value": "\u{E00C}"], ["type": "pause", "duration": 1500],
+                    ["type": "keyUp", "value": "\u{E00C}"],
+                ]
+                try act(["actions": [["type": "key", "id": "keys", "actions": steps] as RelayProcess.Object]])
+                try await place.eventuallyNothingIsHeld()
+                _ = try await eventually("the end of control") {
+                    let broadcast = try await place.relay.get("/v1/devices/default/broadcast")
+                    return broadcast["controller"] is String ? nil : true
+                }
+                #expect(window.process.isRunning, "\(window.said)")
+            }
+        }
+
+        @Test("says what is missing: a relay, a session, a display")
+        func faults() async throws {
+            let program = Programs.product("heliograph-view")
+            let nobody = try Programs.run(
+                program,
+                ["--relay", "http://127.0.0.1:9", "--terminal", "blocks"]
+            )
+            #expect(nobody.status == 69 && nobody.errors.contains("is heliograph-relay running?"), "\(nobody)")
+            let noDisplay = try Programs.run(
+                URL(fileURLWithPath: "/usr/bin/env"),
+                ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", program.path, "--relay", "http://127.0.0.1:9"]
+            )
+            #expect(noDisplay.status == 1 && noDisplay.errors.contains("--terminal blocks"), "\(noDisplay)")
+            let relay = try await RelayProcess(arguments: ["--source", "test-pattern"])
+            defer { relay.terminate() }
+            let url = "http://127.0.0.1:\(relay.httpPort)"
+            try await relay.post("/v1/devices/default/broadcast/start", ["timeout": 60])
+            let noSession = try Programs.run(program, ["--relay", url, "--terminal", "blocks", "door"])
+            #expect(noSession.status == 1 && noSession.errors.contains("heliograph session start door"), "\(noSession)")
+        }
+    }
+}
