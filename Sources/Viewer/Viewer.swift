@@ -39,6 +39,10 @@ package final class Viewer {
     private let window: Window
     private let painter: TextPainter?
     private var textures: [PictureTexture] = []
+    /// What is said of each session besides its picture.
+    private var notices: [String?]
+    /// The units whose pictures are drawn next.
+    private var drawing: [(feed: SessionFeed, unit: MediaUnit)] = []
     /// The geometry of each session's shown picture, for input.
     private var geometries: [UInt32]
     /// The session that is shown alone; `nil` for a wall of all.
@@ -67,6 +71,7 @@ package final class Viewer {
         self.settings.speaker = options.speaker ?? settings.speaker
         self.settings.showsStatistics = options.showsStatistics ?? settings.showsStatistics
         geometries = Array(repeating: 0, count: feeds.count)
+        notices = Array(repeating: nil, count: feeds.count)
         selected = feeds.count == 1 ? 0 : nil
         if let fault = Self.displayFault { throw ViewerError("there is no display: \(fault)") }
         Window.prepareWaking()
@@ -100,7 +105,7 @@ package final class Viewer {
         }
         guard SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else { return String(cString: SDL_GetError()) }
         let driver = SDL_GetCurrentVideoDriver().map { String(cString: $0) } ?? ""
-        guard blindDrivers.contains(driver) else { return nil }
+        guard blindDrivers.contains(driver), !EnvironmentVariable.isSet("SDL_VIDEODRIVER") else { return nil }
         SDL_QuitSubSystem(SDL_INIT_VIDEO)
         return "neither X nor Wayland answers"
     }
@@ -162,9 +167,10 @@ package final class Viewer {
     /// Takes what is new, and draws it.
     private func update() {
         let now = Self.now
-        var presented: [(SessionFeed, MediaUnit)] = []
         for (index, feed) in feeds.enumerated() {
             if let refusal = feed.takeRefusal() { tell("Refused: \(refusal)") }
+            let notice = notice(of: feed)
+            if notice != notices[index] { (notices[index], needsDrawing) = (notice, true) }
             guard isShown(index), let picture = feed.takeNewest() else { continue }
             do throws(ViewerError) {
                 try textures[index].take(picture.frame)
@@ -173,7 +179,7 @@ package final class Viewer {
                 continue
             }
             geometries[index] = picture.geometry
-            presented.append((feed, picture.unit))
+            drawing.append((feed, picture.unit))
             fitOnce(picture.frame)
             needsDrawing = true
         }
@@ -191,7 +197,8 @@ package final class Viewer {
         guard needsDrawing, selected != nil || now >= drawn + Self.wallInterval else { return }
         draw()
         (needsDrawing, drawn) = (false, now)
-        for (feed, unit) in presented { feed.live?.presented(unit) }
+        for (feed, unit) in drawing { feed.live?.presented(unit) }
+        drawing = []
     }
 
     private func isShown(_ index: Int) -> Bool { selected == nil || selected == index }
@@ -212,7 +219,7 @@ package final class Viewer {
         SDL_RenderClear(window.renderer)
         for (index, cell) in cells(width: width, height: height) {
             if let place = place(of: index, in: cell) { textures[index].draw(at: place) }
-            if let text = notice(of: feeds[index]) { painter?.draw(text, at: .middle, in: cell) }
+            if let text = notices[index] { painter?.draw(text, at: .middle, in: cell) }
             if feeds.count > 1, selected == nil { painter?.draw(feeds[index].name, at: .bottomLeft, in: cell) }
         }
         let whole = PixelRectangle(x: 0, y: 0, width: width, height: height)
@@ -370,8 +377,6 @@ package final class Viewer {
         guard index != selected else { return }
         if let selected { feeds[selected].hear(nil) }
         selected = index
-        // What came meanwhile was not drawn.
-        for feed in feeds { feed.live?.requestKeyframe() }
     }
 
     /// Plays the sound of the session that is shown alone, if the person wants it.

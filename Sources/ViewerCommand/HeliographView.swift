@@ -161,18 +161,28 @@ struct HeliographView: AsyncParsableCommand {
     private static let sessionTime = Duration.seconds(30)
 
     /// Returns the sessions that devices' viewers share. If the relay does not start them for viewers, this does.
+    ///
+    /// On a wall, a device whose session cannot be started shows why.
     private func shared(_ devices: [String], _ client: RelayClient) async throws -> [NamedScreen] {
         for name in devices {
             do throws(RelayError) {
-                _ = try await SessionAddress.shared(device: name).report(client)
+                try await startShared(name, client)
             } catch {
-                guard error.problem == .unknownSession else { throw error }
-                var settings = SessionSettings()
-                settings.timeToLive = Self.sessionTime
-                try await client.device(name).session(Route.sharedSession).start(settings)
+                guard devices.count > 1, !error.isLossOfRelay else { throw error }
             }
         }
         return devices.map { NamedScreen(client.device($0), $0) }
+    }
+
+    private func startShared(_ device: String, _ client: RelayClient) async throws(RelayError) {
+        do throws(RelayError) {
+            _ = try await SessionAddress.shared(device: device).report(client)
+        } catch {
+            guard error.problem == .unknownSession else { throw error }
+            var settings = SessionSettings()
+            settings.timeToLive = Self.sessionTime
+            try await client.device(device).session(Route.sharedSession).start(settings)
+        }
     }
 
     /// Returns the sessions to show.

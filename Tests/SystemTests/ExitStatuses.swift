@@ -6,9 +6,18 @@ import Testing
 /// The exit statuses of one program.
 struct ExitStatuses: Sendable, CustomTestStringConvertible {
     static let all = [
-        ExitStatuses(program: "heliograph", sources: "HeliographCommand", unnamed: [0, 1, EX_USAGE]),
-        ExitStatuses(program: "heliograph-relay", sources: "RelayCommand", unnamed: [0, 1]),
-        ExitStatuses(program: "capture-agent", sources: "CaptureAgentCommand", unnamed: [0, EX_USAGE]),
+        ExitStatuses(
+            program: "heliograph",
+            sources: ["HeliographCommand", "CommandSupport"],
+            unnamed: [0, 1, EX_USAGE]
+        ),
+        ExitStatuses(
+            program: "heliograph-view",
+            sources: ["ViewerCommand", "CommandSupport"],
+            unnamed: [0, 1, EX_USAGE]
+        ),
+        ExitStatuses(program: "heliograph-relay", sources: ["RelayCommand"], unnamed: [0, 1]),
+        ExitStatuses(program: "capture-agent", sources: ["CaptureAgentCommand"], unnamed: [0, EX_USAGE]),
     ]
 
     /// The constants of sysexits.h that sources may name.
@@ -18,8 +27,8 @@ struct ExitStatuses: Sendable, CustomTestStringConvertible {
     ]
 
     let program: String
-    /// The folder of its sources.
-    let sources: String
+    /// The folders of its sources.
+    let sources: [String]
     /// Statuses that sources do not name: success, any error, and wrong arguments, which ArgumentParser reports.
     let unnamed: Set<Int32>
 
@@ -38,8 +47,10 @@ struct ExitStatuses: Sendable, CustomTestStringConvertible {
 
     /// The statuses that the program's sources name, and those that they do not need to.
     func named() throws -> Set<Int32> {
-        let folder = Programs.repository.appendingPathComponent("Sources/\(sources)")
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let files = try sources.flatMap { source in
+            let folder = Programs.repository.appendingPathComponent("Sources/\(source)")
+            return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        }
         var statuses = unnamed
         for file in files where file.pathExtension == "swift" {
             for match in try String(contentsOf: file, encoding: .utf8).matches(of: /\bEX_[A-Z]+/) {

@@ -173,6 +173,82 @@ extension SystemTests {
             }
         }
 
+        @Test("a wall shows all devices, and says of one that does not run why")
+        func wall() async throws {
+            let desktop = try Desktop(.xvfb, size: Self.size.description, client: false)
+            defer { desktop.end() }
+            let configuration = desktop.directory.appendingPathComponent("wall.yaml")
+            let source = "source: {kind: test-pattern, width: 640, height: 360, fps: 5}"
+            try "devices: {left: {\(source)}, right: {\(source)}, spare: {\(source)}}"
+                .write(to: configuration, atomically: true, encoding: .utf8)
+            let relay = try await RelayProcess(in: desktop, arguments: ["--config", configuration.path])
+            defer { relay.terminate() }
+            for device in ["left", "right"] {
+                try await relay.post("/v1/devices/\(device)/broadcast/start", ["timeout": 60])
+            }
+            let window = try Window(on: desktop, of: relay, ["--all"])
+            defer { window.end() }
+            // Two columns and two rows.
+            let cell = PictureSize(width: 640, height: 360)
+            func counter(x: Int, y: Int) throws -> Int? {
+                let luma = try window.luma()
+                var part: [UInt8] = []
+                for row in y..<(y + cell.height) {
+                    let first = row * Self.size.width + x
+                    part += luma[first..<(first + cell.width)]
+                }
+                return Pictures.counter(luma: part, size: cell)
+            }
+            for (x, y) in [(0, 0), (640, 0)] {
+                var values: Set<Int> = []
+                _ = try await eventually("a counter that moves at \(x),\(y)") {
+                    if let value = try counter(x: x, y: y) { values.insert(value) }
+                    return values.count > 1 ? true : nil
+                }
+            }
+            #expect(try counter(x: 0, y: 360) == nil)
+            #expect(window.process.isRunning && window.end() == 0, "\(window.said)")
+        }
+
+        @Test(
+            "plays the device's sound on a loudspeaker of this machine, and not when muted",
+            arguments: [false, true]
+        )
+        func sound(isMuted: Bool) async throws {
+            try await SoundTests.with(["--audio", "virtual"]) { place in
+                let tone = try place.play()
+                defer { tone.terminate() }
+                // Another sink, so that the device does not hear the viewer.
+                let sink =
+                    "{ factory.name=support.null-audio-sink node.name=ears media.class=Audio/Sink object.linger=true }"
+                let making = place.desktop.process("pw-cli", ["create-node", "adapter", sink])
+                try Programs.start(making)
+                making.waitUntilExit()
+                try place.desktop.stage(product: "heliograph-view")
+                let viewer = place.desktop.process(
+                    "heliograph-view",
+                    ["--relay", "http://127.0.0.1:\(place.relay.httpPort)", "sound"] + (isMuted ? ["--mute"] : []),
+                    environment: ["SDL_AUDIODRIVER": "pipewire", "SDL_VIDEODRIVER": "dummy", "PIPEWIRE_NODE": "ears"]
+                )
+                try Programs.start(viewer)
+                defer {
+                    viewer.terminate()
+                    viewer.waitUntilExit()
+                }
+                let file = place.desktop.directory.appendingPathComponent("home/heard.wav")
+                try await Task.sleep(for: .seconds(3))
+                let recorder = place.desktop.process(
+                    "timeout",
+                    ["3", "pw-record", "-P", "{ stream.capture.sink = true }", "--target", "ears", file.path]
+                )
+                try Programs.start(recorder)
+                recorder.waitUntilExit()
+                let heard = try FFmpeg.decodeSound(of: file.path)
+                let loudest = heard.map(abs).max() ?? 0
+                #expect(isMuted ? loudest == 0 : loudest > 0.4, "\(heard.count) samples, up to \(loudest)")
+            }
+        }
+
         @Test("says what is missing: a relay, a session, a display")
         func faults() async throws {
             let program = Programs.product("heliograph-view")

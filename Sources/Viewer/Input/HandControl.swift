@@ -76,7 +76,8 @@ final class HandControl {
             return .begun
         case (.asking, .failure(let error)?):
             end()
-            return .ended(error.description)
+            let hint = error.code == "controlled" ? "\nShift and a click take it." : ""
+            return .ended(error.description + hint)
         case (.on, _) where feed.control?.isMine != true:
             end()
             return .ended("Control has ended.")
