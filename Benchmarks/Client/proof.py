@@ -8,7 +8,7 @@ from proving import choose, run_all
 from speed import prove_speed
 from view import prove_view
 
-PROOFS = ["speed", "view"]
+PROOFS = ["speed", "view-xvfb", "view-sway"]
 
 
 def main():
@@ -19,7 +19,8 @@ def main():
     options = parser.parse_args()
     runs = {
         "speed": lambda: prove_speed(options.programs, options.count),
-        "view": lambda: prove_view(options.programs, options.count),
+        "view-xvfb": lambda: prove_view("xvfb", options.programs, options.count),
+        "view-sway": lambda: prove_view("sway", options.programs, options.count),
     }
     return run_all([(name, runs[name]) for name in choose(parser, options.proofs, PROOFS)])
 

@@ -1,4 +1,4 @@
-"""From a program's drawing to a viewer's window, beside other players of the same stream, on X desktops without a card."""
+"""From a program's drawing to a viewer's window, beside other players of the same stream, without a graphics card."""
 
 import os
 import pathlib
@@ -45,19 +45,21 @@ class Drawing(Scene):
 class Window:
     """An empty desktop for windows, with a program that says when each picture appears on it. Use it as a context."""
 
-    def __init__(self, size):
-        self.size = size
+    WATCHES = {"xvfb": "counter-watch-x11", "sway": "counter-watch-wayland"}
+
+    def __init__(self, kind, size):
+        self.kind, self.size = kind, size
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heliograph-", dir="/tmp"))
         self.directory.chmod(0o755)
         self._desktop = None
 
     def __enter__(self):
-        words = [DESKTOP, "start", self.directory, "--compositor", "xvfb", "--client", "none", "--until-stdin-closes"]
+        words = [DESKTOP, "start", self.directory, "--compositor", self.kind, "--client", "none", "--until-stdin-closes"]
         words += ["--size", "{}x{}".format(*self.size)]
         self._desktop = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if self._desktop.stdout.readline() != b"ready\n":
             raise Failure("the windows' desktop did not come up; see its messages above")
-        self.stage(tool("counter-watch-x11"))
+        self.stage(tool(self.WATCHES[self.kind]))
         return self
 
     def __exit__(self, *_):
@@ -71,7 +73,7 @@ class Window:
 
     def seen(self, seconds):
         """Watches the desktop, and returns when each value appeared, in ns."""
-        words = ["timeout", str(seconds), "counter-watch-x11"]
+        words = ["timeout", str(seconds), self.WATCHES[self.kind]]
         lines = start(self.directory, words, stdout=subprocess.PIPE, text=True).communicate()[0].splitlines()
         return dict(map(int, line.split()) for line in lines)
 
@@ -101,8 +103,9 @@ def end(process):
             return
 
 
-def players(port, session):
+def players(kind, port, session):
     """Each player's command. The others get the container and the options with which they are fastest."""
+    output, sink = {"xvfb": ("x11", "ximagesink"), "sway": ("wlshm", "waylandsink")}[kind]
     url = f"http://127.0.0.1:{port}"
     stream = f"{url}/v1/sessions/{session['id']}/stream.ts"
     return {
@@ -112,27 +115,27 @@ def players(port, session):
         ],
         "mpv": [
             *["mpv", "--no-config", "--really-quiet", "--fs", "--profile=low-latency", "--untimed", "--no-audio"],
-            *["--vo=x11", stream],
+            *[f"--vo={output}", stream],
         ],
         "GStreamer": [
             *["gst-launch-1.0", "-q", "tcpclientsrc", "host=127.0.0.1", f"port={session['port']}", "!", "h264parse"],
-            *["!", "avdec_h264", "max-threads=1", "!", "videoconvert", "!", "ximagesink", "sync=false"],
+            *["!", "avdec_h264", "max-threads=1", "!", "videoconvert", "!", sink, "sync=false"],
         ],
     }
 
 
-def prove_view(programs, rounds=5, seconds=10.0, size=(1280, 720)):
-    """Measures each player in turn, ``rounds`` times.
+def prove_view(kind, programs, rounds=5, seconds=10.0, size=(1280, 720)):
+    """Measures each player in turn on a desktop of one kind, ``rounds`` times.
 
     :raises Failure: If another player is faster in a round.
     """
     results = {}
-    with Drawing("xvfb", programs, size) as scene, Window(size) as window:
+    with Drawing("xvfb", programs, size) as scene, Window(kind, size) as window:
         window.stage(pathlib.Path(programs) / "heliograph-view")
         scene.start_broadcast()
         session = scene.session("view", fps=FPS, keyframeInterval=1)
         for _ in range(rounds):
-            for name, words in players(scene.ports["http"], session).items():
+            for name, words in players(kind, scene.ports["http"], session).items():
                 player = start(window.directory, words)
                 try:
                     time.sleep(SETTLING)
@@ -140,7 +143,7 @@ def prove_view(programs, rounds=5, seconds=10.0, size=(1280, 720)):
                 finally:
                     end(player)
                 results.setdefault(name, []).append(latencies(name, seen, scene.drawn(), seconds))
-    report(results)
+    report(kind, results)
 
 
 def latencies(name, seen, drawn, seconds):
@@ -152,12 +155,12 @@ def latencies(name, seen, drawn, seconds):
     return percentile(times, 0.5), percentile(times, 0.95), len(times) / seconds
 
 
-def report(results):
+def report(kind, results):
     own, losses = results["heliograph view"], []
     for name, rounds in results.items():
         medians, tails, rates = zip(*rounds)
         print(
-            f"view: {name}: p50 {statistics.median(medians):.1f} ms ({min(medians):.1f} to {max(medians):.1f}), "
+            f"view, {kind}: {name}: p50 {statistics.median(medians):.1f} ms ({min(medians):.1f} to {max(medians):.1f}), "
             f"p95 {statistics.median(tails):.1f} ms ({min(tails):.1f} to {max(tails):.1f}), {min(rates):.1f} pictures/s"
         )
         if name != "heliograph view":

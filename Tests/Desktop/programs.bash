@@ -63,6 +63,9 @@ compile() {
         ;;
     opus-loop) arguments+=(-lopus -lm) ;;
     pointer-wlroots) arguments+=(-lwayland-client) ;;
+    counter-watch-wayland)
+        arguments+=("-I$repository/Sources/CWayland/include" "$repository/Sources/CWayland/CWayland.c" -lwayland-client)
+        ;;
     pointer-mutter | portal-exec)
         read -ra flags < <(pkg-config --cflags --libs libsystemd)
         arguments+=("${flags[@]}")
