@@ -271,6 +271,7 @@ let package = Package(
             dependencies: [
                 "CSDL", "CommandSupport", "Files", "HeliographAPI", "HeliographClient", "HeliographDecode", "Program",
                 "Sound",
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

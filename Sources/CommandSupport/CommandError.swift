@@ -4,7 +4,7 @@ import HeliographAPI
 package import HeliographClient
 
 /// Why a command failed, in one line.
-package struct CommandError: Error, CustomStringConvertible {
+package struct CommandError: Error, Hashable, CustomStringConvertible {
     package let description: String
     package let exitCode: Int32
 

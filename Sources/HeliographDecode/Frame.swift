@@ -47,7 +47,7 @@ public final class Frame: Sendable {
         switch AVPixelFormat(frame.format) {
         case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P: sampling = .half
         case AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVJ444P: sampling = .full
-        default: throw .unsupported(codec: "this pixel format")
+        default: throw .unsupportedSamples
         }
         (width, height) = (Int(frame.width), Int(frame.height))
         self.memory = memory
@@ -101,7 +101,8 @@ public final class Frame: Sendable {
         let isTurned = orientation % 2 == 1
         let (width, height) = isTurned ? (down, across) : (across, down)
         let encoded = Self.bytes(width: width, height: height) { first in
-            PixelConverter().convert(self, to: first, stride: width * 4, width: width, height: height)
+            let isDone = PixelConverter().convert(self, to: first, stride: width * 4, width: width, height: height)
+            if !isDone { first.update(repeating: 0, count: width * height * 4) }
         }
         guard orientation != 0 else { return encoded }
         return Self.bytes(width: across, height: down) { first in

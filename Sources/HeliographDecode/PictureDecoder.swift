@@ -7,12 +7,15 @@ public import HeliographClient
 ///     let decoder = PictureDecoder()
 ///     for try await unit in live.video {
 ///         guard let frame = try decoder.decode(unit) else { continue }
-///         try Data(frame.png()).write(to: file)
+///         if let png = frame.png() { try Data(png).write(to: file) }
 ///     }
 ///
 /// Each picture comes out as soon as it goes in: a session's pictures have no later ones that they refer to. A picture
 /// in which libavcodec notices damage never comes out, nor does one that may refer to it.
 public final class PictureDecoder {
+    /// The most pixels of a picture: sides of a session have at most 8192.
+    private static let mostPixels: Int64 = 8192 * 8192
+
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var packet = av_packet_alloc()
     /// The codec that the context is for.
@@ -60,6 +63,7 @@ public final class PictureDecoder {
         // Threads for whole pictures would each hold one back, and those for slices do not report damage.
         new.pointee.thread_count = 1
         new.pointee.err_recognition = AV_EF_EXPLODE
+        new.pointee.max_pixels = Self.mostPixels
         // Errors are thrown, not printed.
         new.pointee.log_level_offset = AV_LOG_TRACE
         let status = avcodec_open2(new, codec, nil)

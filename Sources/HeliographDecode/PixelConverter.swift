@@ -24,20 +24,24 @@ public final class PixelConverter {
     ///     of ``columns(for:)``, the pixels are copied once more.
     ///   - width: The size to scale to. Default: the frame's.
     ///   - height: Likewise.
+    /// - Returns: Whether the pixels are there. They are not if libswscale has no memory.
+    @discardableResult
     public func convert(
         _ frame: Frame,
         to pixels: UnsafeMutablePointer<UInt8>,
         stride: Int,
         width: Int? = nil,
         height: Int? = nil
-    ) {
+    ) -> Bool {
         let (width, height) = (width ?? frame.width, height ?? frame.height)
         let roomy = Self.columns(for: width) * 4
         guard stride < roomy else { return scale(frame, to: pixels, stride, width, height) }
-        withUnsafeTemporaryAllocation(byteCount: roomy * height, alignment: 64) { buffer in
-            guard let first = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
-            scale(frame, to: first, roomy, width, height)
+        return withUnsafeTemporaryAllocation(byteCount: roomy * height, alignment: 64) { buffer in
+            guard let first = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                scale(frame, to: first, roomy, width, height)
+            else { return false }
             for row in 0..<height { (pixels + row * stride).update(from: first + row * roomy, count: width * 4) }
+            return true
         }
     }
 
@@ -47,7 +51,7 @@ public final class PixelConverter {
         _ stride: Int,
         _ width: Int,
         _ height: Int
-    ) {
+    ) -> Bool {
         let isScaled = (width, height) != (frame.width, frame.height)
         let from = frame.memory.frame
         context = sws_getCachedContext(
@@ -64,7 +68,7 @@ public final class PixelConverter {
             nil,
             nil
         )
-        guard let context else { return }
+        guard let context else { return false }
         // Ones of fixed point with 16 bits after the point: colours stay as bright and as strong.
         let one: Int32 = 1 << 16
         let matrix = sws_getCoefficients(Self.matrix(of: from.pointee.colorspace))
@@ -76,7 +80,8 @@ public final class PixelConverter {
         let lines = from.pointee.linesize
         let strides: [Int32] = [lines.0, lines.1, lines.2, 0]
         let target: [UnsafeMutablePointer<UInt8>?] = [pixels, nil, nil, nil]
-        sws_scale(context, planes, strides, 0, Int32(frame.height), target, [Int32(stride), 0, 0, 0])
+        return sws_scale(context, planes, strides, 0, Int32(frame.height), target, [Int32(stride), 0, 0, 0])
+            == Int32(height)
     }
 
     /// Returns libswscale's number of a matrix (ITU-T H.273, table 4).

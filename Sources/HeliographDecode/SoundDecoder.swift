@@ -10,6 +10,9 @@ public final class SoundDecoder {
 
     public init() {}
 
+    /// Forgets the packets before, because the next one does not continue them.
+    public func reset() { decoder?.reset() }
+
     /// Decodes a packet of ``LiveSession/audio``.
     ///
     /// - Returns: Left and right in turn; empty if the packet is damaged.

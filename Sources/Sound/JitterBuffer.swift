@@ -56,6 +56,12 @@ package struct JitterBuffer: Sendable {
         (isPlaying, fading) = (false, 0)
     }
 
+    /// Forgets what waits, and fades out what is heard. What comes next begins anew.
+    package mutating func cut() {
+        values = []
+        (isPlaying, isEnding, reserve) = (false, true, Self.firstReserve)
+    }
+
     /// Returns the next samples to play, the channels in turn, with silence if there are too few.
     package mutating func read(_ count: Int) -> [Float] {
         let begins = !isPlaying

@@ -31,6 +31,8 @@ package final class Viewer {
     /// How long a message stays, ns.
     private static let messageTime: UInt64 = 4_000_000_000
     private static let volumeStep = 0.1
+    /// How long keys do nothing after control has ended by itself, ns.
+    private static let restTime: UInt64 = 1_000_000_000
 
     private let feeds: [SessionFeed]
     private let options: Options
@@ -54,7 +56,12 @@ package final class Viewer {
     private var speaks = false
     private var microphone: Microphone?
 
+    /// From when on keys are shortcuts, ns. Those before were meant for the device that was controlled.
+    private var shortcutsFrom: UInt64 = 0
+    /// Why no sound can be played here; `nil` if it can.
+    private var soundFault: String?
     private var message: (text: String, until: UInt64)?
+    private var statisticsText = ""
     private var needsDrawing = true
     private var drawn: UInt64 = 0
     private var refreshDue: UInt64 = 0
@@ -68,12 +75,11 @@ package final class Viewer {
         (self.feeds, self.options, self.settings) = (feeds, options, settings)
         self.settings.isFullScreen = options.isFullScreen ?? settings.isFullScreen
         self.settings.isMuted = options.isMuted ?? settings.isMuted
-        self.settings.speaker = options.speaker ?? settings.speaker
         self.settings.showsStatistics = options.showsStatistics ?? settings.showsStatistics
         geometries = Array(repeating: 0, count: feeds.count)
         notices = Array(repeating: nil, count: feeds.count)
         selected = feeds.count == 1 ? 0 : nil
-        if let fault = Self.displayFault { throw ViewerError("there is no display: \(fault)") }
+        guard SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else { throw .ofSDL("there is no display") }
         Window.prepareWaking()
         window = try Window(
             title: options.title,
@@ -95,8 +101,8 @@ package final class Viewer {
         if let fault { fputs("heliograph: \(fault)\n", stderr) }
     }
 
-    /// SDL's drivers that show nothing, which it falls back to.
-    private static let blindDrivers: Set = ["offscreen", "dummy"]
+    /// SDL's drivers for windows. It falls back to others, which show nothing or take the console.
+    private static let drivers: Set = ["x11", "wayland"]
 
     /// Why there is no display to open a window on; `nil` if there is one.
     package static var displayFault: String? {
@@ -104,10 +110,11 @@ package final class Viewer {
             return "DISPLAY and WAYLAND_DISPLAY are not set"
         }
         guard SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else { return String(cString: SDL_GetError()) }
+        // Until there is a window, signals end the program.
+        defer { SDL_QuitSubSystem(SDL_INIT_VIDEO) }
         let driver = SDL_GetCurrentVideoDriver().map { String(cString: $0) } ?? ""
-        guard blindDrivers.contains(driver), !EnvironmentVariable.isSet("SDL_VIDEODRIVER") else { return nil }
-        SDL_QuitSubSystem(SDL_INIT_VIDEO)
-        return "neither X nor Wayland answers"
+        let isChosen = EnvironmentVariable.isSet("SDL_VIDEODRIVER")
+        return drivers.contains(driver) || isChosen ? nil : "neither X nor Wayland answers"
     }
 
     /// The loudspeakers of this machine.
@@ -167,11 +174,17 @@ package final class Viewer {
     /// Takes what is new, and draws it.
     private func update() {
         let now = Self.now
+        let isDue = selected != nil || now >= drawn + Self.wallInterval
         for (index, feed) in feeds.enumerated() {
-            if let refusal = feed.takeRefusal() { tell("Refused: \(refusal)") }
-            let notice = notice(of: feed)
+            if let refusal = feed.takeRefusal() { tell(refusal) }
+            let notice = feed.notice
             if notice != notices[index] { (notices[index], needsDrawing) = (notice, true) }
-            guard isShown(index), let picture = feed.takeNewest() else { continue }
+            guard isShown(index) else { continue }
+            guard isDue else {
+                needsDrawing = true
+                continue
+            }
+            guard let picture = feed.takeNewest() else { continue }
             do throws(ViewerError) {
                 try textures[index].take(picture.frame)
             } catch {
@@ -192,9 +205,10 @@ package final class Viewer {
         }
         if settings.showsStatistics, now >= refreshDue {
             refreshDue = now + Self.second
+            statisticsText = selected.map { statistics(of: feeds[$0]) } ?? ""
             needsDrawing = true
         }
-        guard needsDrawing, selected != nil || now >= drawn + Self.wallInterval else { return }
+        guard needsDrawing, isDue else { return }
         draw()
         (needsDrawing, drawn) = (false, now)
         for (feed, unit) in drawing { feed.live?.presented(unit) }
@@ -224,12 +238,15 @@ package final class Viewer {
         }
         let whole = PixelRectangle(x: 0, y: 0, width: width, height: height)
         if control?.state == .on { drawFrame(whole) }
-        if settings.showsStatistics, let index = selected {
-            let corner = TextPainter.Place(rawValue: settings.corner) ?? .topLeft
-            painter?.draw(statistics(of: feeds[index]), at: corner, in: whole)
-        }
+        if settings.showsStatistics, selected != nil { painter?.draw(statisticsText, at: corner, in: whole) }
+        if microphone != nil { painter?.draw("The device hears your microphone.", at: .topRight, in: whole) }
         if let message { painter?.draw(message.text, at: .bottomRight, in: whole) }
         SDL_RenderPresent(window.renderer)
+    }
+
+    /// The corner of the statistics.
+    private var corner: TextPainter.Place {
+        TextPainter.Place(rawValue: settings.corner).flatMap { $0 == .middle ? nil : $0 } ?? .topLeft
     }
 
     /// Shows that the person controls the device.
@@ -262,21 +279,22 @@ package final class Viewer {
         )
     }
 
-    /// What a person must know of a session besides its picture.
-    private func notice(of feed: SessionFeed) -> String? {
-        switch feed.status {
-        case .connecting: "Connecting to \(feed.name)…"
-        case .interrupted(let reason): "Showing the last picture. Connecting again…\n\(reason)"
-        case .ended(let reason): reason
-        case .live where feed.hasNoFeed: "Showing the last picture: the device sends none now."
-        case .live: nil
-        }
-    }
-
     private func statistics(of feed: SessionFeed) -> String {
         guard let statistics = feed.statistics else { return feed.name }
         let sound = loudspeaker.map { "\($0.delay) ms waiting, \($0.holes) holes" }
-        return StatisticsText.text(statistics, feed.facts, name: feed.name, sound: sound, drawing: window.drawingName)
+        return StatisticsText.text(
+            statistics,
+            feed.live?.facts,
+            name: feed.name,
+            sound: sound,
+            drawing: window.drawingName
+        )
+    }
+
+    /// Says why the relay refused input. What came while it was asked for control, or after its end, goes without.
+    private func tell(_ refusal: Refusal) {
+        guard control?.state == .on, refusal.reason != "not_controlling" else { return }
+        tell("Refused: \(refusal.detail)")
     }
 
     private func tell(_ text: String) {
@@ -335,6 +353,7 @@ package final class Viewer {
             return
         }
         let isPlain = modifiers & (KMOD_CTRL.rawValue | KMOD_ALT.rawValue | KMOD_GUI.rawValue) == 0
+        guard Self.now >= shortcutsFrom else { return }
         if isPlain, event.repeat == 0, let shortcut = Shortcut(key: name) { carryOut(shortcut) }
     }
 
@@ -344,15 +363,15 @@ package final class Viewer {
         needsDrawing = true
         switch shortcut {
         case .quit: isOver = true
-        case .fullScreen:
-            window.isFullScreen.toggle()
-            settings.isFullScreen = window.isFullScreen
+        case .fullScreen: toggleFullScreen()
         case .scale: isUnscaled.toggle()
-        case .statistics: settings.showsStatistics.toggle()
-        case .moveStatistics:
-            settings.corner = (TextPainter.Place(rawValue: settings.corner) ?? .bottomLeft).next.rawValue
+        case .statistics:
+            settings.showsStatistics.toggle()
+            refreshDue = 0
+        case .moveStatistics: settings.corner = corner.next.rawValue
         case .mute:
             settings.isMuted.toggle()
+            soundFault = nil
             tell(settings.isMuted ? "Sound is off." : "Sound is on.")
         case .louder: setVolume(settings.volume + Self.volumeStep)
         case .quieter: setVolume(settings.volume - Self.volumeStep)
@@ -363,7 +382,18 @@ package final class Viewer {
             tell(speaks ? "The microphone is on while you control a device." : "The microphone stays off.")
         case .wall: select(feeds.count > 1 ? nil : 0)
         case .next: select(((selected ?? -1) + 1) % feeds.count)
-        case .help: tell(Shortcut.helpText)
+        case .help: message = message?.text == Shortcut.helpText ? nil : (Shortcut.helpText, .max)
+        }
+    }
+
+    private func toggleFullScreen() {
+        window.isFullScreen.toggle()
+        settings.isFullScreen = window.isFullScreen
+        guard !window.isFullScreen else { return }
+        if let width = settings.width, let height = settings.height {
+            window.resize(width: width, height: height)
+        } else if let size = (selected ?? feeds.indices.first).flatMap({ feeds[$0].lastFrame?.uprightSize }) {
+            window.fit(width: size.width, height: size.height)
         }
     }
 
@@ -375,18 +405,20 @@ package final class Viewer {
 
     private func select(_ index: Int?) {
         guard index != selected else { return }
-        if let selected { feeds[selected].hear(nil) }
-        selected = index
+        endControl()
+        (selected, refreshDue) = (index, 0)
+        if index == nil, settings.showsStatistics { tell("Select a session to see its statistics.") }
     }
 
     /// Plays the sound of the session that is shown alone, if the person wants it.
     private func followSound() {
-        let heard = settings.isMuted ? nil : selected.flatMap { feeds[$0].hasSound ? $0 : nil }
+        let heard = settings.isMuted || soundFault != nil ? nil : selected.flatMap { feeds[$0].hasSound ? $0 : nil }
         if heard != nil, loudspeaker == nil {
             do throws(ViewerError) {
-                loudspeaker = try Loudspeaker(named: settings.speaker, volume: settings.volume)
+                loudspeaker = try Loudspeaker(named: options.speaker ?? settings.speaker, volume: settings.volume)
+                settings.speaker = options.speaker ?? settings.speaker
             } catch {
-                settings.isMuted = true
+                soundFault = error.description
                 tell(error.description)
             }
         }
@@ -394,7 +426,8 @@ package final class Viewer {
     }
 
     private func save() {
-        guard let index = selected, let frame = feeds[index].lastFrame, let png = frame.png() else {
+        guard let index = selected else { return tell("Show one session alone first: Tab.") }
+        guard let frame = feeds[index].lastFrame, let png = frame.png() else {
             return tell("There is no picture to save.")
         }
         var (seconds, parts) = (time(nil), tm())
@@ -415,8 +448,8 @@ package final class Viewer {
     // MARK: Control
 
     private func begin(_ index: Int, takes: Bool) {
-        guard options.mayControl, feeds[index].live != nil else { return }
-        if let control = feeds[index].control, !control.may {
+        guard options.mayControl, let live = feeds[index].live else { return }
+        if let control = live.control, !control.may {
             return tell("You may only look: \(control.why ?? "the relay gives no reason")")
         }
         control = HandControl(feeds[index])
@@ -432,6 +465,7 @@ package final class Viewer {
             if speaks { speak() }
         case .ended(let reason):
             endControl()
+            shortcutsFrom = Self.now + Self.restTime
             tell(reason)
         case nil: break
         }
@@ -439,10 +473,9 @@ package final class Viewer {
 
     private func speak() {
         guard let feed = control?.feed, let live = feed.live else { return }
-        guard feed.control?.hasMicrophone == true else { return tell("\(feed.name) has no microphone.") }
+        guard live.control?.hasMicrophone == true else { return tell("\(feed.name) has no microphone.") }
         do throws(ViewerError) {
             microphone = try Microphone(to: live)
-            tell("You control \(feed.name), and it hears you.")
         } catch {
             tell(error.description)
         }
@@ -450,7 +483,7 @@ package final class Viewer {
 
     private func endControl() {
         microphone?.close()
-        microphone = nil
+        (microphone, speaks) = (nil, false)
         guard let control else { return }
         control.end()
         self.control = nil
@@ -459,12 +492,14 @@ package final class Viewer {
         needsDrawing = true
     }
 
-    /// Returns the session at a point in the desktop's units, and the place in its picture.
+    /// Returns the session at a point in the desktop's units, and the place in its picture: that of the controlled
+    /// session, wherever the point is.
     private func point(_ x: Int32, _ y: Int32) -> (index: Int, place: Input.Place, isInside: Bool)? {
         let (size, scale) = (window.size, window.scale)
         let (x, y) = ((Double(x) + 0.5) * scale, (Double(y) + 0.5) * scale)
-        guard
-            let (index, cell) = cells(width: size.width, height: size.height).first(where: { $1.contains(x: x, y: y) }),
+        let cells = cells(width: size.width, height: size.height)
+        let controlled = cells.first { feeds[$0.index] === control?.feed }
+        guard let (index, cell) = controlled ?? cells.first(where: { $0.cell.contains(x: x, y: y) }),
             let place = place(of: index, in: cell)
         else { return nil }
         let point = place.picturePoint(x: x, y: y)

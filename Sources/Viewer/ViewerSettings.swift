@@ -18,6 +18,23 @@ package struct ViewerSettings: Sendable, Hashable, Codable {
     package var height: Int?
 
     package init() {}
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys, _ standard: Value) -> Value {
+            (try? container.decodeIfPresent(Value.self, forKey: key)) ?? standard
+        }
+        volume = min(max(value(.volume, 1.0), 0), 1)
+        (isMuted, showsStatistics) = (value(.isMuted, false), value(.showsStatistics, false))
+        (isFullScreen, corner) = (value(.isFullScreen, false), value(.corner, corner))
+        speaker = value(.speaker, nil)
+        let (width, height): (Int?, Int?) = (value(.width, nil), value(.height, nil))
+        guard let width, let height, Self.sides.contains(width), Self.sides.contains(height) else { return }
+        (self.width, self.height) = (width, height)
+    }
+
+    /// The possible sides of a window.
+    private static let sides = 1...16_384
 }
 
 /// The settings for all relays: JSON in the user's folder for configuration.
@@ -43,13 +60,14 @@ package struct ViewerSettingsFile: Sendable {
 
     /// Keeps the settings for a relay.
     package func set(_ settings: ViewerSettings, of relay: String) throws {
+        let lock = try ReplacedFile.lockFolder(of: path)
+        defer { try? lock.close() }
         var all = all()
         guard all[relay] != settings, all[relay] != nil || all.count < Self.maximumCount else { return }
         all[relay] = settings
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let bytes = [UInt8](try encoder.encode(all)) + [0x0A]
-        try ReplacedFile.createFolder(of: path)
         try ReplacedFile.write(bytes, to: path)
     }
 

@@ -28,13 +28,6 @@ struct HeliographView: AsyncParsableCommand {
         version: Release.current
     )
 
-    /// How a session is shown without a window.
-    enum Terminal: String, ExpressibleByArgument, CaseIterable {
-        case blocks, sixel
-
-        var style: TerminalView.Style { self == .blocks ? .blocks : .sixel }
-    }
-
     @Argument(
         help: "Sessions, by their ids, or by their names on the device. A number is an id.",
         completion: .custom(Completions.sessions)
@@ -55,19 +48,24 @@ struct HeliographView: AsyncParsableCommand {
 
     @OptionGroup var relay: RelayAddress
 
-    @Flag(inversion: .prefixedNo, help: "Full screen. Default: as the last time.")
+    @Flag(inversion: .prefixedNo, help: "Whether the window covers the screen. Default: as the last time.")
     var fullScreen: Bool?
 
-    @Flag(help: "Begins without sound. Default: as the last time.")
-    var mute = false
+    @Flag(inversion: .prefixedNo, help: "Whether sound is off at first. Default: as the last time.")
+    var mute: Bool?
 
-    @Option(help: ArgumentHelp("The loudspeaker; --list-speakers shows which there are.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The loudspeaker, which is kept; --list-speakers shows which there are. Default: that of the desktop.",
+            valueName: "name"
+        )
+    )
     var speaker: String?
 
     @Flag(help: "Lists this machine's loudspeakers, and ends.")
     var listSpeakers = false
 
-    @Flag(inversion: .prefixedNo, help: "Shows the statistics. Default: as the last time.")
+    @Flag(inversion: .prefixedNo, help: "Whether the window shows statistics. Default: as the last time.")
     var statistics: Bool?
 
     @Flag(help: "Prints the statistics on standard output, too: a JSON object a second and session.")
@@ -82,7 +80,7 @@ struct HeliographView: AsyncParsableCommand {
             valueName: "how"
         )
     )
-    var terminal: Terminal?
+    var terminal: TerminalView.Style?
 
     @Option(
         help: ArgumentHelp("One of SDL's renderers, such as software. Default: the fastest one.", valueName: "name")
@@ -138,12 +136,11 @@ struct HeliographView: AsyncParsableCommand {
 
     /// Returns how to draw in the terminal; `nil` if there is a window.
     private func terminalStyle() async throws -> TerminalView.Style? {
-        if let terminal { return terminal.style }
+        if let terminal { return terminal }
         guard let fault = await Viewer.displayFault else { return nil }
         guard isatty(STDOUT_FILENO) == 1, !statsJson else {
             throw CommandError.failed(
-                "there is no display to open a window on: \(fault). Set one of them, or draw in a terminal by "
-                    + "--terminal blocks"
+                "there is no display to open a window on: \(fault). In a terminal, --terminal blocks draws there"
             )
         }
         return .blocks
@@ -153,7 +150,7 @@ struct HeliographView: AsyncParsableCommand {
         var options = Viewer.Options()
         (options.renderer, options.waitsForDisplay, options.mayControl) = (renderer, vsync, !lookOnly)
         (options.isFullScreen, options.speaker, options.showsStatistics) = (fullScreen, speaker, statistics)
-        if mute { options.isMuted = true }
+        options.isMuted = mute
         return options
     }
 
@@ -205,3 +202,5 @@ struct HeliographView: AsyncParsableCommand {
         }
     }
 }
+
+extension TerminalView.Style: ExpressibleByArgument {}

@@ -47,7 +47,7 @@ struct WindowShow: Sendable {
 
     /// Throws why a session has ended.
     static func check(_ statuses: [SessionFeed.Status]) throws(CommandError) {
-        for case .ended(let reason) in statuses { throw .failed(reason) }
+        for case .ended(let reason) in statuses { throw reason }
     }
 
     private static func printStatistics(of feeds: [SessionFeed]) async throws {

@@ -62,8 +62,8 @@ struct LayerTests {
             "Access", "ArgumentParser", "FoundationEssentials", "Glibc", "HeliographAPI", "HeliographClient", "NIOCore",
         ],
         "Viewer": [
-            "CSDL", "CommandSupport", "Files", "FoundationEssentials", "Glibc", "HeliographClient", "HeliographDecode",
-            "NIOPosix", "Program", "Sound", "SystemPackage",
+            "CSDL", "CommandSupport", "Files", "FoundationEssentials", "Glibc", "HeliographAPI", "HeliographClient",
+            "HeliographDecode", "NIOCore", "NIOPosix", "Program", "Sound", "SystemPackage",
         ],
         "ViewerCommand": [
             "ArgumentParser", "CommandSupport", "FoundationEssentials", "Glibc", "HeliographAPI", "HeliographClient",

@@ -111,4 +111,27 @@ struct JitterBufferTests {
         buffer.clear()
         #expect(buffer.count == 0)
     }
+
+    @Test("both channels stay apart, in fades too")
+    func stereo() {
+        var buffer = JitterBuffer(channels: 2)
+        // Left is 1, right is -1.
+        buffer.take((0..<4000).map { $0 % 2 == 0 ? 1 : -1 })
+        #expect(buffer.count == 2000)
+        let played = buffer.read(2400)
+        #expect(played.count == 4800 && buffer.holes == 1)
+        let isMirrored = stride(from: 0, to: played.count, by: 2).allSatisfy { played[$0] == -played[$0 + 1] }
+        #expect(isMirrored && played[1000] == 1 && played[4799] == 0)
+    }
+
+    @Test("a cut forgets what waits, and fades out without a jump")
+    func cut() {
+        var buffer = JitterBuffer(channels: 1)
+        buffer.take(Array(repeating: 1, count: 4 * Self.packet))
+        let before = buffer.read(Self.packet)
+        buffer.cut()
+        let played = before.suffix(1) + buffer.read(Self.step)
+        #expect(buffer.count == 0 && buffer.holes == 0 && played.last == 0)
+        #expect(zip(played, played.dropFirst()).allSatisfy { abs($0 - $1) < 0.01 })
+    }
 }

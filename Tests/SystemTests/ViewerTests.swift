@@ -257,6 +257,9 @@ extension SystemTests {
                 ["--relay", "http://127.0.0.1:9", "--terminal", "blocks"]
             )
             #expect(nobody.status == 69 && nobody.errors.contains("is heliograph-relay running?"), "\(nobody)")
+            // An id needs no call before the session's own.
+            let alone = try Programs.run(program, ["--relay", "http://127.0.0.1:9", "--terminal", "blocks", "7"])
+            #expect(alone.status == 69 && alone.errors.contains("is heliograph-relay running?"), "\(alone)")
             let noDisplay = try Programs.run(
                 URL(fileURLWithPath: "/usr/bin/env"),
                 ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", program.path, "--relay", "http://127.0.0.1:9"]

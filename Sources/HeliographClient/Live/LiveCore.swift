@@ -64,6 +64,8 @@ final class LiveCore: Sendable {
         }
         if isClosed { connection.close() }
         if listens { connection.post(.text, Self.listening(true)) }
+        // The program may have changed its mind meanwhile.
+        if listens, !state.withLock({ $0.listens }) { connection.post(.text, Self.listening(false)) }
         return connection
     }
 

@@ -3,8 +3,11 @@ import Packaging
 
 extension MediaUnit {
     /// The access unit with lengths of four bytes in place of start codes (AVCC), as MP4 and some platforms' decoders
-    /// want it.
-    public var lengthPrefixed: [UInt8] { LengthPrefixedPicture.bytes(of: bytes) }
+    /// want it. A packet of sound is as it was.
+    public var lengthPrefixed: [UInt8] {
+        guard case .picture = content else { return bytes }
+        return LengthPrefixedPicture.bytes(of: bytes)
+    }
 }
 
 extension PictureFormat {

@@ -67,6 +67,9 @@ final class Loudspeaker: Sendable {
         }
     }
 
+    /// Fades out, and forgets what waits.
+    func silence() { state.withLock { $0.buffer.cut() } }
+
     func setVolume(_ volume: Double) { state.withLock { $0.volume = Float(volume) } }
 
     /// Stops. It must be called before the last reference goes.

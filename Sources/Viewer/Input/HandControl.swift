@@ -17,12 +17,16 @@ final class HandControl {
     private static let escapeTime: UInt64 = 1_000_000_000
     /// A notch of a wheel, in pixels.
     private static let notch = 120.0
+    /// The most inputs that wait for the connection: some seconds of them.
+    private static let mostInputs = 256
 
     let feed: SessionFeed
     private(set) var state = State.off
     private var keyboard = KeyboardState()
     private var buttons: Set<Input.Button> = []
     private var inputs: AsyncStream<Input>.Continuation?
+    /// Whether an input found no room, so that nobody knows what is held.
+    private var hasOverflowed = false
     /// A movement that waits, and when the next one may be sent, ns.
     private var move: Input?
     private var moveDue: UInt64 = 0
@@ -45,15 +49,23 @@ final class HandControl {
     func begin(takes: Bool) {
         guard state == .off, let live = feed.live else { return }
         state = .asking
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Input.self,
+            bufferingPolicy: .bufferingOldest(Self.mostInputs)
+        )
+        inputs = continuation
+        // One task, so that claim, input and the end arrive in this order.
         Task.detached { [self] in
-            let result: Result<Void, RelayError>
             do throws(RelayError) {
-                result = .success(try await live.takeControl(fromOthers: takes))
+                try await live.takeControl(fromOthers: takes)
+                answer.withLock { $0 = .success(()) }
+                Viewer.wake()
+                for await input in stream { try? await live.send(input) }
+                try? await live.leaveControl()
             } catch {
-                result = .failure(error)
+                answer.withLock { $0 = .failure(error) }
+                Viewer.wake()
             }
-            answer.withLock { $0 = result }
-            Viewer.wake()
         }
     }
 
@@ -72,34 +84,27 @@ final class HandControl {
         }
         switch (state, answered) {
         case (.asking, .success?):
-            granted()
+            state = .on
             return .begun
         case (.asking, .failure(let error)?):
             end()
             let hint = error.code == "controlled" ? "\nShift and a click take it." : ""
             return .ended(error.description + hint)
-        case (.on, _) where feed.control?.isMine != true:
+        case (.on, _) where hasOverflowed:
             end()
-            return .ended("Control has ended.")
+            return .ended("Control has ended: the connection is too slow for your input.")
+        case (.on, _):
+            let control = feed.live?.control
+            guard control?.isMine != true else { return nil }
+            end()
+            let taker = control?.controller ?? "Another caller"
+            return .ended(control?.wasTaken == true ? "\(taker) has taken control." : "Control has ended.")
         default: return nil
         }
     }
 
-    private func granted() {
-        guard let live = feed.live else { return }
-        state = .on
-        let (stream, continuation) = AsyncStream.makeStream(of: Input.self)
-        inputs = continuation
-        Task.detached {
-            for await input in stream { try? await live.send(input) }
-            try? await live.leaveControl()
-        }
-    }
-
-    /// Ends control. The relay releases what is held.
+    /// Ends control, or the wish for it. The relay releases what is held.
     func end() {
-        // It may be granted yet.
-        if state == .asking, let live = feed.live { Task.detached { try? await live.leaveControl() } }
         state = .off
         inputs?.finish()
         (inputs, move, escape) = (nil, nil, nil)
@@ -144,7 +149,7 @@ final class HandControl {
         guard state == .on, isDown ? isInside : buttons.contains(button) else { return }
         if isDown { buttons.insert(button) } else { buttons.remove(button) }
         // The button has its own place.
-        move = nil
+        if place.geometry != 0 { move = nil }
         send(.button(button, isDown: isDown, at: place.geometry == 0 ? nil : place))
     }
 
@@ -176,15 +181,19 @@ final class HandControl {
     private func sendMove(now: UInt64) {
         guard let next = move, now >= moveDue else { return }
         (move, moveDue) = (nil, now + Self.moveInterval)
-        inputs?.yield(next)
+        post(next)
     }
 
     private func send(_ input: Input) {
         guard state == .on else { return }
         if let next = move {
             move = nil
-            inputs?.yield(next)
+            post(next)
         }
-        inputs?.yield(input)
+        post(input)
+    }
+
+    private func post(_ input: Input) {
+        if case .dropped? = inputs?.yield(input) { hasOverflowed = true }
     }
 }

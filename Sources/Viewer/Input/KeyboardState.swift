@@ -1,3 +1,5 @@
+import HeliographAPI
+
 /// Turns this machine's keyboard events into keys of the device. A pure value.
 ///
 /// A key that makes a character is sent as that character, once the text it makes is known: shifted and in this
@@ -55,10 +57,15 @@ package struct KeyboardState: Sendable {
     package mutating func down(_ key: Key) -> [Output] {
         expected = .anything
         guard !key.isRepeat else {
-            expected = .repeated
+            if key.character != nil { expected = .repeated }
             return []
         }
-        if let keysym = Keysyms.named(key.name) { return hold(keysym, key.scancode) }
+        if let keysym = Keysyms.named(key.name) {
+            let outputs = hold(keysym, key.scancode)
+            // A key of the number pad makes its text, too.
+            if key.name.hasPrefix("Keypad ") { expected = .repeated }
+            return outputs
+        }
         guard let character = key.character else { return [] }
         guard key.isCommand else {
             expected = .character(of: key.scancode)
@@ -67,7 +74,7 @@ package struct KeyboardState: Sendable {
         let upper = Array(
             key.hasShift ? character.properties.uppercaseMapping.unicodeScalars : String(character).unicodeScalars
         )
-        return hold(Keysyms.character(upper.count == 1 ? upper.first ?? character : character), key.scancode)
+        return hold(upper.count == 1 ? upper.first ?? character : character, key.scancode)
     }
 
     /// Takes the text that keys have made.
@@ -77,21 +84,19 @@ package struct KeyboardState: Sendable {
         case .repeated: return []
         case .character(let scancode):
             guard let scalar = text.unicodeScalars.first, text.unicodeScalars.count == 1 else { return [.text(text)] }
-            return hold(Keysyms.character(scalar), scancode)
+            return hold(scalar, scancode)
         case .anything: return text.isEmpty ? [] : [.text(text)]
         }
     }
 
     /// Takes a key that went up.
     package mutating func up(scancode: Int32) -> [Output] {
-        held.removeValue(forKey: scancode).map { [.key($0, isDown: false)] } ?? []
+        expected = .anything
+        return held.removeValue(forKey: scancode).map { [.key($0, isDown: false)] } ?? []
     }
 
-    /// Releases all keys that are held.
-    package mutating func releaseAll() -> [Output] {
-        defer { held = [:] }
-        expected = .anything
-        return held.values.sorted().map { .key($0, isDown: false) }
+    private mutating func hold(_ character: Unicode.Scalar, _ scancode: Int32) -> [Output] {
+        KeyNames.keysym(of: character).map { hold($0, scancode) } ?? []
     }
 
     private mutating func hold(_ keysym: UInt32, _ scancode: Int32) -> [Output] {

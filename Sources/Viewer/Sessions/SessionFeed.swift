@@ -1,6 +1,7 @@
-import CommandSupport
+package import CommandSupport
 package import HeliographClient
 import HeliographDecode
+import NIOCore
 import Synchronization
 
 /// A session that the viewer watches: its newest frame, what is known of it, and its sound.
@@ -9,12 +10,13 @@ import Synchronization
 package final class SessionFeed: Sendable {
     /// How the session is.
     package enum Status: Sendable, Hashable {
+        /// No picture has come yet.
         case connecting
         case live
-        /// The connection is lost; the client tries again.
+        /// The connection is lost, and no picture has come since; the client tries again.
         case interrupted(String)
         /// It is over, or it cannot be watched.
-        case ended(String)
+        case ended(CommandError)
     }
 
     /// A frame, and the unit that it was decoded from.
@@ -26,10 +28,8 @@ package final class SessionFeed: Sendable {
 
     fileprivate struct State {
         var status = Status.connecting
-        var facts: SessionFacts?
         var tracks: [Track] = []
-        var control: Control?
-        var refusal: String?
+        var refusal: Refusal?
         /// The newest picture, until the window takes it.
         var newest: Picture?
         var lastFrame: Frame?
@@ -42,6 +42,9 @@ package final class SessionFeed: Sendable {
         var isClosed = false
         var tasks: [Task<Void, Never>] = []
     }
+
+    /// How long a picture may wait for the decoder, ns. Later ones are left out.
+    private static let longestDelay: UInt64 = 500_000_000
 
     /// The session, for people.
     package let name: String
@@ -75,12 +78,20 @@ package final class SessionFeed: Sendable {
     // MARK: What is known
 
     package var status: Status { state.withLock { $0.status } }
-    var facts: SessionFacts? { state.withLock { $0.facts } }
-    var control: Control? { state.withLock { $0.control } }
     /// The last decoded frame.
     var lastFrame: Frame? { state.withLock { $0.lastFrame } }
     /// Whether no agent sends pictures, so that the last one may no longer show the screen.
     var hasNoFeed: Bool { state.withLock { $0.feed == LiveEvent.Feed.none } }
+    /// What a person must know of the session besides its picture; `nil` for nothing.
+    var notice: String? {
+        switch status {
+        case .connecting: "Connecting to \(name)…"
+        case .interrupted(let reason): "Showing the last picture. Connecting again…\n\(reason)"
+        case .ended(let reason): reason.description
+        case .live: hasNoFeed ? "Showing the last picture: the device sends none now." : nil
+        }
+    }
+
     /// The live session, once there is one.
     var live: LiveSession? { state.withLock { $0.live } }
     package var statistics: LiveStatistics? { live?.statistics }
@@ -94,7 +105,7 @@ package final class SessionFeed: Sendable {
     }
 
     /// Returns why the relay refused input since the last call.
-    func takeRefusal() -> String? {
+    func takeRefusal() -> Refusal? {
         state.withLock { state in
             defer { state.refusal = nil }
             return state.refusal
@@ -107,7 +118,7 @@ package final class SessionFeed: Sendable {
         do throws(RelayError) {
             let live = try await screen.watch()
             let isClosed = state.withLock { state in
-                (state.live, state.status) = (live, .live)
+                state.live = live
                 return state.isClosed
             }
             defer { live.close() }
@@ -115,17 +126,24 @@ package final class SessionFeed: Sendable {
             let events = Task { await follow(live) }
             defer { events.cancel() }
             try await Task(executorPreference: thread) { [self] in await decode(live) }.value.get()
-            set(.ended("the session has ended"))
+            set(.ended(.failed("the session has ended")))
         } catch {
-            if error.kind != .closed, error.kind != .cancelled { set(.ended(CommandError(error).description)) }
+            if error.kind != .closed, error.kind != .cancelled { set(.ended(CommandError(error))) }
         }
     }
 
     /// Decodes pictures until the session ends, and returns how it ended.
     private func decode(_ live: LiveSession) async -> Result<Void, RelayError> {
         let decoder = PictureDecoder()
+        var isBehind = false
         do throws(RelayError) {
-            for try await unit in live.video { try decode(unit, by: decoder, of: live) }
+            for try await unit in live.video {
+                let isLate = NIODeadline.now().uptimeNanoseconds > unit.received &+ Self.longestDelay
+                if isLate, !isBehind { live.requestKeyframe() }
+                // A decoder that is too slow goes on at a keyframe.
+                isBehind = (isBehind || isLate) && !unit.isKeyframe
+                if !isBehind { try decode(unit, by: decoder, of: live) }
+            }
             return .success(())
         } catch {
             return .failure(error)
@@ -138,7 +156,10 @@ package final class SessionFeed: Sendable {
             guard let frame = try decoder.decode(unit) else { return }
             live.decoded(unit)
             let picture = Picture(frame: frame, unit: unit, geometry: format.geometry)
-            state.withLock { ($0.newest, $0.lastFrame) = (picture, frame) }
+            state.withLock { state in
+                (state.newest, state.lastFrame) = (picture, frame)
+                if state.status == .connecting { state.status = .live }
+            }
             changed()
         } catch {
             guard error == .damaged else { throw RelayError(ofDecoding: error) }
@@ -170,11 +191,14 @@ package final class SessionFeed: Sendable {
     /// Begins to be heard, or stops if there is no loudspeaker.
     func hear(_ loudspeaker: Loudspeaker?) {
         guard let live else { return }
-        let listens = state.withLock { state in
+        let (listens, before) = state.withLock { state in
             defer { state.loudspeaker = loudspeaker }
-            return state.listens
+            return (state.listens, state.loudspeaker)
         }
-        guard loudspeaker != nil else { return live.stopAudio() }
+        guard loudspeaker != nil else {
+            before?.silence()
+            return live.stopAudio()
+        }
         let sound = live.audio
         guard !listens else { return }
         let task = Task { await listen(sound) }
@@ -186,9 +210,13 @@ package final class SessionFeed: Sendable {
 
     private func listen(_ sound: LiveSession.Units) async {
         let decoder = SoundDecoder()
+        var isHeard = false
         do throws(RelayError) {
             for try await unit in sound {
-                state.withLock { $0.loudspeaker }?.play(decoder.decode(unit), isEnd: unit.isSilent)
+                let loudspeaker = state.withLock { $0.loudspeaker }
+                if loudspeaker != nil, !isHeard { decoder.reset() }
+                isHeard = loudspeaker != nil
+                loudspeaker?.play(decoder.decode(unit), isEnd: unit.isSilent)
             }
         } catch {
             // The pictures end likewise, and tell why.
@@ -198,14 +226,14 @@ package final class SessionFeed: Sendable {
 
 extension SessionFeed.State {
     fileprivate mutating func note(_ event: LiveEvent) {
+        if case .ended = status { return }
         switch event {
-        case .connected(let facts): (self.facts, tracks, status) = (facts, facts.tracks, .live)
+        case .connected(let facts): tracks = facts.tracks
         case .interrupted(let error): status = .interrupted(CommandError(error).description)
         case .resumed: status = .live
         case .tracks(let tracks): self.tracks = tracks
         case .feed(let feed): self.feed = feed
-        case .control(let control): self.control = control
-        case .refused(let refusal) where refusal.reason != "rate": self.refusal = refusal.detail
+        case .refused(let refusal): self.refusal = refusal
         default: break
         }
     }

@@ -34,17 +34,26 @@ package final class TerminalView: Sendable {
     /// - Returns: How it ended.
     package func show(_ feed: SessionFeed) async -> SessionFeed.Status {
         // Clear, without a cursor.
-        put("\u{1B}[2J\u{1B}[?25l")
-        defer { put("\u{1B}[0m\u{1B}[?25h\r\n") }
+        _ = put("\u{1B}[2J\u{1B}[?25l")
+        defer { _ = put("\u{1B}[0m\u{1B}[?25h\r\n") }
         for await _ in changes {
+            var isRead = put(line(for: feed.notice ?? ""))
             if let picture = feed.takeNewest() {
-                put(text(of: picture.frame))
+                isRead = put(text(of: picture.frame)) && isRead
                 feed.live?.presented(picture.unit)
             }
             if case .ended = feed.status { break }
+            guard isRead else { break }
             try? await Task.sleep(for: Self.interval)
         }
         return feed.status
+    }
+
+    /// Returns the text that writes a line below the picture.
+    private func line(for notice: String) -> String {
+        let (columns, rows, _, _) = Self.size
+        let words = notice.replacing("\n", with: " ").prefix(columns)
+        return "\u{1B}[\(rows + 1);1H\u{1B}[0m\u{1B}[K" + words
     }
 
     private func text(of frame: Frame) -> String {
@@ -72,8 +81,6 @@ package final class TerminalView: Sendable {
         return (columns, rows, size.ws_xpixel > 0 ? Int(size.ws_xpixel) : columns * cell.width, height)
     }
 
-    private func put(_ text: String) {
-        fputs(text, stdout)
-        fflush(stdout)
-    }
+    /// - Returns: Whether it could be written.
+    private func put(_ text: String) -> Bool { fputs(text, stdout) >= 0 && fflush(stdout) == 0 }
 }

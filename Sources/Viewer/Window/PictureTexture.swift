@@ -39,8 +39,9 @@ final class PictureTexture {
         guard let texture, SDL_LockTexture(texture, nil, &pixels, &stride) == 0, let pixels else {
             throw .ofSDL("cannot draw a picture of \(frame.width)x\(frame.height)")
         }
-        converter.convert(frame, to: pixels.assumingMemoryBound(to: UInt8.self), stride: Int(stride))
+        let isDone = converter.convert(frame, to: pixels.assumingMemoryBound(to: UInt8.self), stride: Int(stride))
         SDL_UnlockTexture(texture)
+        guard isDone else { throw ViewerError("there is no memory for a picture of \(frame.width)x\(frame.height)") }
     }
 
     func draw(at place: PicturePlace) {

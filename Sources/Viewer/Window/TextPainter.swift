@@ -16,7 +16,23 @@ final class TextPainter {
 
     private let renderer: OpaquePointer
     private let font: OpaquePointer
-    private var cached: (text: String, texture: OpaquePointer, width: Int, height: Int)?
+    /// A text as a texture.
+    private struct Drawn {
+        let texture: OpaquePointer
+        let width, height: Int
+    }
+
+    /// A text, and the width at which its lines break.
+    private struct Key: Hashable {
+        let text: String
+        let width: Int
+    }
+
+    /// The texts that were drawn last: most drawings have the same ones.
+    private var cache: [Key: Drawn] = [:]
+    private static let mostCached = 64
+    /// The most characters of a text, which a relay may have sent.
+    private static let mostCharacters = 1000
 
     /// - Parameter scale: Pixels for each of the desktop's units.
     init(_ window: Window, scale: Double) throws(ViewerError) {
@@ -29,8 +45,7 @@ final class TextPainter {
     }
 
     func close() {
-        if let cached { SDL_DestroyTexture(cached.texture) }
-        cached = nil
+        forget()
         TTF_CloseFont(font)
     }
 
@@ -52,7 +67,8 @@ final class TextPainter {
 
     /// Draws a text of one or more lines in a cell.
     func draw(_ text: String, at place: Place, in cell: PixelRectangle) {
-        guard let (texture, width, height) = texture(of: text) else { return }
+        guard let drawn = drawn(text, width: max(1, cell.width - 2 * Self.padding)) else { return }
+        let (width, height) = (drawn.width, drawn.height)
         let (boxWidth, boxHeight) = (width + 2 * Self.padding, height + 2 * Self.padding)
         let (right, bottom) = (cell.x + cell.width - boxWidth, cell.y + cell.height - boxHeight)
         let (x, y) =
@@ -70,17 +86,25 @@ final class TextPainter {
         var target = SDL_Rect(
             PixelRectangle(x: x + Self.padding, y: y + Self.padding, width: width, height: height)
         )
-        SDL_RenderCopy(renderer, texture, nil, &target)
+        SDL_RenderCopy(renderer, drawn.texture, nil, &target)
     }
 
-    /// Returns the text as a texture. The last one is kept, because most frames draw the same text again.
-    private func texture(of text: String) -> (OpaquePointer, width: Int, height: Int)? {
-        if let cached, cached.text == text { return (cached.texture, cached.width, cached.height) }
-        guard let surface = TTF_RenderUTF8_Blended_Wrapped(font, text, Self.colour, 0) else { return nil }
+    private func drawn(_ text: String, width: Int) -> Drawn? {
+        let key = Key(text: String(text.prefix(Self.mostCharacters)), width: width)
+        if let drawn = cache[key] { return drawn }
+        guard let surface = TTF_RenderUTF8_Blended_Wrapped(font, key.text, Self.colour, UInt32(width)) else {
+            return nil
+        }
         defer { SDL_FreeSurface(surface) }
         guard let texture = SDL_CreateTextureFromSurface(renderer, surface) else { return nil }
-        if let cached { SDL_DestroyTexture(cached.texture) }
-        cached = (text, texture, Int(surface.pointee.w), Int(surface.pointee.h))
-        return (texture, Int(surface.pointee.w), Int(surface.pointee.h))
+        if cache.count >= Self.mostCached { forget() }
+        let drawn = Drawn(texture: texture, width: Int(surface.pointee.w), height: Int(surface.pointee.h))
+        cache[key] = drawn
+        return drawn
+    }
+
+    private func forget() {
+        for drawn in cache.values { SDL_DestroyTexture(drawn.texture) }
+        cache = [:]
     }
 }

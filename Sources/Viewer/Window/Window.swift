@@ -17,6 +17,9 @@ final class Window {
     /// `GL_RENDERER` (OpenGL 4.6, 22.2).
     private static let rendererName: UInt32 = 0x1F01
 
+    /// Smaller windows could show no message.
+    private static let leastSize = (width: 320, height: 240)
+
     let handle: OpaquePointer
     let renderer: OpaquePointer
     /// The name of what draws, for people.
@@ -35,9 +38,11 @@ final class Window {
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
         SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
         SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1")
+        // While a person controls a device, that key is for it, too.
+        SDL_SetHint(SDL_HINT_ALLOW_ALT_TAB_WHILE_GRABBED, "0")
         let undefined = Int32(bitPattern: UInt32(SDL_WINDOWPOS_UNDEFINED_MASK))
         var flags = SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
-        var place = SDL_Rect(x: undefined, y: undefined, w: Int32(width), h: Int32(height))
+        var place = SDL_Rect(x: undefined, y: undefined, w: Int32(clamping: width), h: Int32(clamping: height))
         if isFullScreen {
             flags |= SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue
             // Without a window manager, nothing else makes it large.
@@ -46,6 +51,7 @@ final class Window {
         guard let handle = SDL_CreateWindow(title, place.x, place.y, place.w, place.h, flags) else {
             throw .ofSDL("cannot open a window")
         }
+        SDL_SetWindowMinimumSize(handle, Int32(Self.leastSize.width), Int32(Self.leastSize.height))
         do throws(ViewerError) {
             (renderer, drawingName) = try Self.renderer(of: handle, drawing, waitsForDisplay)
         } catch {
@@ -68,7 +74,12 @@ final class Window {
         let flags = waitsForDisplay ? SDL_RENDERER_PRESENTVSYNC.rawValue : 0
         // SDL's own renderer would copy its picture by OpenGL otherwise, which is slow on the processor.
         SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
-        if case .named(let name) = drawing { SDL_SetHint(SDL_HINT_RENDER_DRIVER, name) }
+        if case .named(let name) = drawing {
+            guard names.contains(name) else {
+                throw ViewerError("there is no renderer '\(name)': use \(names.joined(separator: ", "))")
+            }
+            SDL_SetHint(SDL_HINT_RENDER_DRIVER, name)
+        }
         guard let renderer = SDL_CreateRenderer(window, -1, flags) else {
             throw .ofSDL("cannot draw into the window")
         }
@@ -80,6 +91,15 @@ final class Window {
             throw .ofSDL("cannot draw into the window")
         }
         return (renderer, name(of: renderer))
+    }
+
+    /// The names of SDL's renderers here.
+    private static var names: [String] {
+        (0..<max(0, SDL_GetNumRenderDrivers())).compactMap { number in
+            var information = SDL_RendererInfo()
+            guard SDL_GetRenderDriverInfo(number, &information) == 0 else { return nil }
+            return information.name.map { String(cString: $0) }
+        }
     }
 
     private static func name(of renderer: OpaquePointer) -> String {
@@ -130,7 +150,13 @@ final class Window {
         let scale = scale
         let (width, height) = (Double(width) / scale, Double(height) / scale)
         let factor = min(1, Double(room.w) / width, Double(room.h) / height)
-        SDL_SetWindowSize(handle, Int32(width * factor), Int32(height * factor))
+        resize(width: Int(width * factor), height: Int(height * factor))
+    }
+
+    /// Sets the size in the desktop's units.
+    func resize(width: Int, height: Int) {
+        let (width, height) = (max(width, Self.leastSize.width), max(height, Self.leastSize.height))
+        SDL_SetWindowSize(handle, Int32(clamping: width), Int32(clamping: height))
     }
 
     // MARK: Waking
