@@ -130,6 +130,9 @@ final class Window {
         return (max(1, Int(width)), max(1, Int(height)))
     }
 
+    /// All of it.
+    var area: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
+
     /// Pixels for each of the desktop's units.
     var scale: Double {
         var (width, height): (Int32, Int32) = (1, 1)
@@ -157,6 +160,18 @@ final class Window {
     func resize(width: Int, height: Int) {
         let (width, height) = (max(width, Self.leastSize.width), max(height, Self.leastSize.height))
         SDL_SetWindowSize(handle, Int32(clamping: width), Int32(clamping: height))
+    }
+
+    /// Draws a frame around it, which shows that the person controls the device.
+    func drawFrame() {
+        let area = area
+        SDL_SetRenderDrawColor(renderer, 0xE8, 0x59, 0x0C, 255)
+        for inset in 0..<3 {
+            var edge = SDL_Rect(
+                PixelRectangle(x: inset, y: inset, width: area.width - 2 * inset, height: area.height - 2 * inset)
+            )
+            SDL_RenderDrawRect(renderer, &edge)
+        }
     }
 
     // MARK: Waking

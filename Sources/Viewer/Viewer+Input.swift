@@ -1,0 +1,118 @@
+@preconcurrency import CSDL
+import HeliographClient
+
+extension Viewer {
+    /// How long keys do nothing after control has ended by itself, ns.
+    private static let restTime: UInt64 = 1_000_000_000
+
+    // MARK: Keys
+
+    func name(_ event: SDL_KeyboardEvent) -> String { String(cString: SDL_GetKeyName(event.keysym.sym)) }
+
+    func text(_ event: SDL_TextInputEvent) -> String {
+        withUnsafeBytes(of: event.text) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    func keyDown(_ event: SDL_KeyboardEvent) {
+        let (name, modifiers) = (name(event), UInt32(event.keysym.mod))
+        guard control?.state != .on else {
+            // Keys of characters are those below the bit for scancodes.
+            let value = UInt32(bitPattern: event.keysym.sym)
+            let character = (0x20..<0x4000_0000).contains(value) && value != 0x7F ? Unicode.Scalar(value) : nil
+            let key = KeyboardState.Key(
+                scancode: Int32(event.keysym.scancode.rawValue),
+                name: name,
+                character: character,
+                isRepeat: event.repeat != 0,
+                hasShift: modifiers & KMOD_SHIFT.rawValue != 0,
+                isCommand: modifiers & (KMOD_CTRL.rawValue | KMOD_LALT.rawValue | KMOD_GUI.rawValue) != 0
+            )
+            control?.keyDown(key, now: Self.now)
+            return
+        }
+        let isPlain = modifiers & (KMOD_CTRL.rawValue | KMOD_ALT.rawValue | KMOD_GUI.rawValue) == 0
+        guard Self.now >= shortcutsFrom else { return }
+        if isPlain, event.repeat == 0, let shortcut = Shortcut(key: name) { carryOut(shortcut) }
+    }
+
+    // MARK: Control
+
+    private func begin(_ feed: SessionFeed, takes: Bool) {
+        guard options.mayControl, let live = feed.live else { return }
+        if let control = live.control, !control.may {
+            return tell("You may only look: \(control.why ?? "the relay gives no reason")")
+        }
+        control = HandControl(feed)
+        control?.begin(takes: takes)
+    }
+
+    /// Takes in what the relay says of control.
+    func followControl() {
+        switch control?.follow() {
+        case .begun:
+            SDL_SetWindowKeyboardGrab(window.handle, SDL_TRUE)
+            SDL_ShowCursor(SDL_DISABLE)
+            tell("You control \(control?.feed.name ?? "the device"). Hold Escape for a second to stop.")
+            if speaks { speak() }
+        case .ended(let reason):
+            endControl()
+            shortcutsFrom = Self.now + Self.restTime
+            tell(reason)
+        case nil: break
+        }
+    }
+
+    func endControl() {
+        microphone?.close()
+        (microphone, speaks) = (nil, false)
+        guard let control else { return }
+        control.end()
+        self.control = nil
+        SDL_SetWindowKeyboardGrab(window.handle, SDL_FALSE)
+        SDL_ShowCursor(SDL_ENABLE)
+        needsDrawing = true
+    }
+
+    func moved(_ event: SDL_MouseMotionEvent) {
+        guard control?.state == .on, let point = wall.point(event.x, event.y, in: control?.feed) else { return }
+        if point.isInside || event.state != 0 { control?.moved(to: point.place, now: Self.now) }
+    }
+
+    func button(_ event: SDL_MouseButtonEvent) {
+        guard let point = wall.point(event.x, event.y, in: control?.feed) else { return }
+        let isDown = SDL_EventType(event.type) == SDL_MOUSEBUTTONDOWN
+        guard control?.state != .on else {
+            guard let button = Input.Button(sdl: event.button) else { return }
+            control?.button(button, isDown: isDown, at: point.place, isInside: point.isInside)
+            return
+        }
+        guard isDown, point.isInside, event.button == 1, control == nil else { return }
+        if wall.selected == nil {
+            select(point.index)
+        } else {
+            begin(feeds[point.index], takes: SDL_GetModState().rawValue & KMOD_SHIFT.rawValue != 0)
+        }
+    }
+
+    func wheel(_ event: SDL_MouseWheelEvent) {
+        guard control?.state == .on, let point = wall.point(event.mouseX, event.mouseY, in: control?.feed),
+            point.isInside
+        else { return }
+        let sign = event.direction == SDL_MOUSEWHEEL_FLIPPED.rawValue ? -1.0 : 1
+        control?.wheel(right: sign * Double(event.x), down: -sign * Double(event.y), at: point.place)
+    }
+}
+
+extension Input.Button {
+    /// - Parameter sdl: SDL's number.
+    fileprivate init?(sdl: UInt8) {
+        switch Int32(sdl) {
+        case SDL_BUTTON_LEFT: self = .left
+        case SDL_BUTTON_MIDDLE: self = .middle
+        case SDL_BUTTON_RIGHT: self = .right
+        case SDL_BUTTON_X1: self = .back
+        case SDL_BUTTON_X2: self = .forward
+        default: return nil
+        }
+    }
+}
