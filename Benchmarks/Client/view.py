@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from scene import DESKTOP, Failure, Scene, percentile
+from scene import DESKTOP, Failure, Scene, percentile, start_desktop, tool
 
 #: How many pictures a second the program draws, and the session's frame rate.
 DRAWN, FPS = 30, 60
@@ -23,6 +23,7 @@ class Drawing(Scene):
     """A desktop on which a program draws, and a relay that captures it and needs no keys. Use it as a context."""
 
     _keys_file = "none"
+    _client = None
 
     def _make_keys(self):
         self.keys = dict.fromkeys(self.ROLES)
@@ -34,7 +35,8 @@ class Drawing(Scene):
         self._client = start(self.directory, words)
 
     def __exit__(self, *rest):
-        end(self._client)
+        if self._client:
+            end(self._client)
         super().__exit__(*rest)
 
     def drawn(self):
@@ -54,11 +56,7 @@ class Window:
         self._desktop = None
 
     def __enter__(self):
-        words = [DESKTOP, "start", self.directory, "--compositor", self.kind, "--client", "none", "--until-stdin-closes"]
-        words += ["--size", "{}x{}".format(*self.size)]
-        self._desktop = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if self._desktop.stdout.readline() != b"ready\n":
-            raise Failure("the windows' desktop did not come up; see its messages above")
+        self._desktop = start_desktop(self.directory, self.kind, self.size)
         self.stage(tool(self.WATCHES[self.kind]))
         return self
 
@@ -76,11 +74,6 @@ class Window:
         words = ["timeout", str(seconds), self.WATCHES[self.kind]]
         lines = start(self.directory, words, stdout=subprocess.PIPE, text=True).communicate()[0].splitlines()
         return dict(map(int, line.split()) for line in lines)
-
-
-def tool(name):
-    """Returns the path of a tool of Tests/Desktop."""
-    return subprocess.run([DESKTOP, "tool", name], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def start(directory, words, **options):

@@ -39,6 +39,26 @@ def eventually(what, condition, limit=30.0, pause=0.005):
         time.sleep(pause)
 
 
+def tool(name):
+    """Returns the path of a tool of Tests/Desktop, which is compiled if it must be."""
+    return subprocess.run([DESKTOP, "tool", name], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def start_desktop(directory, kind, size=None):
+    """Starts an empty desktop. It ends when its standard input is closed.
+
+    :raises Failure: If it does not come up.
+    """
+    words = [DESKTOP, "start", directory, "--compositor", kind, "--client", "none", "--until-stdin-closes"]
+    words += ["--size", "{}x{}".format(*size)] if size else []
+    desktop = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    if desktop.stdout.readline() != b"ready\n":
+        desktop.stdin.close()
+        desktop.wait(30)
+        raise Failure("the desktop did not come up; see its messages above")
+    return desktop
+
+
 class Answer(typing.NamedTuple):
     status: int
     body: dict
@@ -207,15 +227,7 @@ class Scene:
                 print(f"  {name}: {line}")
 
     def _start(self):
-        width, height = self.size
-        self._desktop = subprocess.Popen(
-            [DESKTOP, "start", self.directory, "--compositor", self.kind, "--size", f"{width}x{height}"]
-            + ["--client", "none", "--until-stdin-closes"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        if self._desktop.stdout.readline() != b"ready\n":
-            raise Failure("the desktop did not come up; see its messages above")
+        self._desktop = start_desktop(self.directory, self.kind, self.size)
         self.desktop("stage", self._programs / "capture-agent", self._programs / "heliograph-relay")
         self.start_client()
         self._make_keys()

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import time
 
-from scene import Failure, eventually, percentile
+from scene import Failure, eventually, percentile, tool
 from stage import SINK, Stage, require
 
 #: The most that one stream may cost, of what a loop of libopus costs, and of what a program costs that also captures.
@@ -17,7 +17,7 @@ MOST_WAKES = 2.0
 
 def prove_cost(programs, rounds=5, seconds=20.0):
     """Compares an agent that captures and encodes a sine with a loop and with a bare capture, in turn."""
-    loop, capture = Stage.tool("opus-loop"), Stage.tool("opus-capture")
+    loop, capture = tool("opus-loop"), tool("opus-capture")
     with Stage("none", programs) as stage:
         stage.session("sound", width=320, height=240, fps=5, onDemand=True)
         stage.beep("--every", 1e9, "--length", 1e9)

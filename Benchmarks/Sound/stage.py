@@ -12,7 +12,7 @@ import urllib.parse
 import av
 import numpy
 
-from scene import DESKTOP, DEVICE, SOURCES, Caller, Failure, Scene, eventually
+from scene import DESKTOP, DEVICE, SOURCES, Caller, Failure, Scene, eventually, start_desktop, tool
 
 #: Samples per second.
 RATE = 48_000
@@ -38,14 +38,8 @@ class Stage(Scene):
         self._players = []
 
     def _start(self):
-        width, height = self.size
-        words = [DESKTOP, "start", self.directory, "--compositor", self.kind, "--client", "none", "--until-stdin-closes"]
-        if self.kind != "none":
-            words += ["--size", f"{width}x{height}"]
-        self._desktop = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if self._desktop.stdout.readline() != b"ready\n":
-            raise Failure("the desktop did not come up; see its messages above")
-        tools = [self.tool(name) for name in ("beep", "counter-client")]
+        self._desktop = start_desktop(self.directory, self.kind, None if self.kind == "none" else self.size)
+        tools = [tool(name) for name in ("beep", "counter-client")]
         self.desktop("stage", self._programs / "capture-agent", self._programs / "heliograph-relay", *tools)
         self.make_sink()
         if self._has_keys:
@@ -78,10 +72,6 @@ class Stage(Scene):
             self.relay = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=log)
         self.ports = eventually("the relay's ports", lambda: self._read_ports(file))
         self.caller = Caller(self.ports["http"], self.keys.get("operator"))
-
-    @staticmethod
-    def tool(name):
-        return subprocess.run([DESKTOP, "tool", name], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
     def make_sink(self):
         form = f"{{ factory.name=support.null-audio-sink node.name={SINK} media.class=Audio/Sink object.linger=true }}"

@@ -14,7 +14,7 @@ extension Viewer {
         case .statistics:
             settings.showsStatistics.toggle()
             refreshDue = 0
-        case .moveStatistics: settings.corner = corner.next.rawValue
+        case .moveStatistics: settings.corner = settings.corner.next
         case .mute: toggleSound()
         case .louder: changeVolume(by: Self.volumeStep)
         case .quieter: changeVolume(by: -Self.volumeStep)

@@ -2,6 +2,7 @@
 @preconcurrency import Glibc
 import HeliographClient
 import HeliographDecode
+import NIOCore
 import Program
 
 /// A window that shows sessions, plays the sound of one, and lets a person act on it.
@@ -74,7 +75,7 @@ package final class Viewer {
             width: settings.width ?? Self.firstSize.width,
             height: settings.height ?? Self.firstSize.height,
             isFullScreen: self.settings.isFullScreen,
-            drawing: options.renderer.map { .named($0) } ?? .automatic,
+            drawing: options.renderer,
             waitsForDisplay: options.waitsForDisplay
         )
         wall = Wall(feeds, window)
@@ -140,11 +141,8 @@ package final class Viewer {
         window.close()
     }
 
-    static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * second + UInt64(time.tv_nsec)
-    }
+    /// The monotonic clock, ns.
+    static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
     /// How long to wait for an event, in ms; -1 for any time.
     private var timeout: Int32 {
@@ -204,16 +202,13 @@ package final class Viewer {
         wall.draw(by: painter)
         if control?.state == .on { window.drawFrame() }
         if settings.showsStatistics, wall.selected != nil {
-            painter?.draw(statisticsText, at: corner, in: window.area)
+            painter?.draw(statisticsText, at: .corner(settings.corner), in: window.area)
         }
-        if microphone != nil { painter?.draw("The device hears your microphone.", at: .topRight, in: window.area) }
-        if let message { painter?.draw(message.text, at: .bottomRight, in: window.area) }
+        if microphone != nil {
+            painter?.draw("The device hears your microphone.", at: .corner(.topRight), in: window.area)
+        }
+        if let message { painter?.draw(message.text, at: .corner(.bottomRight), in: window.area) }
         SDL_RenderPresent(window.renderer)
-    }
-
-    /// The corner of the statistics.
-    var corner: TextPainter.Place {
-        TextPainter.Place(rawValue: settings.corner).flatMap { $0 == .middle ? nil : $0 } ?? .topLeft
     }
 
     private func statistics(of feed: SessionFeed) -> String {

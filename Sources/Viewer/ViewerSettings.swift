@@ -11,7 +11,7 @@ package struct ViewerSettings: Sendable, Hashable, Codable {
     package var speaker: String?
     package var showsStatistics = false
     /// The corner of the statistics.
-    package var corner = "topLeft"
+    package var corner = Corner.topLeft
     package var isFullScreen = false
     /// The window's size in the desktop's units; `nil` for that of the picture.
     package var width: Int?

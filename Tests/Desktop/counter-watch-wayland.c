@@ -17,7 +17,7 @@
 #include <wayland-client.h>
 
 #include "CWayland.h"
-#include "counter_pattern.h"
+#include "counter_tools.h"
 
 static struct {
     struct wl_display *display;
@@ -97,14 +97,9 @@ static void damage(
     (void)data, (void)frame, (void)x, (void)y, (void)width, (void)height;
 }
 
-/// Returns the bits that a row of cells shows. Green is most of the luma.
 static uint32_t bits(uint32_t row) {
-    const uint8_t *pixels = watch.pixels + (size_t)counter_pattern_centre(watch.height, row, COUNTER_PATTERN_ROWS) * watch.stride;
-    uint32_t value = 0;
-    for (uint32_t column = 0; column < COUNTER_PATTERN_BITS; column++) {
-        value = value << 1 | (pixels[counter_pattern_centre(watch.width, column, COUNTER_PATTERN_BITS) * 4 + 1] > 128);
-    }
-    return value;
+    const uint32_t y = counter_pattern_centre(watch.height, row, COUNTER_PATTERN_ROWS);
+    return counter_row_bits(watch.pixels + (size_t)y * watch.stride, watch.width);
 }
 
 int main(void) {
@@ -117,7 +112,7 @@ int main(void) {
     if (!watch.manager || !watch.shm || !watch.output) fail("the compositor lets nobody copy its screen");
     setvbuf(stdout, NULL, _IOLBF, 0);
     static const struct cwayland_screencopy_frame_listener listener = {buffer, flags, ready, failed, damage};
-    uint32_t last = UINT32_MAX;
+    struct counter_watch said = {0};
     for (;;) {
         struct cwayland_screencopy_frame *frame = cwayland_screencopy_capture(watch.manager, 0, watch.output);
         cwayland_screencopy_frame_add_listener(frame, &listener, NULL);
@@ -125,10 +120,6 @@ int main(void) {
             if (wl_display_dispatch(watch.display) < 0) fail("the compositor has gone");
         }
         cwayland_screencopy_frame_destroy(frame);
-        if (!watch.pixels || (bits(0) ^ COUNTER_PATTERN_MASK) != bits(1) || bits(0) == last) continue;
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        last = bits(0);
-        if (printf("%u %lld\n", last, now.tv_sec * 1000000000LL + now.tv_nsec) < 0) return EXIT_SUCCESS;
+        if (watch.pixels && !counter_watch_say(&said, bits(0), bits(1))) return EXIT_SUCCESS;
     }
 }

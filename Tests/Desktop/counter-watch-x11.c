@@ -16,25 +16,13 @@
 
 #include <xcb/xcb.h>
 
-#include "counter_pattern.h"
+#include "counter_tools.h"
 
 enum { EXIT_USAGE = 64 };
 
 static _Noreturn void fail(const char *what) {
     fprintf(stderr, "counter-watch-x11: %s\n", what);
     exit(EXIT_FAILURE);
-}
-
-/// Returns the bits that a row of pixels shows, or -1 if the server does not answer.
-static int64_t bits(xcb_get_image_reply_t *row, uint32_t width) {
-    if (!row) return -1;
-    const uint8_t *pixels = xcb_get_image_data(row);
-    uint32_t value = 0;
-    for (uint32_t column = 0; column < COUNTER_PATTERN_BITS; column++) {
-        // Green is most of the luma.
-        value = value << 1 | (pixels[counter_pattern_centre(width, column, COUNTER_PATTERN_BITS) * 4 + 1] > 128);
-    }
-    return value;
 }
 
 int main(int argc, char **argv) {
@@ -51,26 +39,21 @@ int main(int argc, char **argv) {
     const xcb_screen_t *screen = screens.data;
     const uint32_t width = screen->width_in_pixels, height = screen->height_in_pixels;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    int64_t last = COUNTER_PATTERN_UNREADABLE;
+    struct counter_watch watch = {0};
     for (;;) {
         xcb_get_image_cookie_t asked[2];
         for (uint32_t row = 0; row < 2; row++) {
             const int16_t y = (int16_t)counter_pattern_centre(height, row, COUNTER_PATTERN_ROWS);
             asked[row] = xcb_get_image(server, XCB_IMAGE_FORMAT_Z_PIXMAP, screen->root, 0, y, (uint16_t)width, 1, ~0u);
         }
-        int64_t values[2];
+        uint32_t values[2];
         for (int row = 0; row < 2; row++) {
             xcb_get_image_reply_t *reply = xcb_get_image_reply(server, asked[row], NULL);
-            values[row] = bits(reply, width);
+            if (!reply) fail("the X server has gone");
+            values[row] = counter_row_bits(xcb_get_image_data(reply), width);
             free(reply);
         }
-        if (values[0] < 0 || values[1] < 0) fail("the X server has gone");
-        if ((values[0] ^ COUNTER_PATTERN_MASK) == values[1] && values[0] != last) {
-            struct timespec now;
-            clock_gettime(CLOCK_MONOTONIC, &now);
-            last = values[0];
-            if (printf("%lld %lld\n", (long long)last, now.tv_sec * 1000000000LL + now.tv_nsec) < 0) return EXIT_SUCCESS;
-        }
+        if (!counter_watch_say(&watch, values[0], values[1])) return EXIT_SUCCESS;
         nanosleep(&(struct timespec){.tv_nsec = every * 1000}, NULL);
     }
 }

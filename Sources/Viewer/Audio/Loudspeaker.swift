@@ -23,22 +23,19 @@ final class Loudspeaker: Sendable {
 
     /// - Parameter name: One of ``names``; `nil` for the desktop's default.
     init(named name: String?, volume: Double) throws(ViewerError) {
-        guard SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else { throw .ofSDL("cannot play sound") }
         state.withLock { $0.volume = Float(volume) }
-        var wanted = SDL_AudioSpec()
-        (wanted.freq, wanted.format) = (48_000, SDL_AudioFormat(AUDIO_F32SYS))
-        (wanted.channels, wanted.samples) = (UInt8(Self.channels), Self.samples)
-        wanted.callback = { loudspeaker, bytes, count in
+        let opened = try SoundDevice.open(
+            .plays,
+            named: name,
+            channels: UInt8(Self.channels),
+            samples: Self.samples,
+            owner: self
+        ) { loudspeaker, bytes, count in
             guard let loudspeaker, let bytes else { return }
             let values = UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)).bindMemory(to: Float.self)
             Unmanaged<Loudspeaker>.fromOpaque(loudspeaker).takeUnretainedValue().fill(values)
         }
-        // Unretained because `close` stops the callback before the object can go.
-        wanted.userdata = Unmanaged.passUnretained(self).toOpaque()
-        let opened = SDL_OpenAudioDevice(name, 0, &wanted, nil, 0)
-        guard opened != 0 else { throw .ofSDL("cannot play sound" + (name.map { " on \($0)" } ?? "")) }
         device.store(opened, ordering: .relaxed)
-        SDL_PauseAudioDevice(opened, 0)
     }
 
     /// The loudspeakers of this machine.

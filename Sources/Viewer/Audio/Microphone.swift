@@ -17,7 +17,6 @@ final class Microphone: Sendable {
 
     /// Begins to speak. The caller must control the session's device.
     init(to live: LiveSession) throws(ViewerError) {
-        guard SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else { throw .ofSDL("cannot record sound") }
         do throws(OpusEncoder.Refusal) {
             encoder = Mutex(try OpusEncoder(channels: 1, bitrate: Self.bitrate))
         } catch {
@@ -34,27 +33,23 @@ final class Microphone: Sendable {
             // The end of the speech.
             try? await live.speak([])
         }
-        try open()
+        do throws(ViewerError) {
+            device.store(try opened(), ordering: .relaxed)
+        } catch {
+            packets.finish()
+            throw error
+        }
     }
 
-    private func open() throws(ViewerError) {
-        var wanted = SDL_AudioSpec()
-        (wanted.freq, wanted.format) = (48_000, SDL_AudioFormat(AUDIO_F32SYS))
-        (wanted.channels, wanted.samples) = (1, UInt16(Self.packet))
-        wanted.callback = { microphone, bytes, count in
+    private func opened() throws(ViewerError) -> UInt32 {
+        try SoundDevice.open(.records, channels: 1, samples: UInt16(Self.packet), owner: self) {
+            microphone,
+            bytes,
+            count in
             guard let microphone, let bytes else { return }
             let values = UnsafeRawBufferPointer(start: bytes, count: Int(count)).bindMemory(to: Float.self)
             Unmanaged<Microphone>.fromOpaque(microphone).takeUnretainedValue().take(Array(values))
         }
-        // Unretained because `close` stops the callback before the object can go.
-        wanted.userdata = Unmanaged.passUnretained(self).toOpaque()
-        let opened = SDL_OpenAudioDevice(nil, 1, &wanted, nil, 0)
-        guard opened != 0 else {
-            packets.finish()
-            throw .ofSDL("cannot record sound")
-        }
-        device.store(opened, ordering: .relaxed)
-        SDL_PauseAudioDevice(opened, 0)
     }
 
     private func take(_ values: [Float]) {

@@ -34,12 +34,9 @@ final class HandControl {
     private var escape: UInt64?
     /// What the relay has answered, until ``follow()`` takes it in. Tasks write it, because the main actor waits for
     /// SDL's events and runs none.
-    private let answer: Mutex<Result<Void, RelayError>?>
+    private let answer = Mutex<Result<Void, RelayError>?>(nil)
 
-    init(_ feed: SessionFeed) {
-        self.feed = feed
-        answer = Mutex(nil)
-    }
+    init(_ feed: SessionFeed) { self.feed = feed }
 
     // MARK: Beginning and ending
 

@@ -190,22 +190,29 @@ package final class SessionFeed: Sendable {
 
     /// Begins to be heard, or stops if there is no loudspeaker.
     func hear(_ loudspeaker: Loudspeaker?) {
-        guard let live else { return }
-        let (listens, before) = state.withLock { state in
-            defer { state.loudspeaker = loudspeaker }
-            return (state.listens, state.loudspeaker)
+        // Most calls change nothing: the window makes one for each picture.
+        let change = state.withLock { state in
+            guard let live = state.live, state.loudspeaker !== loudspeaker else { return nil as Hearing? }
+            defer { (state.loudspeaker, state.listens) = (loudspeaker, state.listens || loudspeaker != nil) }
+            return Hearing(live: live, before: state.loudspeaker, listens: state.listens)
         }
+        guard let change else { return }
         guard loudspeaker != nil else {
-            before?.silence()
-            return live.stopAudio()
+            change.before?.silence()
+            return change.live.stopAudio()
         }
-        let sound = live.audio
-        guard !listens else { return }
+        let sound = change.live.audio
+        guard !change.listens else { return }
         let task = Task { await listen(sound) }
-        state.withLock { state in
-            state.listens = true
-            state.tasks.append(task)
-        }
+        state.withLock { $0.tasks.append(task) }
+    }
+
+    /// What is heard before a change.
+    private struct Hearing {
+        let live: LiveSession
+        let before: Loudspeaker?
+        /// Whether a task takes the sound.
+        let listens: Bool
     }
 
     private func listen(_ sound: LiveSession.Units) async {

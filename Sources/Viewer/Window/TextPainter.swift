@@ -50,19 +50,9 @@ final class TextPainter {
     }
 
     /// A place in a cell.
-    enum Place: String, Sendable, CaseIterable, Codable {
-        case topLeft, topRight, bottomRight, bottomLeft
+    enum Place {
+        case corner(Corner)
         case middle
-
-        /// The corner after this one, clockwise.
-        var next: Place {
-            switch self {
-            case .topLeft: .topRight
-            case .topRight: .bottomRight
-            case .bottomRight: .bottomLeft
-            case .bottomLeft, .middle: .topLeft
-            }
-        }
     }
 
     /// Draws a text of one or more lines in a cell.
@@ -73,10 +63,10 @@ final class TextPainter {
         let (right, bottom) = (cell.x + cell.width - boxWidth, cell.y + cell.height - boxHeight)
         let (x, y) =
             switch place {
-            case .topLeft: (cell.x, cell.y)
-            case .topRight: (right, cell.y)
-            case .bottomRight: (right, bottom)
-            case .bottomLeft: (cell.x, bottom)
+            case .corner(.topLeft): (cell.x, cell.y)
+            case .corner(.topRight): (right, cell.y)
+            case .corner(.bottomRight): (right, bottom)
+            case .corner(.bottomLeft): (cell.x, bottom)
             case .middle: ((cell.x + right) / 2, (cell.y + bottom) / 2)
             }
         var box = SDL_Rect(PixelRectangle(x: x, y: y, width: boxWidth, height: boxHeight))

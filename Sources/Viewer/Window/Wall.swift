@@ -72,7 +72,7 @@ final class Wall {
             let tile = tiles[index]
             if let place = place(of: tile.texture, in: cell) { tile.texture.draw(at: place) }
             if let text = tile.notice { painter?.draw(text, at: .middle, in: cell) }
-            if selected == nil { painter?.draw(tile.feed.name, at: .bottomLeft, in: cell) }
+            if selected == nil { painter?.draw(tile.feed.name, at: .corner(.bottomLeft), in: cell) }
         }
     }
 

@@ -4,14 +4,6 @@ import Synchronization
 /// A window, and what draws into it.
 @MainActor
 final class Window {
-    /// What draws.
-    enum Drawing: Sendable, Hashable {
-        /// The graphics card if there is one, else the processor.
-        case automatic
-        /// One of SDL's renderers, such as `software` or `opengl`.
-        case named(String)
-    }
-
     /// OpenGL on the processor, as its own name says. SDL's own renderer draws pictures faster there.
     private static let softwareNames = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"]
     /// `GL_RENDERER` (OpenGL 4.6, 22.2).
@@ -26,12 +18,15 @@ final class Window {
     let drawingName: String
 
     /// Opens a window. SDL's video must have been initialized.
+    ///
+    /// - Parameter drawing: One of SDL's renderers, such as `software` or `opengl`. `nil` is the graphics card if there
+    ///   is one, else the processor.
     init(
         title: String,
         width: Int,
         height: Int,
         isFullScreen: Bool,
-        drawing: Drawing,
+        drawing: String?,
         waitsForDisplay: Bool
     ) throws(ViewerError) {
         // The picture is scaled smoothly, and the desktop keeps its compositor and its screen saver.
@@ -68,13 +63,13 @@ final class Window {
 
     private static func renderer(
         of window: OpaquePointer,
-        _ drawing: Drawing,
+        _ drawing: String?,
         _ waitsForDisplay: Bool
     ) throws(ViewerError) -> (OpaquePointer, String) {
         let flags = waitsForDisplay ? SDL_RENDERER_PRESENTVSYNC.rawValue : 0
         // SDL's own renderer would copy its picture by OpenGL otherwise, which is slow on the processor.
         SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
-        if case .named(let name) = drawing {
+        if let name = drawing {
             guard names.contains(name) else {
                 throw ViewerError("there is no renderer '\(name)': use \(names.joined(separator: ", "))")
             }
@@ -83,7 +78,7 @@ final class Window {
         guard let renderer = SDL_CreateRenderer(window, -1, flags) else {
             throw .ofSDL("cannot draw into the window")
         }
-        guard drawing == .automatic, isSoftware(renderer) else { return (renderer, name(of: renderer)) }
+        guard drawing == nil, isSoftware(renderer) else { return (renderer, name(of: renderer)) }
         SDL_DestroyRenderer(renderer)
         // Not all displays have a way for pixels of the processor: Wayland has none in SDL.
         let software = SDL_CreateRenderer(window, -1, flags | SDL_RENDERER_SOFTWARE.rawValue)
@@ -176,13 +171,12 @@ final class Window {
 
     // MARK: Waking
 
-    /// The number of SDL's event that wakes the window's thread.
-    private static let wakeEvent = SDL_RegisterEvents(1)
+    /// The number of SDL's event that wakes the window's thread; 0 before there is one.
     nonisolated private static let isAwake = Atomic(false)
     nonisolated private static let wakeType = Atomic<UInt32>(0)
 
     /// Allows ``wake()`` to be called.
-    static func prepareWaking() { wakeType.store(wakeEvent, ordering: .releasing) }
+    static func prepareWaking() { wakeType.store(SDL_RegisterEvents(1), ordering: .releasing) }
 
     /// Wakes the thread of the window, which looks for what is new. Any thread may call it.
     nonisolated static func wake() {
