@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 
 /// A TCP client that keeps what it receives until a test asks for it.
 package final class ByteClient: Sendable {
@@ -20,6 +21,10 @@ package final class ByteClient: Sendable {
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 
+    /// How long a peer may send. A test that still reads then waits for something that did not come.
+    private static let longest = Duration.seconds(600)
+
+    private let end = ContinuousClock.now + longest
     private let channel: any Channel
     private let chunks: AsyncStream<[UInt8]>
     /// What came with the bytes that were read last.
@@ -66,6 +71,9 @@ package final class ByteClient: Sendable {
             return rest
         }
         guard kept.isEmpty else { return kept }
+        guard ContinuousClock.now < end else {
+            throw NeverCame(description: "The peer has sent for \(Self.longest), but not what the test waits for")
+        }
         return try await within("bytes from the peer") { [chunks] in
             var iterator = chunks.makeAsyncIterator()
             return await iterator.next()
