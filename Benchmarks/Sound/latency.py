@@ -7,7 +7,8 @@ import av
 import numpy
 
 from scene import percentile
-from stage import RATE, Listener, Stage, require
+from stage import RATE, Stage, require
+from streams import Listener
 
 #: The settings of the sound, the graph's quantum, and the goal for the median in ms.
 CASES = [("20", 256, 30), ("5", 128, 15)]
@@ -42,7 +43,7 @@ def listen(listener, count):
     decoder.sample_rate, decoder.layout = RATE, "stereo"
     times, quiet = [], 0.0
     begin = time.monotonic()
-    for _, packet, _ in listener.packets():
+    for packet in listener.packets():
         for frame in decoder.decode(av.Packet(packet)):
             now = time.monotonic()
             if numpy.abs(frame.to_ndarray()).max() > 0.12 * (1 if frame.format.name.startswith("flt") else 32768):

@@ -7,7 +7,8 @@ import time
 import numpy
 
 from scene import Failure, eventually
-from stage import RATE, Stage, decoded, require
+from stage import RATE, Stage, require
+from streams import FORMS
 
 FREQUENCY = 1000
 #: 20 ms, whole periods.
@@ -48,16 +49,19 @@ def prove_kills(programs, count=20):
 
 def listen(stage, seconds, meanwhile):
     """Records the stream, and returns each part's level, phase in samples, and ratio to the rest in dB."""
-    recorder, file = stage.record("stream.ts", seconds)
+    recording = FORMS["MPEG-TS"](stage, seconds)
     stage.wait_for_sound()
     meanwhile()
-    recorder.wait()
-    samples, _ = decoded(file)
+    recording.wait()
+    samples, _ = recording.sound()
     count = len(samples) // PART
     parts = samples[: count * PART].reshape(count, PART).astype(numpy.float64)
     angle = 2 * numpy.pi * FREQUENCY * numpy.arange(PART) / RATE
-    sine, cosine = parts @ numpy.sin(angle) * 2 / PART, parts @ numpy.cos(angle) * 2 / PART
-    fitted = sine[:, None] * numpy.sin(angle) + cosine[:, None] * numpy.cos(angle)
+    # Drifting, its frequency is a little other: sine and cosine grow and shrink within a part.
+    growth = numpy.linspace(-1, 1, PART)
+    shapes = numpy.stack([shape * way(angle) for shape in (1, growth) for way in (numpy.sin, numpy.cos)])
+    factors = parts @ numpy.linalg.pinv(shapes)
+    fitted, (sine, cosine) = factors @ shapes, factors[:, :2].T
     rest = ((parts - fitted) ** 2).mean(axis=1)
     level = numpy.sqrt((fitted**2).mean(axis=1))
     loud = numpy.flatnonzero(level > 0.2)

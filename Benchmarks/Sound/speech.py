@@ -9,7 +9,8 @@ import av
 import numpy
 
 from scene import DESKTOP, DEVICE, Failure, eventually, percentile
-from stage import BINARY, RATE, Listener, Stage, require
+from stage import RATE, Stage, require
+from streams import BINARY, Listener
 
 #: The microphone's name in PipeWire.
 NAME = "heliograph-microphone-default"

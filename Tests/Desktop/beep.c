@@ -3,7 +3,8 @@
 //     beep [--every MS] [--length MS] [--quantum N] [--target NODE]
 //
 // A beep is a sine of 1 kHz at half of full scale; by default one of 100 ms each 500 ms. Each is a line on standard
-// output, flushed at once: the monotonic time in ns at which its first sample reaches the device. Ends with SIGTERM.
+// output, flushed at once: the monotonic time in ns at which players expect its first sample to be heard. Ends with
+// SIGTERM.
 //
 // --quantum N  the samples of PipeWire's cycles, by default 1024
 
@@ -40,10 +41,9 @@ static void process(void *data) {
     if (!samples) return;
     int64_t count = target->maxsize / (CHANNELS * sizeof *samples);
     if (buffer->requested && (int64_t)buffer->requested < count) count = buffer->requested;
-    // What is queued now is heard after the delay, from the end of this cycle on: hardware still plays the samples of
-    // the cycle before. A sink without hardware does not count that as its delay.
+    // What is queued now is heard after the delay that the sink reports. One without hardware reports none.
     double second = time.rate.denom > 0 ? (double)time.rate.num / time.rate.denom : 1.0 / RATE;
-    int64_t heard = time.now + (int64_t)(time.delay * second * 1e9) + count * 1000000000 / RATE;
+    int64_t heard = time.now + (int64_t)(time.delay * second * 1e9);
     for (int64_t i = 0; i < count; i++, beeper.position++) {
         int64_t place = beeper.position % beeper.every;
         if (place == 0 && time.now > 0) {

@@ -1,6 +1,7 @@
 // A fullscreen Wayland client that shows the counter pattern and advances by one step with each frame it draws.
 //
 //     counter-client [--scene NAME] [--fps N | --every MS] [--stop-at N] [--turns MS] [--state FILE] [--dump FILE] [--stamps FILE]
+//                    [--shown FILE]
 //
 // --scene NAME what moves, as in counter_scenes.h; by default band
 // --fps N      at most N frames a second, by default 60; 0: with every frame callback
@@ -13,6 +14,8 @@
 // --dump FILE  holds the picture that a paused or stopped screen shows, as PPM, before --state says so
 // --stamps FILE gets a line for each picture: its value, when it was drawn, and when it was about to be committed
 //               (monotonic ns)
+// --shown FILE gets a line for each picture that reaches the screen: its value, and when the compositor said that it
+//              had drawn it, by the frame callback (monotonic ns)
 //
 // SIGUSR1 pauses: nothing is committed, unless the window is resized, which shows the same value
 // at the new size. SIGUSR2 resumes. SIGTERM and SIGINT end.
@@ -53,7 +56,7 @@ static struct {
     int64_t turn;      // ns, 0: moves all the time
     enum counter_scene scene;
     const char *state_file, *dump_file;
-    FILE *stamps;  // NULL: none are wanted
+    FILE *stamps, *shown_file;  // NULL: none are wanted
     // Wayland
     struct wl_display *display;
     struct wl_compositor *compositor;
@@ -155,6 +158,10 @@ static struct buffer *free_buffer(void) {
 
 static void frame_done(void *data, struct wl_callback *callback, uint32_t time) {
     (void)data, (void)time;
+    if (client.shown_file) {
+        fprintf(client.shown_file, "%lld %lld\n", (long long)client.value, (long long)now());
+        fflush(client.shown_file);
+    }
     wl_callback_destroy(callback);
     client.frame = NULL;
 }
@@ -370,6 +377,7 @@ static void parse_arguments(int argc, char **argv) {
         {"turns", required_argument, NULL, 'm'},
         {"state", required_argument, NULL, 't'},
         {"dump", required_argument, NULL, 'd'},
+        {"shown", required_argument, NULL, 'w'},
         {"scene", required_argument, NULL, 'c'},
         {"stamps", required_argument, NULL, 'l'},
         {0},
@@ -399,6 +407,10 @@ static void parse_arguments(int argc, char **argv) {
         case 'l':
             client.stamps = fopen(optarg, "w");
             if (!client.stamps) fail(optarg);
+            break;
+        case 'w':
+            client.shown_file = fopen(optarg, "w");
+            if (!client.shown_file) fail(optarg);
             break;
         default: exit(EXIT_USAGE);
         }

@@ -53,7 +53,7 @@ compile() {
         read -ra flags < <(pkg-config --cflags --libs xcb xcb-shm)
         arguments+=("${flags[@]}")
         ;;
-    beep | counter-node)
+    beep | counter-node | drift-driver)
         read -ra flags < <(pkg-config --cflags --libs libpipewire-0.3)
         arguments+=("${flags[@]}" -lm)
         ;;

@@ -1,7 +1,7 @@
 /// Decides where captured sound belongs on the monotonic clock, although the device that makes it has its own clock.
 ///
 /// The device's samples follow one another without a gap, so their positions are counted, and the measured times only
-/// correct the count. If the count is off by more than 5 ms, the sound is stretched or shortened by 500 ppm, which
+/// correct the count. If the count is off by more than 2 ms, the sound is stretched or shortened by 500 ppm, which
 /// is inaudible, until it is right again. A difference of more than 100 ms is a gap: the count jumps.
 package struct SoundClock: Sendable {
     /// What to do with the next samples.
@@ -16,8 +16,8 @@ package struct SoundClock: Sendable {
 
     /// The greatest difference that is corrected by stretching, in samples: 100 ms.
     private static let longestDifference: Double = 4800
-    /// The difference at which a correction begins, in samples: 5 ms.
-    private static let tolerance: Double = 240
+    /// The difference at which a correction begins, in samples: 2 ms.
+    private static let tolerance: Double = 96
     /// The size of a correction, in samples of a million.
     package static let correction = 500
     /// The time over which differences are averaged, in samples: 1 s.
