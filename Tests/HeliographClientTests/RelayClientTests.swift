@@ -88,6 +88,10 @@ struct RelayClientTests {
             try await trusting.device().session("door").start()
             let live = try await trusting.device().session("door").watch()
             live.close()
+            // The certificate is not for this address.
+            let elsewhere = try RelayClient("https://127.0.0.2:\(relay.ports.http)", key: key.text, trust: right)
+            #expect(try await elsewhere.devices().count == 1)
+            try await elsewhere.device().session("door").watch().close()
             for trust in [other, .authorities] {
                 let client = try RelayClient(relay.url(""), key: key.text, trust: trust)
                 for body: @Sendable () async throws -> Void in [

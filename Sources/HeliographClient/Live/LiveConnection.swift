@@ -125,7 +125,10 @@ final class LiveConnection: Sendable {
         if let key = target.key { headers.add(name: "Authorization", value: "Bearer \(key.text)") }
         let uri = (url?.path() ?? "") + place.path
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)
-        let tls = try target.isSecure ? NIOSSLContext(configuration: RelayTLS.configuration(for: target)) : nil
+        var configuration = RelayTLS.configuration(for: target)
+        // The fingerprint says who it is, whatever names the certificate has.
+        if target.pinned != nil { configuration.certificateVerification = .noHostnameVerification }
+        let tls = try target.isSecure ? NIOSSLContext(configuration: configuration) : nil
         let judge = target.pinned.map { pinned in
             { @Sendable (found: Fingerprint) in
                 guard found != pinned else { return true }
