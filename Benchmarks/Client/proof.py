@@ -4,11 +4,13 @@
 import argparse
 import sys
 
+from adapt import prove_adapt
+from loop import prove_loop
 from proving import choose, run_all
 from speed import prove_speed
 from view import prove_view
 
-PROOFS = ["speed", "view-xvfb", "view-sway"]
+PROOFS = ["loop", "speed", "adapt-cubic", "adapt-bbr", "view-xvfb", "view-sway"]
 
 
 def main():
@@ -18,7 +20,10 @@ def main():
     parser.add_argument("--count", type=int, default=5, help="how often each rate and player is measured; default: 5")
     options = parser.parse_args()
     runs = {
+        "loop": lambda: prove_loop(options.programs, options.count),
         "speed": lambda: prove_speed(options.programs, options.count),
+        "adapt-cubic": lambda: prove_adapt(options.programs, "cubic"),
+        "adapt-bbr": lambda: prove_adapt(options.programs, "bbr"),
         "view-xvfb": lambda: prove_view("xvfb", options.programs, options.count),
         "view-sway": lambda: prove_view("sway", options.programs, options.count),
     }

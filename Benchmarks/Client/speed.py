@@ -64,6 +64,11 @@ class Network:
         for name in (self.relay, self.client):
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
 
+    def control(self, congestion):
+        """Has the relay's connections use one of Linux's congestion controls."""
+        words = [f"{RELAY.rsplit('.', 1)[0]}.0/24", "dev", "way", "src", RELAY, "congctl", congestion]
+        run("ip", "-n", self.relay, "route", "replace", *words)
+
     def limit(self, rate):
         """Lets ``rate`` Mbit/s pass from the relay to the client."""
         words = ["root", "tbf", "rate", f"{rate}mbit", "burst", str(BURST), "latency", f"{QUEUE}ms"]
@@ -79,6 +84,20 @@ def run(*words, **options):
 
 def within(name, *words):
     return ["ip", "netns", "exec", name, *map(str, words)]
+
+
+def watch(namespace, address, key, file, seconds):
+    """Watches by ``watcher.py``. Returns what gives its lines when it has ended."""
+    watcher = pathlib.Path(__file__).with_name("watcher.py")
+    words = within(namespace, "/usr/bin/python3", watcher, address, file, seconds)
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, env=os.environ | {"HELIOGRAPH_KEY": key})
+
+    def lines():
+        if process.wait(60) != 0:
+            raise Failure(f"the viewer of {address} failed")
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+    return lines
 
 
 def prove_speed(programs, count):
@@ -121,16 +140,19 @@ class Farm:
 
     PORT = 8420
 
-    def __init__(self, network, programs, folder):
-        self._network, self._programs, self._folder = network, programs, folder
+    def __init__(self, network, programs, folder, source="{kind: test-pattern}"):
+        self._network, self._programs, self._folder, self._source = network, programs, folder, source
         self._relay = None
         self._environment = os.environ | {"XDG_STATE_HOME": str(folder / "home"), "HELIOGRAPH_KEY_FILE": str(folder / "key")}
         self._environment["HELIOGRAPH_RELAY"] = self._url = f"https://{RELAY}:{self.PORT}"
 
     def __enter__(self):
         heliograph, keys = self._programs / "heliograph", self._folder / "keys.json"
-        run(heliograph, "keys", "make", "client", "--keys-file", keys, "--output", self._folder / "key")
-        words = ["--http", f"{RELAY}:{self.PORT}", "--tls", "self-signed", "--keys-file", keys, "--source", "test-pattern"]
+        run(heliograph, "keys", "make", "client", "--role", "operator", "--keys-file", keys, "--output", self._folder / "key")
+        words = ["--http", f"{RELAY}:{self.PORT}", "--tls", "self-signed", "--keys-file", keys]
+        configuration = self._folder / "relay.yaml"
+        configuration.write_text(f"devices:\n  default: {{source: {self._source}}}\n")
+        words += ["--config", configuration]
         words += ["--state-file", "none", "--library", "none", "--agent-link", "127.0.0.1:0", "--session-port-base", "0", "--hide"]
         self._log = open(self._folder / "relay.log", "wb")
         self._relay = subprocess.Popen(
@@ -161,6 +183,20 @@ class Farm:
             raise Failure("the relay has ended")
         words = self._words("trust", "add", self._url, "--first")
         return subprocess.run(words, env=self._environment, capture_output=True).returncode == 0
+
+    def begin(self):
+        """Starts the broadcast."""
+        run(*self._words("start"), env=self._environment)
+
+    def start(self, name, **settings):
+        """Starts a session of the name."""
+        words = self._words("session", "start", name, *(f"--{word}={value}" for word, value in settings.items()))
+        run(*words, env=self._environment)
+
+    def watch(self, namespace, name, seconds):
+        """Watches a session in a namespace, see :func:`watch`."""
+        address, file = f"{self._url}/v1/devices/default/sessions/{name}/ws", self._folder / f"watched-{name}"
+        return watch(namespace, address, (self._folder / "key").read_text().strip(), file, seconds)
 
     def speed(self):
         """What the speed test says, in bit/s."""

@@ -18,6 +18,8 @@ DESKTOP = REPOSITORY / "Tests/Desktop/desktop"
 SOURCES = {"sway": "screenshot", "mutter": "mutter", "xvfb": "screenshot"}
 BACKENDS = {"sway": "wlroots", "mutter": "mutter", "xvfb": "x11"}
 DEVICE = "/v1/devices/default"
+#: The sink that a scene makes.
+SINK = "stage"
 
 
 class Failure(Exception):
@@ -246,6 +248,15 @@ class Scene:
         """Runs a command of Tests/Desktop/desktop."""
         words = [DESKTOP, command, self.directory, *map(str, arguments)]
         return subprocess.run(words, check=True, stdin=subprocess.DEVNULL, capture_output=True, **options).stdout
+
+    def make_sink(self, group=None):
+        """Makes a sink without hardware, which outlives agents.
+
+        :param group: The group of nodes that it belongs to, whose driver says how fast its samples are.
+        """
+        form = f"factory.name=support.null-audio-sink node.name={SINK} media.class=Audio/Sink object.linger=true"
+        form = f"{{ {form} {'node.group=' + group if group else ''} }}"
+        self.desktop("exec", "pw-cli", "create-node", "adapter", form)
 
     # Relay
 

@@ -10,7 +10,8 @@ import numpy
 
 from scene import DESKTOP, DEVICE, Failure, eventually, percentile
 from stage import RATE, Stage, require
-from streams import BINARY, Listener
+from streams import Listener
+from websocket import BINARY
 
 #: The microphone's name in PipeWire.
 NAME = "heliograph-microphone-default"
@@ -119,7 +120,7 @@ class Speaker(Listener):
 
     def __init__(self, stage):
         super().__init__(stage)
-        self._send(BINARY, bytes([1, 1, 0, 0]))
+        self.send(BINARY, bytes([1, 1, 0, 0]))
         threading.Thread(target=self._follow, daemon=True).start()
         time.sleep(0.5)
 
@@ -145,5 +146,5 @@ class Speaker(Listener):
                 spoken.append(begin + number * PACKET / RATE)
             time.sleep(max(0, begin + (number + 1) * PACKET / RATE - time.monotonic()))
             for packet in encoder.encode(frame):
-                self._send(BINARY, SPEECH + bytes(packet))
+                self.send(BINARY, SPEECH + bytes(packet))
         return spoken

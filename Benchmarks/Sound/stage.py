@@ -5,12 +5,10 @@ import subprocess
 
 import numpy
 
-from scene import DESKTOP, DEVICE, SOURCES, Caller, Failure, Scene, eventually, start_desktop, tool
+from scene import DESKTOP, DEVICE, SINK, SOURCES, Caller, Failure, Scene, eventually, start_desktop, tool
 
 #: Samples per second.
 RATE = 48_000
-#: The sink that a stage makes; it outlives agents.
-SINK = "stage"
 
 
 class Stage(Scene):
@@ -31,7 +29,7 @@ class Stage(Scene):
         self._desktop = start_desktop(self.directory, self.kind, None if self.kind == "none" else self.size)
         tools = [tool(name) for name in ("beep", "counter-client", "drift-driver")]
         self.desktop("stage", self._programs / "capture-agent", self._programs / "heliograph-relay", *tools)
-        self.make_sink()
+        self.make_sink(self._group)
         if self._has_keys:
             self._make_keys()
         self.start_relay()
@@ -62,11 +60,6 @@ class Stage(Scene):
             self.relay = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=log)
         self.ports = eventually("the relay's ports", lambda: self._read_ports(file))
         self.caller = Caller(self.ports["http"], self.keys.get("operator"))
-
-    def make_sink(self):
-        form = f"factory.name=support.null-audio-sink node.name={SINK} media.class=Audio/Sink object.linger=true"
-        form = f"{{ {form} {'node.group=' + self._group if self._group else ''} }}"
-        self.desktop("exec", "pw-cli", "create-node", "adapter", form)
 
     def play(self, *words, logs="player"):
         """Starts a program in the desktop. It ends with the stage."""

@@ -1,25 +1,16 @@
 """A session's stream in each of its forms: recorded for a while, then decoded."""
 
-import base64
-import os
-import socket
 import struct
 import subprocess
 import threading
 import time
-import urllib.parse
 
 import av
 import numpy
 
 from scene import Failure
 from stage import RATE
-
-#: Kinds of WebSocket frames (RFC 6455, 5.2).
-TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
-#: The first bytes of binary messages, and where their contents begin: docs/reference/websocket.md.
-CONFIGURATION, PICTURE, SOUND = 1, 2, 3
-HEAD = {PICTURE: 36, SOUND: 28}
+from websocket import CONFIGURATION, HEAD, PICTURE, SOUND, TEXT, WebSocket
 
 
 class Download:
@@ -117,65 +108,18 @@ FORMS = {
 }
 
 
-class Listener:
+class Listener(WebSocket):
     """A session's WebSocket, with sound."""
 
     def __init__(self, stage, path="ws"):
-        address = urllib.parse.urlparse(stage.address(path))
-        self._connection = socket.create_connection((address.hostname, address.port), timeout=10)
-        self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        key = base64.b64encode(os.urandom(16)).decode()
-        access = f"Authorization: Bearer {stage.caller.key}\r\n" if stage.caller.key else ""
-        self._connection.sendall(
-            f"GET {address.path}?{address.query} HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n{access}\r\n".encode()
-        )
-        head = b""
-        while b"\r\n\r\n" not in head:
-            head += self._read(1)
-        if b" 101 " not in head.split(b"\r\n")[0]:
-            raise Failure(f"no WebSocket: {head[:200]}")
-        self._send(TEXT, b'{"type":"audio","on":true}')
-
-    def _read(self, count):
-        data = b""
-        while len(data) < count:
-            part = self._connection.recv(count - len(data))
-            if not part:
-                raise Failure("the relay closed the WebSocket")
-            data += part
-        return data
-
-    def _send(self, kind, data):
-        mask = os.urandom(4)
-        masked = bytes(byte ^ mask[index % 4] for index, byte in enumerate(data))
-        length = struct.pack(">B", 0x80 | len(data)) if len(data) < 126 else struct.pack(">BH", 0x80 | 126, len(data))
-        self._connection.sendall(bytes([0x80 | kind]) + length + mask + masked)
-
-    def messages(self):
-        """Yields each binary message as it comes."""
-        while True:
-            kind, length = self._read(2)
-            if length == 126:
-                length = struct.unpack(">H", self._read(2))[0]
-            elif length == 127:
-                length = struct.unpack(">Q", self._read(8))[0]
-            data = self._read(length)
-            if kind & 15 == PING:
-                self._send(PONG, data)
-            if kind & 15 == CLOSE:
-                raise Failure(f"the relay ended the WebSocket: {data[2:].decode(errors='replace')}")
-            if kind & 15 == BINARY:
-                yield data
+        super().__init__(stage.address(path), stage.caller.key)
+        self.send(TEXT, b'{"type":"audio","on":true}')
 
     def packets(self):
         """Yields each packet of sound as it comes."""
         for data in self.messages():
             if data[0] == SOUND:
                 yield data[HEAD[SOUND] :]
-
-    def close(self):
-        self._connection.close()
 
 
 def luma(frame):

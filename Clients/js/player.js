@@ -44,7 +44,7 @@ export class Player extends EventTarget {
    */
   constructor(place, screen, { player, codec = "h264", fps, control = place.hasAttribute("data-control") } = {}) {
     super();
-    Object.assign(this, { screen, wanted: player, codec, fps, relayFigures: {}, dropped: 0, lastAcknowledgement: 0 });
+    Object.assign(this, { screen, wanted: player, codec, fps, relayFigures: {}, target: null, dropped: 0, lastAcknowledgement: 0 });
     /** The feed, docs/reference/api.md; `undefined` until the relay has said it. */
     this.feed = undefined;
     /** @type {PlayerState} */
@@ -119,6 +119,7 @@ export class Player extends EventTarget {
       skipped: this.decoder?.skipped ?? 0,
       errors: this.decoder?.errors ?? 0,
       viewers: this.relayFigures.viewers ?? null,
+      target: this.target,
       sound: this.sound.figures,
     };
   }
@@ -220,6 +221,7 @@ export class Player extends EventTarget {
     this.tell("event", event);
     this.control?.told(event);
     if (event.type === "stats") this.relayFigures = event;
+    if (event.type === "target") this.target = event.adapt === "fixed" ? null : { bitrate: event.bitrate, fps: event.fps };
     if (event.type === "resync") this.dropped += event.dropped;
     if (event.type === "hello") this.greeted(event);
     if (event.type === "feed") this.fed(event.feed);
@@ -310,5 +312,6 @@ export class Player extends EventTarget {
  * @property {number} skipped Pictures that this page dropped.
  * @property {number} errors Of the decoder.
  * @property {number | null} viewers Of the session.
+ * @property {{ bitrate: number, fps: number } | null} target The most of an encoder that follows viewers, else `null`.
  * @property {import("./sound.js").SoundFigures | null} sound `null` while sound is off.
  */

@@ -10,7 +10,8 @@ export class Session extends Screen {
   }
 
   /**
-   * Changes it while it runs: bitrate, fps, size, `join`, `onDemand`, `record`, `recordWhen`. Its viewers stay.
+   * Changes it while it runs: bitrate, fps, `adapt`, `minBitrate`, size, `join`, `onDemand`, `record`, `recordWhen`.
+   * Its viewers stay.
    *
    * @returns {Promise<object>}
    */

@@ -37,6 +37,8 @@ export class Stream extends EventTarget {
     this.contained = undefined;
     /** Whether pictures repeat while the screen is static; `undefined` until it is connected. */
     this.repeats = undefined;
+    /** Whether the relay wants to know what arrives. */
+    this.adapts = false;
     this.failures = 0;
     /** Whether the connection is lost. */
     this.isCut = false;
@@ -133,6 +135,7 @@ export class Stream extends EventTarget {
     else if (event.type === "end") this.reason = event.reason;
     else {
       if (event.type === "size") this.geometry = event.geometry ?? 0;
+      if (event.type === "target") this.adapts = event.adapt !== "fixed";
       if (event.tracks) this.tracks = event.tracks;
       if (event.type === "hello") {
         this.contained = this.container && this.hasAsked ? this.sound : undefined;
@@ -149,6 +152,7 @@ export class Stream extends EventTarget {
     if (parsed.type === "picture") {
       this.failures = 0;
       parsed.geometry = this.geometry;
+      if (this.adapts && !parsed.repeat) this.send({ type: "received", pts: parsed.pts });
     }
     this.tell(parsed.type, parsed);
   }

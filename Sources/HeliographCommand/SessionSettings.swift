@@ -11,6 +11,17 @@ struct SessionSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Whom the bitrate follows: fixed, followSlowest or followFastest. Default of a start: fixed.",
+            valueName: "how"
+        )
+    )
+    var adapt: Adaptation?
+
+    @Option(help: ArgumentHelp("The least that adapt leaves. Default of a start: 150000.", valueName: "bit/s"))
+    var minBitrate: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "The picture's width, 16 to 8192, or source to follow the source. Default of a start: source.",
             valueName: "pixels"
         )
@@ -55,6 +66,7 @@ struct SessionSettings: ParsableArguments {
         var change = SessionChange()
         change.bitrate = bitrate
         change.fps = fps
+        (change.adapt, change.minBitrate) = (adapt, minBitrate)
         change.width = width ?? .stays
         change.height = height ?? .stays
         change.maxPixels = maxPixels ?? .stays

@@ -5,6 +5,7 @@ import Media
 // The API's words as command line arguments.
 extension Join: ExpressibleByArgument {}
 extension RecordWhen: ExpressibleByArgument {}
+extension Adaptation: ExpressibleByArgument {}
 extension ScreenWait.Goal: ExpressibleByArgument {}
 extension ActionsRequest.MouseButton: ExpressibleByArgument {}
 extension Framing: ExpressibleByArgument {}

@@ -7,8 +7,11 @@ package struct EncoderSettings: Sendable, Hashable {
     package var fps: Int
     /// The highest bitrate, in bit/s, enforced by a video buffering verifier.
     package var bitrate: Int
+    /// The size of the verifier's buffer, as the time that it takes at the bitrate, in ms.
+    package var burst: Int
 
-    package init(codec: Codec, size: PictureSize, fps: Int, bitrate: Int) {
+    package init(codec: Codec, size: PictureSize, fps: Int, bitrate: Int, burst: Int = 500) {
+        self.burst = burst
         self.codec = codec
         self.size = size
         self.fps = fps

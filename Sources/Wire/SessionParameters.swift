@@ -10,6 +10,12 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     package var fps: Int
     /// The highest bitrate, in bit/s.
     package var bitrate: Int
+    /// How much the encoder may send at once, as the time that it takes at the bitrate, in ms. Absent on the wire for
+    /// ``defaultBurst``.
+    package var burst: Int {
+        get { burstTime ?? Self.defaultBurst }
+        set { burstTime = newValue == Self.defaultBurst ? nil : newValue }
+    }
     /// Whether the last picture is output again while the screen is static.
     package var `repeat`: Bool
     /// The longest time between keyframes, in ms.
@@ -26,16 +32,21 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     package var epoch: UInt64
 
     private var activity: Bool?
+    private var burstTime: Int?
 
     private enum CodingKeys: String, CodingKey {
         case codec, encoder, size, fps, bitrate, `repeat`, keyframeInterval, epoch
         // The name in version 1 of the protocol.
         case staticKeyframeInterval = "stillKeyframeInterval"
         case activity = "active"
+        case burstTime = "burst"
     }
 
     /// The choice of a working hardware encoder, otherwise of the codec's own software encoder.
     package static let automaticEncoder = "auto"
+
+    /// The default of ``burst``, in ms.
+    package static let defaultBurst = 500
 
     /// The default of ``staticKeyframeInterval``, in ms.
     package static let defaultStaticKeyframeInterval = 10_000
@@ -46,6 +57,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         size: RequestedSize,
         fps: Int,
         bitrate: Int,
+        burst: Int = defaultBurst,
         repeat: Bool,
         keyframeInterval: Int,
         staticKeyframeInterval: Int = defaultStaticKeyframeInterval,
@@ -62,6 +74,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         self.staticKeyframeInterval = staticKeyframeInterval
         self.epoch = epoch
         self.isActive = isActive
+        self.burst = burst
     }
 
     /// Which parameter is out of range, for people; `nil` if all are valid.
@@ -71,6 +84,8 @@ package struct SessionParameters: Sendable, Equatable, Codable {
             "fps is \(fps); allowed: 1 to 240"
         } else if !(1...1_000_000_000).contains(bitrate) {
             "bitrate is \(bitrate); allowed: 1 to 1,000,000,000"
+        } else if !(50...10_000).contains(burst) {
+            "burst is \(burst) ms; allowed: 50 to 10,000"
         } else if !(1...64).contains(encoder.utf8.count) {
             "the encoder's name has \(encoder.utf8.count) bytes; allowed: 1 to 64"
         } else if !(1...86_400_000).contains(keyframeInterval) {
@@ -93,6 +108,8 @@ package struct SessionParameters: Sendable, Equatable, Codable {
 package struct SessionUpdate: Sendable, Equatable, Codable {
     /// The highest bitrate, in bit/s.
     package var bitrate: Int?
+    /// How much may be sent at once, in ms.
+    package var burst: Int?
     /// Output slots per second, 1 to 240.
     package var fps: Int?
     /// Replaces the whole requested size.
@@ -101,12 +118,19 @@ package struct SessionUpdate: Sendable, Equatable, Codable {
     package var isActive: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case bitrate, fps, size
+        case bitrate, burst, fps, size
         case isActive = "active"
     }
 
-    package init(bitrate: Int? = nil, fps: Int? = nil, size: RequestedSize? = nil, isActive: Bool? = nil) {
+    package init(
+        bitrate: Int? = nil,
+        burst: Int? = nil,
+        fps: Int? = nil,
+        size: RequestedSize? = nil,
+        isActive: Bool? = nil
+    ) {
         self.bitrate = bitrate
+        self.burst = burst
         self.fps = fps
         self.size = size
         self.isActive = isActive
@@ -116,6 +140,7 @@ package struct SessionUpdate: Sendable, Equatable, Codable {
     package func applied(to parameters: SessionParameters) -> SessionParameters {
         var parameters = parameters
         parameters.bitrate = bitrate ?? parameters.bitrate
+        parameters.burst = burst ?? parameters.burst
         parameters.fps = fps ?? parameters.fps
         parameters.size = size ?? parameters.size
         parameters.isActive = isActive ?? parameters.isActive

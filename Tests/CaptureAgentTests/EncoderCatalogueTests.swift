@@ -98,7 +98,7 @@ struct EncoderCatalogueTests {
             func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
                 try encoder.encode(picture, forceKeyframe: false)
             }
-            func reconfigure(bitrate: Int, fps: Int) -> Bool { false }
+            func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool { false }
         }
         let entry = EncoderEntry(name: "deaf", codec: .h264, kind: .hardware) { settings throws(EncoderError) in
             try Deaf(settings)

@@ -138,7 +138,7 @@ struct EncoderTests {
 
     @Test("says that it cannot change while it is open", arguments: [SoftwareEncoder.x265, .libx265])
     func notReconfigurable(kind: SoftwareEncoder) throws {
-        #expect(try !kind.open(size: Self.size).reconfigure(bitrate: 1_000_000, fps: 30))
+        #expect(try !kind.open(size: Self.size).reconfigure(bitrate: 1_000_000, burst: 500, fps: 30))
     }
 
     /// Encoders that can change while they are open.
@@ -148,7 +148,7 @@ struct EncoderTests {
     func bitrate(kind: SoftwareEncoder) throws {
         let encoder = try kind.open(size: Self.size, bitrate: 4_000_000)
         let before = try Self.byteCount(of: 60, by: encoder) * 8 / 2
-        #expect(encoder.reconfigure(bitrate: 1_000_000, fps: 30))
+        #expect(encoder.reconfigure(bitrate: 1_000_000, burst: 500, fps: 30))
         let after = try Self.byteCount(of: 60, by: encoder) * 8 / 2
         #expect((2_800_000...4_400_000).contains(before), "bit/s")
         #expect((700_000...1_100_000).contains(after), "bit/s")
@@ -158,7 +158,7 @@ struct EncoderTests {
     func rate(kind: SoftwareEncoder) throws {
         let encoder = try kind.open(size: Self.size, fps: 30, bitrate: 3_000_000)
         _ = try Self.byteCount(of: 60, by: encoder)
-        #expect(encoder.reconfigure(bitrate: 3_000_000, fps: 60))
+        #expect(encoder.reconfigure(bitrate: 3_000_000, burst: 500, fps: 60))
         let after = try Self.byteCount(of: 120, by: encoder) * 8 / 2
         #expect((2_100_000...3_300_000).contains(after), "bit/s")
     }

@@ -88,5 +88,7 @@ private final class HangingEncoder: VideoEncoder {
         return try encoder.encode(picture, forceKeyframe: forceKeyframe)
     }
 
-    func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }
+    func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
+        encoder.reconfigure(bitrate: bitrate, burst: burst, fps: fps)
+    }
 }

@@ -138,7 +138,9 @@ private final class LongEncoder: VideoEncoder {
         return lengthened(try encoder.encodeStaticKeyframe(picture), isLong)
     }
 
-    func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }
+    func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
+        encoder.reconfigure(bitrate: bitrate, burst: burst, fps: fps)
+    }
 
     private func lengthened(_ picture: EncodedPicture, _ isLong: Bool) -> EncodedPicture {
         guard isLong else { return picture }

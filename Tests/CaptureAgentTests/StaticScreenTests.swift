@@ -299,5 +299,7 @@ private final class CountingEncoder: VideoEncoder {
         return encoded
     }
 
-    func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }
+    func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
+        encoder.reconfigure(bitrate: bitrate, burst: burst, fps: fps)
+    }
 }

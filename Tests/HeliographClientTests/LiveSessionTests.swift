@@ -69,6 +69,23 @@ struct LiveSessionTests {
         }
     }
 
+    @Test("acknowledges what arrives while the bitrate follows viewers, and says what the encoder may take")
+    func adapts() async throws {
+        try await Self.run { relay, client, link, session in
+            _ = try await relay.patch("/screencapture/\(session)", ["adapt": "followSlowest"])
+            let live = try await client.session(session).watch()
+            try await relay.waitForViewers(1, of: session)
+            let feeding = Self.feed(link, session)
+            defer { feeding.cancel() }
+            _ = try await eventually("a viewer to follow") {
+                try await relay.get("/screencapture/\(session)").json["target"]?["followed"] == 1 ? true : nil
+            }
+            let target = try #require(live.statistics.target)
+            #expect(target.adapts && target.bitrate == 6_000_000 && target.fps == 30)
+            live.close()
+        }
+    }
+
     @Test("sends the device's sound once it is asked for")
     func sound() async throws {
         let source = try OpusSource(seconds: 1, track: 1, scratch: Scratch())

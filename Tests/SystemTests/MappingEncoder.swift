@@ -75,5 +75,7 @@ final class MappingEncoder: ImportingEncoder {
         return try encoder.encode(imported, forceKeyframe: forceKeyframe)
     }
 
-    func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }
+    func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
+        encoder.reconfigure(bitrate: bitrate, burst: burst, fps: fps)
+    }
 }

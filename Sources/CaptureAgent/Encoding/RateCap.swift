@@ -11,12 +11,18 @@ struct RateCap: Equatable {
 
     /// - Parameters:
     ///   - bitrate: The session's bitrate, in bit/s.
+    ///   - burst: The size of the buffer, as the time that it takes at the bitrate, in ms.
     ///   - fps: Pictures per second that the encoder is given.
     ///   - openedFps: Pictures per second that the encoder was opened for. An open encoder cannot change it, and drains
     ///     the verifier per picture, so `maximum` makes up for the difference.
-    init(bitrate: Int, fps: Int, openedFps: Int) {
+    init(bitrate: Int, burst: Int, fps: Int, openedFps: Int) {
         maximum = max(1, bitrate / 1000 * openedFps / fps)
-        buffer = max(1, bitrate / 2000)
+        buffer = max(1, bitrate / 1000 * burst / 1000)
+    }
+
+    /// Returns the cap of an encoder that is opened with these settings.
+    init(opening settings: EncoderSettings) {
+        self.init(bitrate: settings.bitrate, burst: settings.burst, fps: settings.fps, openedFps: settings.fps)
     }
 
     private init(maximum: Int, buffer: Int) {

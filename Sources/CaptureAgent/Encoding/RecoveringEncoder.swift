@@ -77,11 +77,11 @@ struct RecoveringEncoder: ~Copyable {
     /// The open encoder's name and the settings that it was opened with.
     var opened: (name: String, settings: EncoderSettings)? { encoder.map { ($0.name, $0.settings) } }
 
-    /// Changes the bitrate and the frame rate without a keyframe.
+    /// Changes the bitrate, the burst and the frame rate without a keyframe.
     ///
     /// - Returns: Whether the open encoder can do this.
-    func reconfigure(bitrate: Int, fps: Int) -> Bool {
-        encoder?.reconfigure(bitrate: bitrate, fps: fps) ?? true
+    func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
+        encoder?.reconfigure(bitrate: bitrate, burst: burst, fps: fps) ?? true
     }
 
     /// Makes sure that an encoder is open for pictures of the settings' size.

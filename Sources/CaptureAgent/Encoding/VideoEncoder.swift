@@ -17,12 +17,12 @@ package protocol VideoEncoder: AnyObject {
     /// A keyframe that looks worse than the picture before it would be visible as a pulse.
     func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture
 
-    /// Changes the bitrate or the frame rate from the next picture on, without a keyframe.
+    /// Changes the bitrate, the burst or the frame rate from the next picture on, without a keyframe.
     ///
     /// The stream's parameter sets (timing, level) stay as they were when the encoder was opened.
     ///
     /// - Returns: `false` if the encoder cannot do this and must be reopened.
-    func reconfigure(bitrate: Int, fps: Int) -> Bool
+    func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool
 }
 
 extension VideoEncoder {

@@ -18,7 +18,7 @@ package final class X264Encoder: VideoEncoder {
 
     package init(_ settings: EncoderSettings) throws(EncoderError) {
         self.settings = settings
-        cap = RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps)
+        cap = RateCap(opening: settings)
         handle = try Self.open(settings, cap: cap, level: nil)
         x264_picture_init(&input)
         input.img.i_csp = X264_CSP_I420
@@ -78,8 +78,8 @@ package final class X264Encoder: VideoEncoder {
         return encoded
     }
 
-    package func reconfigure(bitrate: Int, fps: Int) -> Bool {
-        cap = RateCap(bitrate: bitrate, fps: fps, openedFps: settings.fps)
+    package func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
+        cap = RateCap(bitrate: bitrate, burst: burst, fps: fps, openedFps: settings.fps)
         return follow(cap)
     }
 

@@ -93,7 +93,7 @@ package final class X265Encoder: VideoEncoder {
     }
 
     /// Always `false`: if the new rate belongs to another level, x265 3.5 reports success but keeps the old rate.
-    package func reconfigure(bitrate: Int, fps: Int) -> Bool { false }
+    package func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool { false }
 
     /// The settings for live viewing; docs/design/reports/encoders-and-scaling.md explains them.
     private static func set(
@@ -133,7 +133,7 @@ package final class X265Encoder: VideoEncoder {
         parameters.pointee.bEmitHRDSEI = 0
 
         // Constant quality, capped so that a burst never queues more than the buffer on a link with that rate.
-        let cap = RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps)
+        let cap = RateCap(opening: settings)
         parameters.pointee.rc.rateControlMode = Int32(X265_RC_CRF.rawValue)
         parameters.pointee.rc.rfConstant = quality
         parameters.pointee.rc.vbvMaxBitrate = Int32(clamping: cap.maximum)

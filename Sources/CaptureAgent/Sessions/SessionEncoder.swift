@@ -73,7 +73,11 @@ struct SessionEncoder: ~Copyable {
     mutating func follow(_ parameters: SessionParameters) -> Bool {
         guard parameters != self.parameters else { return false }
         self.parameters = parameters
-        return !encoder.reconfigure(bitrate: parameters.bitrate, fps: parameters.fps)
+        return !encoder.reconfigure(
+            bitrate: parameters.bitrate,
+            burst: parameters.burst,
+            fps: parameters.fps
+        )
     }
 
     /// Scales and encodes `frame`. If the picture's size differs from the last one's, it becomes a keyframe.
@@ -256,7 +260,8 @@ struct SessionEncoder: ~Copyable {
             codec: parameters.codec,
             size: size,
             fps: parameters.fps,
-            bitrate: parameters.bitrate
+            bitrate: parameters.bitrate,
+            burst: parameters.burst
         )
         do {
             try encoder.prepare(for: settings, isKeyframe: isKeyframe)

@@ -18,6 +18,9 @@ package struct SessionReport: APIModel {
     package var maxPixels: Int?
     package var fps = 0
     package var bitrate = 0
+    package var adapt = ""
+    package var minBitrate: Int?
+    package var target: Target?
     package var `repeat` = false
     package var onDemand = false
     package var record = false
@@ -63,6 +66,26 @@ package struct SessionReport: APIModel {
             [
                 Field("agent", AgentCounters.schema.orNull, "From the last heartbeat; null without an agent."),
                 Field("relay", RelayCounters.schema),
+            ]
+        )
+    }
+
+    /// What the encoder makes of the settings, because viewers' connections do not carry them.
+    package struct Target: APIModel {
+        package var bitrate = 0
+        package var fps = 0
+        package var maxPixels: Int?
+        package var followed = 0
+
+        package init() {}
+
+        package static let schema = Schema.report(
+            "Target",
+            [
+                Field("bitrate", .integer(SessionRequest.bitrates), "The most that it may take, bit/s."),
+                Field("fps", .integer(1...240), "Pictures per second."),
+                Field("maxPixels", .anyInteger.orNull, "Bound of width times height; null for none."),
+                Field("followed", .count, "Viewers that acknowledge pictures; with none, nothing is left out."),
             ]
         )
     }
@@ -130,6 +153,9 @@ extension SessionReport {
         Field("maxPixels", .anyInteger.orNull, "Pixels; null for no bound."),
         Field("fps", .integer(1...240), "Pictures per second."),
         Field("bitrate", .integer(SessionRequest.bitrates), "bit/s."),
+        Field("adapt", .words(Adaptation.self), "Which viewers the bitrate follows."),
+        Field("minBitrate", .anyInteger.orNull, "bit/s, as in the request."),
+        Field("target", Target.schema.orNull, "What is encoded now, if `adapt` is not `fixed`."),
         Field("repeat", .bool),
         Field("onDemand", .bool), Field("record", .bool), Field("recordWhen", .words(RecordWhen.self)),
         Field("join", .words(Join.self)),

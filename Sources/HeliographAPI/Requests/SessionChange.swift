@@ -17,6 +17,8 @@ package struct SessionChange: APIModel, Equatable {
     /// The new bitrate; `nil` if it stays, as for all optional fields here.
     package var bitrate: Int?
     package var fps: Int?
+    package var adapt: Adaptation?
+    package var minBitrate: Int?
     /// The new width; an even number.
     package var width = Bound.stays
     /// The new height; an even number.
@@ -34,6 +36,7 @@ package struct SessionChange: APIModel, Equatable {
         "An absent field leaves its value. `null` removes a bound: the source's side, or no limit of pixels.",
         [
             Field("bitrate", .bitrate), Field("fps", .fps),
+            Field("adapt", .adaptation), Field("minBitrate", .minBitrate),
             Field("width", .side.orNull), Field("height", .side.orNull), Field("maxPixels", .maxPixels.orNull),
             Field("join", .join), Field("onDemand", .onDemand), Field("record", .record),
             Field("recordWhen", .recordWhen),
@@ -45,6 +48,8 @@ package struct SessionChange: APIModel, Equatable {
         var request = request
         request.bitrate = bitrate ?? request.bitrate
         request.fps = fps ?? request.fps
+        request.adapt = adapt ?? request.adapt
+        request.minBitrate = minBitrate ?? request.minBitrate
         request.width = width.applied(to: request.width)
         request.height = height.applied(to: request.height)
         request.maxPixels = maxPixels.applied(to: request.maxPixels)

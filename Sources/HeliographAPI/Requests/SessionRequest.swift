@@ -17,6 +17,8 @@ package struct SessionRequest: APIModel, Equatable {
     package var framing = Framing.annexB
     package var bitrate = 6_000_000
     package var fps = 30
+    package var adapt = Adaptation.fixed
+    package var minBitrate: Int?
     package var `repeat` = true
     package var onDemand = false
     package var record = false
@@ -31,6 +33,12 @@ package struct SessionRequest: APIModel, Equatable {
 
     /// Leaves the choice of the encoder to the agent.
     package static let automaticEncoder = "auto"
+
+    /// The least bit/s that ``adapt`` leaves.
+    package var leastBitrate: Int { min(minBitrate ?? Self.leastAdaptedBitrate, bitrate) }
+
+    /// ``minBitrate`` if it is not given.
+    package static let leastAdaptedBitrate = 150_000
 
     /// The limits on the picture's size.
     package var size: RequestedSize {
@@ -73,6 +81,7 @@ package struct SessionRequest: APIModel, Equatable {
                 "Of the session's TCP port, in any letter case."
             ),
             Field("bitrate", .bitrate), Field("fps", .fps),
+            Field("adapt", .adaptation), Field("minBitrate", .minBitrate),
             Field(
                 "repeat",
                 .bool.default(true),
@@ -187,6 +196,13 @@ package enum Join: String, Sendable, CaseIterable, Codable {
     case live
 }
 
+/// Which of its viewers a session's bitrate follows.
+package enum Adaptation: String, Sendable, CaseIterable, Codable {
+    case fixed
+    case followSlowest
+    case followFastest
+}
+
 /// When a session that is recorded is written.
 package enum RecordWhen: String, Sendable, CaseIterable, Codable {
     case always
@@ -196,10 +212,14 @@ package enum RecordWhen: String, Sendable, CaseIterable, Codable {
     case changed
 }
 
-// Synthesized conformances prefer this method. The state of a relay that did not know the setting lacks it.
+// Synthesized conformances prefer these methods. The state of a relay that did not know a setting lacks it.
 extension KeyedDecodingContainer {
     package func decode(_: RecordWhen.Type, forKey key: Key) throws -> RecordWhen {
         try decodeIfPresent(RecordWhen.self, forKey: key) ?? .always
+    }
+
+    package func decode(_: Adaptation.Type, forKey key: Key) throws -> Adaptation {
+        try decodeIfPresent(Adaptation.self, forKey: key) ?? .fixed
     }
 }
 
@@ -245,6 +265,21 @@ extension Schema {
     )
     static let bitrate = Schema(.integer([SessionRequest.bitrates]), named: "Bitrate", "bit/s.", default: 6_000_000)
     static let fps = Schema(.integer([1...240]), named: "FPS", "Pictures per second.", default: 30)
+    static let adaptation = Schema(
+        Schema.words(Adaptation.self).form,
+        named: "Adaptation",
+        """
+        Whether the bitrate is `fixed`, or follows what the connections of viewers carry: that of the slowest \
+        (`followSlowest`) or of the fastest (`followFastest`). `bitrate` is then the most; where little is left, there \
+        are fewer pictures per second, then smaller ones.
+        """,
+        default: "fixed"
+    )
+    static let minBitrate = Schema(
+        .integer([SessionRequest.bitrates]),
+        named: "MinBitrate",
+        "The least bit/s that `adapt` leaves; more than `bitrate` counts as `bitrate`. Default: 150000."
+    )
     static let record = Schema(
         .bool,
         named: "Record",

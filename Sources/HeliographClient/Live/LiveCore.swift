@@ -151,12 +151,15 @@ final class LiveCore: Sendable {
             state.withLock { $0.meter.take(unit) }
             return audio.change { $0.append(unit) }
         }
-        let missed = state.withLock { state in
+        let (missed, connection) = state.withLock { state in
             state.meter.take(unit)
             state.hasPictures = true
             defer { state.interrupted = nil }
-            return state.interrupted.map { now - min(now, $0) }
+            let missed = state.interrupted.map { now - min(now, $0) }
+            let isWanted = state.meter.target?.adapts == true && !unit.isRepeat
+            return (missed, isWanted ? state.connection : nil)
         }
+        connection?.post(.text, Array(#"{"type":"received","pts":\#(unit.pts)}"#.utf8))
         if let missed { tell(.resumed(missed: .nanoseconds(Int64(clamping: missed)))) }
         video.change { $0.append(unit) }
     }
@@ -167,6 +170,7 @@ final class LiveCore: Sendable {
             state.withLock { $0.facts = facts }
             ask { $0.ask(now: now) }
         case .statistics: ask { $0.ask(now: now) }
+        case .target(let target): state.withLock { $0.meter.target = target }
         case .feed(let feed): state.withLock { $0.meter.feed = feed }
         case .control(let control): take(control)
         // Speech that came too late says nothing about control.

@@ -12,6 +12,8 @@ public enum LiveEvent: Sendable {
     case resumed(missed: Duration)
     /// The session has other tracks than before.
     case tracks([Track])
+    /// The encoder may take more or less than before.
+    case target(EncoderTarget)
     /// Pictures come from another agent than before, or from none.
     case feed(Feed)
     /// Another caller acts on the screen than before, or none, or this program may not any more.
@@ -52,6 +54,16 @@ public struct SessionFacts: Sendable {
     /// The time of PTS 0, ns on the monotonic clock of the relay's machine.
     public let epoch: UInt64
     public let tracks: [Track]
+}
+
+/// What a session's encoder may take.
+public struct EncoderTarget: Sendable, Hashable {
+    /// Whether it follows what the connections of viewers carry.
+    public let adapts: Bool
+    /// Bits per second, at most.
+    public let bitrate: Int
+    /// Pictures per second.
+    public let fps: Int
 }
 
 /// The right to act on a device's screen, and its holder.

@@ -121,6 +121,7 @@ package enum LiveMessage: Sendable {
         switch type {
         case "hello": SessionFacts(json).map { .event(.connected($0)) }
         case "tracks": .event(.tracks(json.tracks))
+        case "target": .event(.target(EncoderTarget(json)))
         case "feed": json["feed"]?.string.flatMap(LiveEvent.Feed.init).map { .event(.feed($0)) }
         case "size": size(json)
         case "control": .event(.control(Control(json)))
@@ -158,6 +159,17 @@ extension SessionFacts {
             bitrate: json["bitrate"]?.integer ?? 0,
             epoch: UInt64(clamping: epoch),
             tracks: json.tracks
+        )
+    }
+}
+
+extension EncoderTarget {
+    fileprivate init(_ json: JSONValue) {
+        let adapt = json["adapt"]?.string ?? Adaptation.fixed.rawValue
+        self.init(
+            adapts: adapt != Adaptation.fixed.rawValue,
+            bitrate: json["bitrate"]?.integer ?? 0,
+            fps: json["fps"]?.integer ?? 0
         )
     }
 }

@@ -43,6 +43,7 @@ package struct LiveMeter: Sendable {
 
     package var clock = RelayClock()
     package var feed: LiveEvent.Feed?
+    package var target: EncoderTarget?
     private var (received, decoded, presented) = (Durations(), Durations(), Durations())
     private var (pictures, repeats, bytes, interruptions, impossible) = (0, 0, 0, 0, 0)
     private var acknowledged: UInt64 = 0
@@ -106,7 +107,8 @@ package struct LiveMeter: Sendable {
             bytes: bytes,
             dropped: dropped,
             interruptions: interruptions,
-            feed: feed
+            feed: feed,
+            target: target
         )
     }
 

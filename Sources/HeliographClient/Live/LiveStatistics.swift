@@ -35,4 +35,6 @@ public struct LiveStatistics: Sendable {
     public let interruptions: Int
     /// Where pictures come from; `nil` before the relay has said it.
     public let feed: LiveEvent.Feed?
+    /// What the encoder may take; `nil` before the relay has said it.
+    public let target: EncoderTarget?
 }

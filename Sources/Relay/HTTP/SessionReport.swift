@@ -35,6 +35,7 @@ extension SessionReport {
         switches = made.switches.count
         switchCauses = Dictionary(made.switches.causes.map { ($0.key.rawValue, $0.value) }) { $1 }
         lastSwitchGapMs = made.switches.lastGap?.milliseconds.rounded(places: 1)
+        target = session.request.adapt == .fixed ? nil : Target(session)
         createdAt = session.created.apiText
         error = made.failure
         recording = session.request.record ? RecordingReport(session) : nil
@@ -53,6 +54,7 @@ extension SessionReport {
         (width, height, maxPixels) = (request.width, request.height, request.maxPixels)
         fps = request.fps
         bitrate = request.bitrate
+        (adapt, minBitrate) = (request.adapt.rawValue, request.minBitrate)
         `repeat` = request.repeat
         onDemand = request.onDemand
         record = request.record
@@ -61,6 +63,15 @@ extension SessionReport {
         keyframeInterval = request.keyframeInterval
         staticKeyframeInterval = request.staticKeyframeInterval
         ttl = request.ttl
+    }
+}
+
+extension SessionReport.Target {
+    @MediaLoop
+    fileprivate init(_ session: Session) {
+        self.init()
+        (bitrate, fps, maxPixels) = (session.encoded.bitrate, session.encoded.fps, session.encoded.maxPixels)
+        followed = session.followedViewers
     }
 }
 

@@ -199,6 +199,7 @@ package struct RelayMetrics: Sendable {
         }
         return latencies(sessions) + recordings(sessions) + [
             family("viewers", .gauge, "Viewers now.") { Double($0.viewers) },
+            family("target_bitrate", .gauge, "The bit/s that the encoder may take.") { Double($0.targetBitrate) },
             family("viewers_admitted_total", .counter, "Viewers admitted.") { Double($0.admitted) },
             closed,
             family("flowing", .gauge, "1 while pictures flow from an agent.") { $0.flows ? 1 : 0 },

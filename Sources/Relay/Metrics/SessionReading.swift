@@ -1,3 +1,4 @@
+import HeliographAPI
 import Media
 import Wire
 
@@ -8,6 +9,8 @@ struct SessionReading: Sendable {
     let (viewers, admitted): (Int, UInt64)
     let closed: [ViewerClosure: UInt64]
     let delivered: DeliveryCounters
+    /// The bit/s that the encoder may take.
+    let targetBitrate: Int
     let (flows, isStale): (Bool, Bool)
     let (pictures, bytes, keyframes, discarded): (UInt64, UInt64, UInt64, UInt64)
     let switches: FeedSwitch.Record
@@ -24,6 +27,7 @@ struct SessionReading: Sendable {
         (viewers, admitted) = (session.viewerCount, session.audience.admitted)
         closed = session.audience.closed
         delivered = session.audience.delivered
+        targetBitrate = session.encoded.bitrate
         let (source, stream) = (session.source, session.stream)
         (flows, isStale) = (source.flows, source.staleSince != nil)
         (pictures, bytes, keyframes) = (stream.pictures, stream.bytes, stream.keyframes)

@@ -113,6 +113,7 @@ export function askForSession(devices) {
     element("label", {}, "Codec", codec, codecHint),
     field("Frames per second", number("fps", { min: 1, max: 240, value: 30 })),
     field("Bitrate, Mbit/s", element("input", { name: "bitrate", type: "number", min: 0.05, max: 100, step: "any", value: 6 })),
+    field("Bitrate follows", choice("adapt", [["", "nobody"], ["followSlowest", "the slowest viewer"], ["followFastest", "the fastest viewer"]]), "what their networks carry"),
     field("Encoder", element("input", { name: "encoder", value: "auto", maxLength: 64, autocomplete: "off" }), "auto, x264, h264_vaapi, …"),
     field("Width", number("width", { min: 16, max: 8192 }), "empty: the screen's"),
     field("Height", number("height", { min: 16, max: 8192 }), "empty: keeps the shape"),

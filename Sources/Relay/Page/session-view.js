@@ -245,6 +245,7 @@ export class SessionView {
       ["Arrived", `${rate(figures.fpsIn)} fps`],
       ["Presented", `${rate(figures.fpsOut)} fps`],
       ["Bitrate", bitrate(figures.bitrate)],
+      ...(figures.target ? [["As viewers' networks carry", `${bitrate(figures.target.bitrate)}, ${figures.target.fps} fps`]] : []),
       ["Latency p50 / p95", `${milliseconds(latency.p50)} / ${milliseconds(latency.p95)}`],
       ["to encoded", milliseconds(stages.encode)],
       ["to relay", milliseconds(stages.link)],

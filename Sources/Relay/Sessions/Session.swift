@@ -32,6 +32,13 @@ package final class Session {
     var recordedBy: String?
     /// The current settings.
     private(set) var request: SessionRequest
+    /// What the agents make of them, because viewers' connections do not carry more.
+    private(set) var encoded: SessionRequest
+    private var ratePolicy = RatePolicy()
+    /// How many viewers the bitrate follows.
+    private(set) var followedViewers = 0
+    /// The size of the pictures if nothing is left out; `nil` if it is not known yet.
+    private var wholeSize: PictureSize?
     /// The monotonic instant of PTS 0, ns.
     let epoch: UInt64
     let created: Date
@@ -94,6 +101,7 @@ package final class Session {
         self.name = name
         self.device = device
         self.request = request
+        encoded = request
         epoch = kept?.epoch ?? now.uptimeNanoseconds
         created = kept?.created ?? Date()
         recording = kept?.recording
@@ -134,14 +142,15 @@ package final class Session {
     /// The parameters that an agent gets when it learns of the session.
     private var parameters: SessionParameters {
         SessionParameters(
-            codec: request.codec,
-            encoder: request.encoder,
-            size: request.size,
-            fps: request.fps,
-            bitrate: request.bitrate,
-            repeat: request.repeat,
-            keyframeInterval: Int((request.keyframeInterval * 1000).rounded()),
-            staticKeyframeInterval: Int((request.staticKeyframeInterval * 1000).rounded()),
+            codec: encoded.codec,
+            encoder: encoded.encoder,
+            size: encoded.size,
+            fps: encoded.fps,
+            bitrate: encoded.bitrate,
+            burst: encoded.burst,
+            repeat: encoded.repeat,
+            keyframeInterval: Int((encoded.keyframeInterval * 1000).rounded()),
+            staticKeyframeInterval: Int((encoded.staticKeyframeInterval * 1000).rounded()),
             epoch: epoch,
             isActive: false
         )
@@ -167,18 +176,39 @@ package final class Session {
     ///
     /// A port of 0 keeps the current one.
     func change(to changed: SessionRequest) throws(SessionError) {
+        if let field = request.fixedField(changedIn: changed) { throw .notChangeable(field: field) }
+        guard [0, request.port, port].contains(changed.port) else { throw .notChangeable(field: "port") }
         let former = request
-        if let field = former.fixedField(changedIn: changed) { throw .notChangeable(field: field) }
-        guard [0, former.port, port].contains(changed.port) else { throw .notChangeable(field: "port") }
         request = changed
         request.port = former.port
         idle.limit = changed.ttl.map { .seconds(Int64($0)) }
-        audience.fps = request.fps
         encoding.onDemand = request.onDemand
         lookForDemand()
-        guard let update = request.update(from: former) else { return }
+        if request.size != former.size { wholeSize = nil }
+        guard request.adapt == .fixed else { return adapt() }
+        (ratePolicy, followedViewers) = (RatePolicy(), 0)
+        for viewer in audience.viewers { viewer.beFixed() }
+        encode(request)
+    }
+
+    /// Has the agents encode what the viewers' connections carry.
+    private func adapt() {
+        let now = NIODeadline.now()
+        let limits = Double(request.leastBitrate)...Double(request.bitrate)
+        let votes = audience.viewers.compactMap { $0.followRate(within: limits, now: now) }
+        followedViewers = votes.count(where: \.isPresent)
+        if encoded.size == request.size { wholeSize = stream.size ?? wholeSize }
+        encode(ratePolicy.settings(of: request, allowed: votes.allowed, in: wholeSize, now: now))
+    }
+
+    /// Changes what the agents encode.
+    private func encode(_ settings: SessionRequest) {
+        let former = encoded
+        encoded = settings
+        guard let update = settings.update(from: former) else { return }
+        audience.fps = settings.fps
         if update.size != nil { stream.sizeChanges() }
-        source.update(update, fps: request.fps)
+        source.update(update, fps: settings.fps)
     }
 
     // MARK: The agents' side
@@ -338,6 +368,7 @@ package final class Session {
     /// - Returns: Whether the session has been idle for its ttl.
     func tick() -> Bool {
         for (viewer, reason) in audience.late(now: .now()) { close(viewer, because: reason) }
+        if request.adapt != .fixed { adapt() }
         endUnasked()
         lookForDemand()
         source.tick()
@@ -359,6 +390,10 @@ package final class Session {
 }
 
 extension SessionRequest {
+    /// How much the encoder may send at once, in ms. On a connection that carries just the bitrate, a picture of that
+    /// size is so late.
+    fileprivate var burst: Int { adapt == .fixed ? SessionParameters.defaultBurst : 150 }
+
     /// Returns the first field that differs in `request` and cannot change while a session runs; `nil` if there is
     /// none.
     fileprivate func fixedField(changedIn request: SessionRequest) -> String? {
@@ -376,6 +411,7 @@ extension SessionRequest {
     package func update(from former: SessionRequest) -> SessionUpdate? {
         let update = SessionUpdate(
             bitrate: bitrate == former.bitrate ? nil : bitrate,
+            burst: burst == former.burst ? nil : burst,
             fps: fps == former.fps ? nil : fps,
             size: size == former.size ? nil : size
         )

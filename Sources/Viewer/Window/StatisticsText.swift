@@ -19,6 +19,10 @@ enum StatisticsText {
         if let latency = report.receiveToDecode { lines.append("here to decoded: \(latency.text)") }
         if let latency = report.captureToPresent { lines.append("capture to window: \(latency.text)") }
         if let error = report.clockErrorMs { lines.append("clocks compared to \(Figure.text(error, places: 2)) ms") }
+        if let target = statistics.target, target.adapts {
+            let bitrate = Figure.text(Double(target.bitrate) / 1e6, places: 2)
+            lines.append("the bitrate follows viewers: \(bitrate) Mbit/s at most, \(target.fps) fps")
+        }
         if let feed = report.feed { lines.append("pictures from: \(feed)") }
         if let sound { lines.append("sound: \(sound)") }
         lines.append("drawn by \(drawing)")

@@ -14,6 +14,7 @@ struct ViewerMessageTests {
         #expect(
             try ViewerMessage(parsing: #"{"type":"ack","pts":7,"presented":9}"#) == .acknowledgement(7, presented: 9)
         )
+        #expect(try ViewerMessage(parsing: #"{"type":"received","pts":8}"#) == .received(8))
         #expect(try ViewerMessage(parsing: #"{"type":"clock","id":"a","x":1}"#) == .clock("a"))
         let long = String(repeating: "a", count: 64)
         #expect(try ViewerMessage(parsing: #"{"type":"clock","id":"\#(long)"}"#) == .clock(.string(long)))
@@ -30,6 +31,7 @@ struct ViewerMessageTests {
             #"{"type":"ack","pts":"1"}"#, #"{"type":"ack","pts":-1}"#, #"{"type":"ack","pts":-9223372036854775808}"#,
             #"{"type":"ack","pts":1,"presented":-1}"#,
             #"{"type":"ack","pts":1,"presented":"now"}"#, #"{"type":"ack","pts":1,"presented":1.5}"#,
+            #"{"type":"received"}"#, #"{"type":"received","pts":-1}"#, #"{"type":"received","pts":"1"}"#,
             #"{"type":"clock"}"#, #"{"type":"clock","id":{}}"#,
         ]
     )

@@ -43,5 +43,7 @@ final class ImportingLibavEncoder: ImportingEncoder {
         return try encoder.encode(surface, forceKeyframe: forceKeyframe)
     }
 
-    func reconfigure(bitrate: Int, fps: Int) -> Bool { encoder.reconfigure(bitrate: bitrate, fps: fps) }
+    func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
+        encoder.reconfigure(bitrate: bitrate, burst: burst, fps: fps)
+    }
 }

@@ -114,9 +114,9 @@ package final class LibavEncoder: VideoEncoder {
         }
     }
 
-    package func reconfigure(bitrate: Int, fps: Int) -> Bool {
+    package func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool {
         guard LibavOptions.changesCap(name), let context else { return false }
-        let cap = RateCap(bitrate: bitrate, fps: fps, openedFps: settings.fps)
+        let cap = RateCap(bitrate: bitrate, burst: burst, fps: fps, openedFps: settings.fps)
         Self.set(cap, in: context)
         return true
     }
@@ -192,7 +192,7 @@ package final class LibavEncoder: VideoEncoder {
         context.pointee.thread_count = 1
         context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
         context.pointee.bit_rate = LibavOptions.aimsAtQuality(encoder) ? 0 : Int64(settings.bitrate)
-        set(RateCap(bitrate: settings.bitrate, fps: settings.fps, openedFps: settings.fps), in: context)
+        set(RateCap(opening: settings), in: context)
         context.pointee.color_range = AVCOL_RANGE_MPEG
         context.pointee.color_primaries = AVCOL_PRI_BT709
         context.pointee.color_trc = AVCOL_TRC_BT709

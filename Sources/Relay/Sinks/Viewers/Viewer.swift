@@ -1,4 +1,5 @@
 import Media
+import NIOCore
 
 /// A consumer of a session with a connection of its own, which may be slow.
 @MediaLoop
@@ -9,10 +10,21 @@ protocol Viewer: AnyObject {
     var progress: ViewerProgress { get }
     /// Bytes that were handed to its connection and not taken yet, if known.
     var underWay: Int { get }
+    /// Decides anew how much it may be sent, and sends or drops what waits for it; `nil` if it never says what arrives.
+    ///
+    /// - Parameter limits: The least and the most, bit/s.
+    func followRate(within limits: ClosedRange<Double>, now: NIODeadline) -> FollowedViewer.Vote?
+    /// Called when the session's bitrate follows nobody any more.
+    func beFixed()
     /// Ends the stream cleanly.
     func finish()
     /// Closes the connection without waiting for pending bytes.
     func close(because reason: ViewerClosure)
+}
+
+extension Viewer {
+    func followRate(within limits: ClosedRange<Double>, now: NIODeadline) -> FollowedViewer.Vote? { nil }
+    func beFixed() {}
 }
 
 /// A viewer that gets every unit of a rendition while it keeps up.

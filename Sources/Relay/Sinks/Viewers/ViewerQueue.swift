@@ -88,6 +88,7 @@ package struct ViewerQueue: Sendable {
             guard unit.isKey else { return miss() }
             needsKeyframe = false
         } else if waitingPictures > 0, overflows(with: unit) {
+            counters.resyncs += 1
             dropAll()
             guard unit.isKey else {
                 lose(1)
@@ -137,9 +138,15 @@ package struct ViewerQueue: Sendable {
         return entry
     }
 
-    /// Drops all waiting units. The viewer continues at the next keyframe.
+    /// Drops all waiting units, because they are too old. If pictures are among them, the viewer continues at the next
+    /// keyframe. It does not count as slow for that.
+    package mutating func skip() {
+        guard !waiting.isEmpty else { return }
+        if waitingPictures > 0 { needsKeyframe = true }
+        dropAll()
+    }
+
     private mutating func dropAll() {
-        counters.resyncs += 1
         // A gap that a dropped unit was going to report becomes part of this one.
         for entry in waiting {
             if entry.unit.isVideo {

@@ -31,6 +31,15 @@ enum ViewerEvent {
         ]
     }
 
+    /// Returns the event about what the encoder may take.
+    @MediaLoop
+    static func target(_ session: Session) -> JSONValue {
+        [
+            "type": "target", "adapt": .string(session.request.adapt.rawValue),
+            "bitrate": .integer(session.encoded.bitrate), "fps": .integer(session.encoded.fps),
+        ]
+    }
+
     static func tracks(_ tracks: [MediaTrack]) -> JSONValue { ["type": "tracks", "tracks": list(tracks)] }
 
     private static func list(_ tracks: [MediaTrack]) -> JSONValue {

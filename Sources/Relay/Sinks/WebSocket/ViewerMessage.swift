@@ -7,6 +7,8 @@ package enum ViewerMessage: Sendable, Equatable {
     /// The viewer has presented the picture with this PTS, µs, at least 0. If known, it adds when, in monotonic ns on
     /// the relay's clock.
     case acknowledgement(Int64, presented: UInt64?)
+    /// The picture with this PTS, µs, at least 0, has arrived, and all before it.
+    case received(Int64)
     /// The viewer wants the relay's clock. The value is its id for the question.
     case clock(JSONValue)
     /// The viewer wants the device's sound, or does not want it any more.
@@ -24,15 +26,13 @@ package enum ViewerMessage: Sendable, Equatable {
         let value = message.value
         switch message.type {
         case "keyframe": self = .keyframe
+        case "received": self = .received(try Self.pts(of: message))
         case "ack":
-            // PTS begin at 0. Rejecting negative ones prevents overflows.
-            guard case .integer(let pts) = value["pts"], pts >= 0 else {
-                throw Malformed(description: "ack has no pts")
-            }
+            let pts = try Self.pts(of: message)
             switch value["presented"] {
-            case nil, .null?: self = .acknowledgement(Int64(clamping: pts), presented: nil)
+            case nil, .null?: self = .acknowledgement(pts, presented: nil)
             case .integer(let instant)? where instant >= 0:
-                self = .acknowledgement(Int64(clamping: pts), presented: UInt64(clamping: instant))
+                self = .acknowledgement(pts, presented: UInt64(clamping: instant))
             default: throw Malformed(description: "presented is not a timestamp")
             }
         case "clock":
@@ -47,5 +47,13 @@ package enum ViewerMessage: Sendable, Equatable {
             self = .audio(isOn)
         default: self = .unknown
         }
+    }
+
+    private static func pts(of message: ClientMessage) throws(Malformed) -> Int64 {
+        // PTS begin at 0. Rejecting negative ones prevents overflows.
+        guard case .integer(let pts) = message.value["pts"], pts >= 0 else {
+            throw Malformed(description: "\(message.type) has no pts")
+        }
+        return Int64(clamping: pts)
     }
 }

@@ -10,8 +10,11 @@ import NIOWebSocket
 /// back. The bytes under way are bounded; the rest waits in the queue, which can drop it by its rules.
 @MediaLoop
 final class WebSocketViewer: RenditionViewer {
-    /// The number of bytes under way to the socket at which it counts as full.
-    private static let window = 128 << 10
+    /// The number of bytes under way to the socket at which it counts as full, and the same while the session's bitrate
+    /// follows its viewers.
+    private static let (window, narrowWindow) = (128 << 10, 32 << 10)
+    /// The most bytes that the kernel keeps unsent while the bitrate follows viewers.
+    private static let unsent: ChannelOptions.Types.SocketOption.Value = 16 << 10
     private static let tickInterval = TimeAmount.milliseconds(200)
 
     private struct Message: Sendable {
@@ -36,6 +39,11 @@ final class WebSocketViewer: RenditionViewer {
     private let stopwatch: HandoverLatency.Stopwatch
     private var presentations: PresentationLedger
     private var statistics: ViewerStatistics
+    private let joined: NIODeadline
+    /// What the session's bitrate knows of it; `nil` while that is fixed.
+    private var followed: FollowedViewer?
+    /// The target that it was told.
+    private var target: JSONValue?
     private var ticks: RepeatedTask?
     /// The viewer's control of the device.
     private(set) var control: ViewerControl?
@@ -78,6 +86,7 @@ final class WebSocketViewer: RenditionViewer {
         stopwatch = HandoverLatency.Stopwatch(session.handoverLatency)
         presentations = PresentationLedger(now: now)
         statistics = ViewerStatistics(session.stream, now: now)
+        joined = now
         control = ViewerControl(of: self, session: session, on: broadcast, right: right, logger: logger)
     }
 
@@ -86,7 +95,7 @@ final class WebSocketViewer: RenditionViewer {
     private func begin() {
         let events = [control?.change()].compactMap(\.self)
         tracks = session.stream.tracks.with(sound: .opus)
-        send([Self.text(ViewerEvent.hello(session))] + sourceChange() + events.map(Self.text))
+        send([Self.text(ViewerEvent.hello(session))] + targetChange() + sourceChange() + events.map(Self.text))
         guard session.admit(self, join: join) else {
             // There was room when the upgrade was accepted.
             return close(.init(WebSocketClose.tryAgainLater, "the session has ended or is full"))
@@ -144,7 +153,26 @@ final class WebSocketViewer: RenditionViewer {
         close(.init(code, reason.rawValue))
     }
 
-    var hasRoom: Bool { underWay < Self.window }
+    var hasRoom: Bool { underWay < room && followed?.mustWait != true }
+
+    private var room: Int { followed == nil ? Self.window : Self.narrowWindow }
+
+    func beFixed() { followed = nil }
+
+    func followRate(within limits: ClosedRange<Double>, now: NIODeadline) -> FollowedViewer.Vote? {
+        if followed == nil { boundUnsentBytes() }
+        var viewer = followed ?? FollowedViewer()
+        let vote = viewer.decide(within: limits, now: now)
+        followed = viewer
+        if viewer.mustWait { queue.skip() } else { drain() }
+        return vote
+    }
+
+    /// Keeps the kernel from hoarding what it cannot send: pictures wait in the queue instead, which drops old ones.
+    private func boundUnsentBytes() {
+        // Linux's TCP_NOTSENT_LOWAT. A connection that is not TCP goes without.
+        _ = channel.setOption(.tcpOption(.init(rawValue: 25)), value: Self.unsent)
+    }
 
     private func drain() {
         guard hasRoom, !queue.isEmpty else { return }
@@ -152,7 +180,7 @@ final class WebSocketViewer: RenditionViewer {
         var bytes = underWay
         var relayed: [UInt64] = []
         let now = NIODeadline.now()
-        while bytes < Self.window, let entry = queue.next() {
+        while bytes < room, let entry = queue.next() {
             let (unit, before) = (entry.unit, messages.count)
             if !unit.isVideo {
                 messages.append(Self.sound(entry))
@@ -170,6 +198,10 @@ final class WebSocketViewer: RenditionViewer {
             )
             relayed.append(unit.relayed)
             presentations.sent(unit.header, now: now)
+            if !unit.header.flags.contains(.repeat) {
+                let since = max(joined, .uptimeNanoseconds(unit.relayed))
+                followed?.sent(unit.pts, bytes: entry.rendered.bytes.readableBytes, since: since)
+            }
             bytes += messages[before...].reduce(0) { $0 + $1.byteCount }
             lastPTS = unit.pts
         }
@@ -179,6 +211,7 @@ final class WebSocketViewer: RenditionViewer {
     /// Sends the feed if it has changed, and the statistics if they are due.
     private func tick() {
         defer { control?.tick() }
+        send(targetChange())
         // Events describe the present, so a full connection skips them and gets later ones.
         guard hasRoom else { return }
         let now = NIODeadline.now()
@@ -198,6 +231,14 @@ final class WebSocketViewer: RenditionViewer {
         guard current != source else { return [] }
         source = current
         return [Self.text(ViewerEvent.feed(current))]
+    }
+
+    /// Returns the event for another target of the encoder, if it has changed.
+    private func targetChange() -> [Message] {
+        let current = ViewerEvent.target(session)
+        guard current != target else { return [] }
+        target = current
+        return [Self.text(current)]
     }
 
     /// Returns the event for other tracks, if they have changed.
@@ -296,6 +337,7 @@ extension WebSocketViewer: WebSocketEndpoint {
         case .clock(let id): return ViewerEvent.clock(id: id, now: NIODeadline.now().uptimeNanoseconds)
         case .keyframe: onMediaLoop { $0.session.source.sinkWantsKeyframe() }
         case .acknowledgement(let pts, let instant): onMediaLoop { $0.presented(pts, at: instant) }
+        case .received(let pts): onMediaLoop { $0.followed?.arrived(pts, now: .now()) }
         case .audio(let isOn): onMediaLoop { $0.listens(isOn) }
         case .unknown: break
         }
