@@ -194,7 +194,8 @@ package final class Session {
     /// Has the agents encode what the viewers' connections carry.
     private func adapt() {
         let now = NIODeadline.now()
-        let limits = Double(request.leastBitrate)...Double(request.bitrate)
+        // `leastBitrate` is never more than `bitrate`.
+        let limits = ClosedRange(uncheckedBounds: (Double(request.leastBitrate), Double(request.bitrate)))
         let votes = audience.viewers.compactMap { $0.followRate(within: limits, now: now) }
         followedViewers = votes.count(where: \.isPresent)
         if encoded.size == request.size { wholeSize = stream.size ?? wholeSize }
