@@ -73,7 +73,8 @@ def report(name, followed, narrow, whole, begins):
     truth = luma(whole, *settled)
     sharp = {name_: sharpness(luma(lines, *settled), truth) for name_, lines in (("follows", followed), ("narrow", narrow))}
     print(
-        f"adapt, {name}: {carried(wide, narrowed):.1f} Mbit/s with a latency of p95 {before:.0f} ms at {PHASES[0][0]} Mbit/s; at {PHASES[1][0]} in the first {AGAIN} s at "
+        f"adapt, {name}: {carried(wide, narrowed):.1f} Mbit/s with a latency of p95 {before:.0f} ms at "
+        f"{PHASES[0][0]} Mbit/s; at {PHASES[1][0]} in the first {AGAIN} s at "
         f"worst {worst:.0f}, then {after:.0f} ms (goal: {LATENCY}); {len(fresh)} pictures, the least bitrate "
         f"{lowest / 1e6:.2f} Mbit/s, up again after {up:.1f} s (goal: {UP}); {sharp['follows']:.2f} dB beside "
         f"{sharp['narrow']:.2f} of a session of {NARROW / 1e6:g} Mbit/s (goal: at most {FAR} less)",

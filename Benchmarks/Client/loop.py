@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import pathlib
 import socket
-import ssl
 import statistics
 import subprocess
 import time
@@ -18,7 +17,7 @@ import numpy
 
 from scene import DESKTOP, DEVICE, SINK, SOURCES, Caller, Failure, Scene, eventually, percentile, tool
 from speed import RELAY, Network, plain, watch, within
-from websocket import PICTURE, TEXT, WebSocket
+from websocket import PICTURE, TEXT, WebSocket, any_certificate
 
 #: The network, in Mbit/s, and how far the speed test may be from what a plain connection carries.
 RATE, NEAR = 50, 0.03
@@ -98,7 +97,8 @@ class House(Scene):
         file = self.directory / "run/ports.json"
         words = [DESKTOP, "exec", self.directory, "heliograph-relay", "--http", f"{RELAY}:{PORT}", "--tls", "self-signed"]
         words += ["--agent-link", "127.0.0.1:0", "--ports-file", file, "--session-port-base", "0", "--hide"]
-        words += ["--audio", f"sink:{SINK}", "--keys-file", self._keys_file, "--fallback", "none", "--source", SOURCES[self.kind], "--library", "none"]
+        words += ["--audio", f"sink:{SINK}", "--source", SOURCES[self.kind], "--fallback", "none"]
+        words += ["--keys-file", self._keys_file, "--library", "none"]
         with open(self.directory / "relay.log", "ab") as log:
             self.relay = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=log)
         self.ports = eventually("the relay's ports", lambda: self._read_ports(file))
@@ -107,7 +107,8 @@ class House(Scene):
     def arm(self):
         """Arms a PIN. Returns the process, which waits for a client, and the PIN."""
         home = self.directory / "operator"
-        environment = os.environ | {"XDG_STATE_HOME": str(home), "HELIOGRAPH_RELAY": self.url, "HELIOGRAPH_KEY": self.keys["operator"]}
+        environment = os.environ | {"XDG_STATE_HOME": str(home), "HELIOGRAPH_RELAY": self.url}
+        environment["HELIOGRAPH_KEY"] = self.keys["operator"]
         if not home.exists():
             words = [self._programs / "heliograph", "trust", "add", self.url, "--first"]
             subprocess.run(words, env=environment, check=True, capture_output=True)
@@ -119,8 +120,7 @@ class House(Scene):
 class SecureCaller(Caller):
     def _connect(self):
         if self._connection is None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            context = any_certificate()
             self._connection = http.client.HTTPSConnection(RELAY, self.port, timeout=60, context=context)
         return self._connection
 
@@ -185,9 +185,7 @@ def compare_streams(house, guest):
     """What a viewer on the other machine gets over WebSocket, beside the session's own port on the relay's machine."""
     port = house.caller.call("GET", f"{DEVICE}/sessions/loop").body["port"]
     lines = guest.watch(f"{house.url}{DEVICE}/sessions/loop/ws", house.keys["viewer"], LENGTH)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with context.wrap_socket(socket.create_connection((RELAY, port), timeout=10)) as connection:
+    with any_certificate().wrap_socket(socket.create_connection((RELAY, port), timeout=10)) as connection:
         connection.sendall(house.keys["viewer"].encode() + b"\n")
         encoded, end = b"", time.monotonic() + LENGTH + 2
         while time.monotonic() < end:

@@ -10,7 +10,10 @@ package struct EncoderSettings: Sendable, Hashable {
     /// The size of the verifier's buffer, as the time that it takes at the bitrate, in ms.
     package var burst: Int
 
-    package init(codec: Codec, size: PictureSize, fps: Int, bitrate: Int, burst: Int = 500) {
+    /// The default of ``burst``, in ms.
+    package static let defaultBurst = 500
+
+    package init(codec: Codec, size: PictureSize, fps: Int, bitrate: Int, burst: Int = defaultBurst) {
         self.burst = burst
         self.codec = codec
         self.size = size

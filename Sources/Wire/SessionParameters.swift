@@ -46,7 +46,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
     package static let automaticEncoder = "auto"
 
     /// The default of ``burst``, in ms.
-    package static let defaultBurst = 500
+    package static let defaultBurst = EncoderSettings.defaultBurst
 
     /// The default of ``staticKeyframeInterval``, in ms.
     package static let defaultStaticKeyframeInterval = 10_000

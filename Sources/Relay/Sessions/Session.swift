@@ -34,6 +34,10 @@ package final class Session {
     private(set) var request: SessionRequest
     /// What the agents make of them, because viewers' connections do not carry more.
     private(set) var encoded: SessionRequest
+    /// What of that viewers get to know.
+    var target: EncoderTarget {
+        EncoderTarget(adapt: request.adapt, bitrate: encoded.bitrate, fps: encoded.fps)
+    }
     private var ratePolicy = RatePolicy()
     /// How many viewers the bitrate follows.
     private(set) var followedViewers = 0
@@ -388,6 +392,12 @@ package final class Session {
         audience.end()
         stream.end()
     }
+}
+
+/// What an encoder may take, and whom that follows.
+struct EncoderTarget: Equatable {
+    let adapt: Adaptation
+    let bitrate, fps: Int
 }
 
 extension SessionRequest {

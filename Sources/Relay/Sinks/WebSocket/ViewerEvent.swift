@@ -32,11 +32,10 @@ enum ViewerEvent {
     }
 
     /// Returns the event about what the encoder may take.
-    @MediaLoop
-    static func target(_ session: Session) -> JSONValue {
+    static func target(_ target: EncoderTarget) -> JSONValue {
         [
-            "type": "target", "adapt": .string(session.request.adapt.rawValue),
-            "bitrate": .integer(session.encoded.bitrate), "fps": .integer(session.encoded.fps),
+            "type": "target", "adapt": .string(target.adapt.rawValue), "bitrate": .integer(target.bitrate),
+            "fps": .integer(target.fps),
         ]
     }
 

@@ -43,7 +43,7 @@ final class WebSocketViewer: RenditionViewer {
     /// What the session's bitrate knows of it; `nil` while that is fixed.
     private var followed: FollowedViewer?
     /// The target that it was told.
-    private var target: JSONValue?
+    private var target: EncoderTarget?
     private var ticks: RepeatedTask?
     /// The viewer's control of the device.
     private(set) var control: ViewerControl?
@@ -235,10 +235,10 @@ final class WebSocketViewer: RenditionViewer {
 
     /// Returns the event for another target of the encoder, if it has changed.
     private func targetChange() -> [Message] {
-        let current = ViewerEvent.target(session)
+        let current = session.target
         guard current != target else { return [] }
         target = current
-        return [Self.text(current)]
+        return [Self.text(ViewerEvent.target(current))]
     }
 
     /// Returns the event for other tracks, if they have changed.
