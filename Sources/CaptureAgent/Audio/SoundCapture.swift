@@ -1,5 +1,6 @@
 import CPipeWire
 import Glibc
+import Synchronization
 import Wire
 
 /// A consumer of the sound of one PipeWire node.
@@ -29,6 +30,10 @@ final class SoundCapture: @unchecked Sendable {
     private let handler: Handler
     private var stream: OpaquePointer?
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    /// The node that is linked to the capture, as far as it is known; 0 if not.
+    private let linked: Atomic<UInt32>
+    /// The clock of the graph's cycle, in the thread for data; `nil` until there is one.
+    private var position: UnsafePointer<spa_io_position>?
 
     /// Begins to capture.
     ///
@@ -49,6 +54,7 @@ final class SoundCapture: @unchecked Sendable {
             throw error
         }
         (self.connection, self.target, self.handler) = (connection, target, handler)
+        linked = Atomic(target.node ?? 0)
         hook.initialize(to: spa_hook())
         let ending = ending
         connection.observe { ending.end(because: $0) }
@@ -63,7 +69,10 @@ final class SoundCapture: @unchecked Sendable {
     /// Asks the daemon whether a node is linked to the capture. Must not be called in PipeWire's thread.
     func isLinked() throws(SourceError) -> Bool {
         let node = connection.withLock { stream.map { pw_stream_get_node_id($0) } } ?? UInt32.max
-        return try connection.globals().contains { $0.properties["link.input.node"] == "\(node)" }
+        let link = try connection.globals().first { $0.properties["link.input.node"] == "\(node)" }
+        let other = link?.properties["link.output.node"].flatMap { UInt32($0) }
+        if let other { linked.store(other, ordering: .relaxed) }
+        return link != nil
     }
 
     /// Ends the capture and its connection. Must be called once, and not in PipeWire's thread.
@@ -81,7 +90,7 @@ final class SoundCapture: @unchecked Sendable {
             PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Capture", PW_KEY_NODE_NAME: "heliograph-audio",
             PW_KEY_NODE_LATENCY: "\(Self.quantum(for: latency))/\(SoundSamples.rate)",
         ]
-        if target.isSink {
+        if target.kind == .sink {
             properties[PW_KEY_STREAM_CAPTURE_SINK] = "true"
             // A sink that nothing plays to stays asleep. A source would never wake.
             properties[PW_KEY_NODE_PASSIVE] = "true"
@@ -147,12 +156,27 @@ final class SoundCapture: @unchecked Sendable {
         guard !values.isEmpty else { return }
         var time = pw_time()
         pw_stream_get_time_n(stream, &time, MemoryLayout<pw_time>.size)
-        // The time is that of the last buffer's cycle. A sink plays its samples from then on; a source has recorded
-        // them until then.
-        let ahead = values.count - (target.isSink ? last : 0)
+        // The time is that of the last buffer's cycle.
+        let ahead =
+            switch target.kind {
+            // Its samples are of this cycle, and played from now on.
+            case .sink where !isDriver, .player: values.count - last
+            // It plays them at the end of the cycle. Whether the capture gets what it played in this one or in the one
+            // before depends on which of them is scheduled first, and stays so for long. So half a cycle is wrong.
+            case .sink: values.count - last / 2
+            // It has recorded them until now.
+            case .source: values.count
+            }
         let duration = UInt64(ahead / SoundSamples.channels) * 1_000_000_000 / UInt64(SoundSamples.rate)
         let now = time.now > 0 ? UInt64(time.now) : MonotonicClock.now
         handler.samples(values, now - min(now, duration))
+    }
+
+    /// Whether the captured node's clock is the graph's.
+    private var isDriver: Bool { position.map { $0.pointee.clock.id == linked.load(ordering: .relaxed) } ?? false }
+
+    fileprivate func positionChanged(_ area: UnsafeMutableRawPointer?) {
+        position = area.map { UnsafePointer($0.assumingMemoryBound(to: spa_io_position.self)) }
     }
 
     private static func append(_ buffer: spa_buffer, to values: inout [Float]) {
@@ -174,6 +198,9 @@ nonisolated(unsafe) private let soundStreamEvents: UnsafePointer<pw_stream_event
     events.version = UInt32(PW_VERSION_STREAM_EVENTS)
     events.state_changed = { data, _, state, error in
         data.map(capture)?.stateChanged(to: state, message: error.map { String(cString: $0) })
+    }
+    events.io_changed = { data, id, area, _ in
+        if id == SPA_IO_Position.rawValue { data.map(capture)?.positionChanged(area) }
     }
     events.process = { data in data.map(capture)?.process() }
     let table = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)

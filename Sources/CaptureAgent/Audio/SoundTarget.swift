@@ -5,10 +5,20 @@ struct SoundTarget: Sendable, Equatable {
     /// The cause of the error if there is no such node.
     static let missing = "audio_node_missing"
 
+    enum Kind: Sendable, Equatable {
+        /// A sink, of which the sound that it plays is captured.
+        case sink
+        /// A stream that plays to a sink.
+        case player
+        /// A microphone or the like.
+        case source
+    }
+
     /// The node's serial; `nil` for whichever sink is the default.
     var serial: String?
-    /// Whether it is a sink, of which the sound that it plays is captured.
-    var isSink: Bool
+    var kind: Kind
+    /// The node's id; `nil` if there are several sinks of which one may be the default.
+    var node: UInt32?
 
     /// Looks a node up.
     ///
@@ -21,28 +31,36 @@ struct SoundTarget: Sendable, Equatable {
         let found: PipeWireGlobal?
         switch choice {
         case .off, .desktop, .virtual:
-            (serial, isSink) = (nil, true)
+            let sinks = nodes.filter { $0.mediaClass.hasPrefix("Audio/Sink") }
+            (serial, kind, node) = (nil, .sink, sinks.count == 1 ? sinks.first?.id : nil)
             return
-        case .sink(let name):
-            isSink = true
-            found = named(name, "Audio/Sink").first
-        case .node(let name):
-            let node = named(name, "").first
-            isSink = node?.mediaClass.hasPrefix("Audio/Sink") ?? false
-            found = node
+        case .sink(let name): found = named(name, "Audio/Sink").first
+        case .node(let name): found = named(name, "").first
         case .application(let name):
-            isSink = false
-            let streams = nodes.filter { $0.mediaClass == "Stream/Output/Audio" }
+            let streams = nodes.filter { $0.mediaClass == Self.player }
             found = streams.last { $0.properties["application.name"] == name || $0.properties["node.name"] == name }
         }
-        guard let serial = found?.properties["object.serial"] else { throw Self.missing(choice, among: nodes) }
-        self.serial = serial
+        guard let found, let serial = found.properties["object.serial"] else {
+            throw Self.missing(choice, among: nodes)
+        }
+        (self.serial, node) = (serial, found.id)
+        kind =
+            if found.mediaClass.hasPrefix("Audio/Sink") {
+                .sink
+            } else if found.mediaClass == Self.player {
+                .player
+            } else {
+                .source
+            }
     }
+
+    /// The media class of streams that play.
+    private static let player = "Stream/Output/Audio"
 
     private static func missing(_ choice: SoundChoice, among nodes: [PipeWireGlobal]) -> SourceError {
         let kind: String
         switch choice {
-        case .application: kind = "Stream/Output/Audio"
+        case .application: kind = player
         case .sink: kind = "Audio/Sink"
         default: kind = "Audio/"
         }

@@ -20,7 +20,7 @@ final class PipeWireListing {
     /// The properties that are kept.
     static let keys = [
         PW_KEY_NODE_NAME, PW_KEY_OBJECT_SERIAL, PW_KEY_MEDIA_CLASS, PW_KEY_APP_NAME, PW_KEY_LINK_INPUT_NODE,
-        "metadata.name",
+        PW_KEY_LINK_OUTPUT_NODE, "metadata.name",
     ]
 
     private(set) var globals: [PipeWireGlobal] = []
