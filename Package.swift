@@ -238,7 +238,7 @@ let package = Package(
         .target(
             name: "HeliographClient",
             dependencies: [
-                "Access", "Files", "HeliographAPI", "Media", "Packaging", "Program",
+                "Access", "Files", "HeliographAPI", "Media", "Packaging", "Program", "Wire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -403,7 +403,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ViewerTests",
-            dependencies: ["TestSupport", "Viewer", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: [
+                "CSDL", "HeliographClient", "TestSupport", "Viewer",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "DiscoveryTests", dependencies: ["Discovery", "TestSupport"], swiftSettings: swiftSettings),

@@ -24,10 +24,14 @@ AGAIN, LATENCY, FAR, UP = 3, 300, 1.0, 10
 REPEAT = 2
 
 
-def prove_adapt(programs, congestion):
-    """One viewer, with one of Linux's congestion controls at the relay."""
+def prove_adapt(programs, congestion, delay=0, loss=0):
+    """One viewer, with one of Linux's congestion controls at the relay.
+
+    :param delay: How long a packet takes each way, in ms.
+    :param loss: How many of a thousand packets to the viewer are lost.
+    """
     programs = pathlib.Path(programs)
-    with Network() as network, tempfile.TemporaryDirectory(prefix="heliograph-") as folder:
+    with Network(delay, loss) as network, tempfile.TemporaryDirectory(prefix="heliograph-") as folder:
         folder = pathlib.Path(folder)
         network.control(congestion)
         network.limit(PHASES[0][0])
@@ -45,7 +49,8 @@ def prove_adapt(programs, congestion):
                 begins.append(time.monotonic_ns())
                 time.sleep(length)
             followed, narrow, whole = (finish() for finish in (viewer, *beside))
-    report(congestion, followed, narrow, whole, begins)
+    way = f", {delay} ms each way, {loss} of 1000 packets lost" if delay or loss else ""
+    report(f"{congestion}{way}", followed, narrow, whole, begins)
 
 
 def report(name, followed, narrow, whole, begins):

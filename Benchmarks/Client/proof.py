@@ -10,7 +10,9 @@ from proving import choose, run_all
 from speed import prove_speed
 from view import prove_view
 
-PROOFS = ["loop", "speed", "adapt-cubic", "adapt-bbr", "view-xvfb", "view-sway"]
+#: A way that takes 25 ms in each direction and loses 1 of 1000 packets.
+FAR = (25, 1)
+PROOFS = ["loop", "speed", "adapt-cubic", "adapt-bbr", "adapt-far-cubic", "adapt-far-bbr", "view-xvfb", "view-sway"]
 
 
 def main():
@@ -24,6 +26,8 @@ def main():
         "speed": lambda: prove_speed(options.programs, options.count),
         "adapt-cubic": lambda: prove_adapt(options.programs, "cubic"),
         "adapt-bbr": lambda: prove_adapt(options.programs, "bbr"),
+        "adapt-far-cubic": lambda: prove_adapt(options.programs, "cubic", *FAR),
+        "adapt-far-bbr": lambda: prove_adapt(options.programs, "bbr", *FAR),
         "view-xvfb": lambda: prove_view("xvfb", options.programs, options.count),
         "view-sway": lambda: prove_view("sway", options.programs, options.count),
     }

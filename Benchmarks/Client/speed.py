@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import tempfile
 
-from scene import Failure, eventually
+from scene import Failure, eventually, tool
 
 #: The rates of the network, in Mbit/s.
 RATES = [5, 20, 100]
@@ -43,14 +43,19 @@ print(count * 8 / (last - first))
 class Network:
     """Two network namespaces, with a way between them whose rate one of them limits. Use it as a context."""
 
-    def __init__(self):
+    def __init__(self, delay=0, loss=0):
+        """
+        :param delay: How long a packet takes each way, in ms.
+        :param loss: How many of a thousand packets to the client are lost.
+        """
+        self._delay, self._loss, self._way = delay, loss, None
         self.relay, self.client = (f"heliograph-{side}-{os.getpid()}" for side in ("relay", "client"))
 
     def __enter__(self):
         try:
             for name in (self.relay, self.client):
                 run("ip", "netns", "add", name)
-            run("ip", "-n", self.relay, "link", "add", "way", "type", "veth", "peer", "way", "netns", self.client)
+            self._make_way()
             for name, address in ((self.relay, RELAY), (self.client, CLIENT)):
                 run("ip", "-n", name, "address", "add", f"{address}/24", "dev", "way")
                 run("ip", "-n", name, "link", "set", "way", "up")
@@ -60,7 +65,18 @@ class Network:
             raise
         return self
 
+    def _make_way(self):
+        if not self._delay and not self._loss:
+            return run("ip", "-n", self.relay, "link", "add", "way", "type", "veth", "peer", "way", "netns", self.client)
+        words = [tool("far-way"), self.relay, self.client, "way", self._delay, self._loss]
+        self._way = subprocess.Popen(map(str, words), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self._way.stdout.readline() != b"ready\n":
+            raise Failure("the way has no devices")
+
     def __exit__(self, *_):
+        if self._way:
+            self._way.stdin.close()
+            self._way.wait()
         for name in (self.relay, self.client):
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
 

@@ -131,9 +131,10 @@ static void convert(const uint8_t *pixels, const x264_image_t *image) {
                    image->i_stride[1], image->plane[2], image->i_stride[2], (int)options.width, (int)options.height);
         return;
     }
+    const struct ccolour_picture picture = {pixels, (size_t)options.width * 4, options.width, options.height, true};
     const struct ccolour_planes planes = {image->plane[0], image->plane[1], image->plane[2],
                                           (size_t)image->i_stride[0], (size_t)image->i_stride[1]};
-    ccolour_rgb_to_i420(pixels, (size_t)options.width * 4, options.width, options.height, true, planes);
+    ccolour_rgb_to_i420(picture, planes);
 }
 
 // MARK: - Encoder

@@ -135,6 +135,17 @@ export class Device extends Screen {
   }
 
   /**
+   * Gives the monitor another size. Rejects with `no_input` if it has hardware, or its desktop cannot do that.
+   *
+   * @param {number} width
+   * @param {number} height
+   * @param {ActionOptions} [options]
+   */
+  resize(width, height, options) {
+    return this.act({ resize: { width, height } }, options);
+  }
+
+  /**
    * Performs actions of W3C WebDriver (Level 2, section Actions). What they leave held is released after 2 s without
    * another action, or by `release`.
    *

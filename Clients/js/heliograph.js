@@ -5,7 +5,7 @@ export { Device } from "./device.js";
 export { RelayError, WaitError } from "./errors.js";
 export { Library, Recorded } from "./library.js";
 export { Player } from "./player.js";
-export { availablePlayers, playerNames } from "./players.js";
+export { availablePlayers, playerNames, playsVideo } from "./players.js";
 export { Relay } from "./relay.js";
 export { NamedSession, Session } from "./session.js";
 export { cueAt, parseStoryboard } from "./storyboard.js";

@@ -92,7 +92,12 @@ package final class Agent: Sendable {
             stopEvent.set()
             slate?.join()
         }
-        let choice = InputBackendChoice(configuration.source, configuration.input, role: configuration.role)
+        let choice = InputBackendChoice(
+            configuration.source,
+            configuration.input,
+            role: configuration.role,
+            screen: screen
+        )
         let consent = try choice.isPortal ? PortalConsent(timeout: UInt64(configuration.consentTimeout * 1e9)) : nil
         let access: any InputAccess = if let consent { consent } else { choice }
         let clipboard = try ClipboardDesk(ClipboardBackendChoice(configuration.source), stop: stopEvent) {
@@ -110,6 +115,7 @@ package final class Agent: Sendable {
             capabilities.clipboard = clipboard.isAvailable
             capabilities.microphone = speech?.isAvailable
             capabilities.gamepads = access.refusal() == nil ? GamepadDiagnosis.possible : []
+            capabilities.resize = choice.canResize
         }
         let asking = try startAsking(consent, inputs)
         defer {

@@ -344,15 +344,27 @@ package final class Screen: FrameSink {
     /// Tells the source what the sessions and watches need now.
     func followSessions() {
         demand.follow {
-            let (sessions, watched) = state.withLock { state in
-                (state.sessions, state.watches?.sessions.compactMap { state.parameters(of: $0)?.fps } ?? [])
+            let (sessions, watched, monitor) = state.withLock { state in
+                let watched = state.watches?.sessions.compactMap { state.parameters(of: $0)?.fps } ?? []
+                return (state.sessions, watched, state.monitor)
             }
-            guard let fastest = (sessions.map(\.parameters.fps) + watched).max() else { return .none }
-            return SourceDemand.Value(
-                fastestSession: fastest,
-                // Watches read pixels, which a DMA-BUF does not allow.
-                takesDMABuf: watched.isEmpty && sessions.allSatisfy(\.takesDMABuf)
-            )
+            let fastest = (sessions.map(\.parameters.fps) + watched).max()
+            // Watches read pixels, which a DMA-BUF does not allow.
+            let takesDMABuf = fastest != nil && watched.isEmpty && sessions.allSatisfy(\.takesDMABuf)
+            return SourceDemand.Value(fastestSession: fastest, takesDMABuf: takesDMABuf, monitor: monitor)
         }
+    }
+
+    // MARK: - The monitor's size
+
+    /// The size of the source's picture; `nil` while it delivers none.
+    var sourceSize: PictureSize? {
+        state.withLock { $0.status.state == .streaming ? $0.status.size : nil }
+    }
+
+    /// Asks a source that has made its own monitor for one of another size.
+    func resizeMonitor(to size: PictureSize) {
+        state.withLock { $0.monitor = size }
+        followSessions()
     }
 }

@@ -25,6 +25,8 @@ struct ScreenState {
     var inputs: InputDesk?
     /// Whether the screen still shows the newest frame, according to the source.
     var newestIsCurrent = false
+    /// The size that the source's own monitor should have; `nil` for the one that it was made with.
+    var monitor: PictureSize?
     var framesReceived: UInt64 = 0
     var buffersSkipped: UInt64 = 0
     var framesCopied: UInt64 = 0

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandSupport
-import HeliographAPI
 import HeliographClient
 import UnixSignals
 
@@ -23,10 +22,10 @@ struct ControlTarget: ParsableArguments {
     /// Takes control of the device, and runs `body` until it returns, a signal comes, or control or the connection is
     /// lost.
     ///
-    /// - Parameter heard: Gets the events that no ``LiveEvent`` has a case for.
+    /// - Parameter heard: Gets what the relay says of the program's gamepad.
     /// - Throws: ``RelayError``, ``CommandError``, and what the functions throw.
     func control(
-        heard: @escaping @Sendable (JSONValue) throws -> Void = { _ in },
+        heard: @escaping @Sendable (GamepadStatus) throws -> Void = { _ in },
         _ body: @escaping @Sendable (LiveSession) async throws -> Void
     ) async throws {
         let claim = ControlClaim(device: options.device, session: session, takes: take)
@@ -52,7 +51,7 @@ private struct ControlClaim: Sendable {
     /// Takes control, and runs `body`. Control ends with the connection.
     func hold(
         _ client: RelayClient,
-        _ heard: @escaping @Sendable (JSONValue) throws -> Void,
+        _ heard: @escaping @Sendable (GamepadStatus) throws -> Void,
         _ body: @escaping @Sendable (LiveSession) async throws -> Void
     ) async throws {
         let live = try await watched(client).watch()
@@ -73,7 +72,7 @@ private struct ControlClaim: Sendable {
     }
 
     /// Follows what the relay says, until control is lost.
-    private static func follow(_ live: LiveSession, _ heard: (JSONValue) throws -> Void) async throws {
+    private static func follow(_ live: LiveSession, _ heard: (GamepadStatus) throws -> Void) async throws {
         for try await event in live.events {
             switch event {
             case .interrupted(let error): throw error
@@ -82,8 +81,7 @@ private struct ControlClaim: Sendable {
             // Speech that came too late is left out.
             case .refused(let refusal) where refusal.reason != "rate":
                 throw CommandError.failed("the relay refuses: \(refusal.detail)")
-            case .other(_, let json):
-                if let event = try? JSONValue(parsing: json.utf8) { try heard(event) }
+            case .gamepad(let status): try heard(status)
             default: break
             }
         }

@@ -3,6 +3,7 @@ import CommandSupport
 import Discovery
 @preconcurrency import Glibc
 import HeliographAPI
+import HeliographClient
 
 struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,9 +11,11 @@ struct DiscoverCommand: AsyncParsableCommand {
         abstract: "Finds relays in the local network.",
         discussion: """
             Relays that other machines can call announce themselves by multicast DNS, unless they have the setting hide. Both
-            machines need the Avahi daemon. Each line has address, name, release and the certificate's fingerprint:
+            machines need the Avahi daemon. Each line has address, name, release, the certificate's fingerprint, and whether
+            you trust it, maybe at a former address:
               heliograph discover
               heliograph trust add https://192.168.1.20:8420
+              heliograph trust move https://192.168.1.7:8420 https://192.168.1.20:8420
 
             Anybody in the network can announce anything: compare the fingerprint with the relay's log before you trust it.
             """
@@ -46,8 +49,9 @@ struct DiscoverCommand: AsyncParsableCommand {
                         + "on its machine?"
                 )
             }
+            let known = try FirstUse.known().entries()
             for relay in relays {
-                let report = FoundRelayReport(relay)
+                let report = FoundRelayReport(relay, known)
                 print(json ? try JSONValue(encoding: report).text : report.text)
             }
         }
@@ -63,13 +67,21 @@ struct FoundRelayReport: Encodable {
     let release: String
     let fingerprint: String
     let requiresPairing: Bool
+    /// The address at which the user trusts a relay with this certificate; absent if it is not trusted.
+    let trustedAt: String?
 
-    init(_ relay: FoundRelay) {
+    /// - Parameter known: The relays that the user trusts.
+    init(_ relay: FoundRelay, _ known: [KnownRelays.Entry]) {
         (url, name, host) = (relay.url, relay.name, relay.host)
         let announcement = relay.announcement
         (id, release, fingerprint) = (announcement.id, announcement.release, announcement.fingerprint)
         requiresPairing = announcement.requiresPairing
+        let same = known.filter { $0.fingerprint.lowercased() == announcement.fingerprint.lowercased() }
+        trustedAt = (same.first { $0.relay == relay.url } ?? same.first)?.relay
     }
 
-    var text: String { [url, name, release, fingerprint].joined(separator: "\t") }
+    var text: String {
+        let trust = trustedAt.map { $0 == url ? "trusted" : "trusted at \($0)" }
+        return [url, name, release, fingerprint, trust].compactMap(\.self).joined(separator: "\t")
+    }
 }

@@ -27,7 +27,7 @@ struct GamepadCommand: AsyncParsableCommand {
     enum Kind: String, ExpressibleByArgument, CaseIterable {
         case any, xbox, dualsense
 
-        var type: GamepadType? { GamepadType(name: rawValue) }
+        var gamepad: GamepadKind? { GamepadKind(rawValue: rawValue) }
     }
 
     @Option(help: "What the desktop gets: xbox, dualsense, or any of them.")
@@ -50,7 +50,7 @@ struct GamepadCommand: AsyncParsableCommand {
             let device = try chosenDevice()
             do {
                 if !shared { try device.grab() }
-                let pad = try GamepadRelay(device, as: type.type)
+                let pad = try GamepadRelay(device, as: type.gamepad)
                 try await target.control(heard: pad.heard) { try await pad.run(on: $0) }
             } catch {
                 close(device.descriptor)
@@ -78,51 +78,38 @@ struct GamepadCommand: AsyncParsableCommand {
 
 /// A gamepad of this machine on its way to a device.
 private final class GamepadRelay: Sendable {
-    private struct State: Sendable {
-        var pad: GamepadState
-        /// The gamepad that the device has, by the relay's last word; `nil` before the first.
-        var seen: String??
-    }
-
-    /// Between two states that are sent. The relay takes 250 messages a second.
-    private static let interval = Duration.milliseconds(8)
-    /// Between two signs of life. The agent releases everything after 2 s without one.
-    private static let beat = Duration.milliseconds(500)
-
     private let descriptor: Int32
     private let device: Mutex<EvdevDevice>
-    private let type: GamepadType?
-    private let state: Mutex<State>
+    private let kind: GamepadKind?
+    /// What is pressed and moved at first.
+    private let first: GamepadState
+    /// The gamepad that the device has, by the relay's last word; `nil` before the first.
+    private let seen = Mutex<GamepadKind??>(nil)
 
-    init(_ device: EvdevDevice, as type: GamepadType?) throws(CommandError) {
+    init(_ device: EvdevDevice, as kind: GamepadKind?) throws(CommandError) {
         var device = device
         guard let pad = device.current() else { throw Self.gone(device.path) }
         descriptor = device.descriptor
         self.device = Mutex(device)
-        self.type = type
-        state = Mutex(State(pad: pad))
+        (self.kind, first) = (kind, pad)
     }
 
     /// Gives the gamepad to the device, which has it as long as the connection lasts.
     func run(on live: LiveSession) async throws {
-        try await live.send(message: GamepadMessage.connect(type).bytes)
+        let link = GamepadLink(to: live, as: kind)
+        link.update(first)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.read() }
-            group.addTask { try await self.send(on: live) }
+            group.addTask { try await self.read(for: link) }
+            group.addTask { try await link.run() }
             defer { group.cancelAll() }
             _ = try await group.next()
         }
     }
 
-    /// Takes an event of the relay.
-    func heard(_ event: JSONValue) throws {
-        if event["type"] == "gamepad" { try gamepadChanged(event) }
-    }
-
     private static func gone(_ path: String) -> CommandError { .failed("\(path) is gone: is the gamepad still on?") }
 
     /// Reads the gamepad's events.
-    private func read() async throws {
+    private func read(for link: GamepadLink) async throws {
         let path = device.withLock { $0.path }
         // The channel closes its descriptor.
         let copy = dup(descriptor)
@@ -138,7 +125,7 @@ private final class GamepadRelay: Sendable {
                 var bytes: [UInt8] = []
                 for try await buffer in inbound {
                     bytes += buffer.readableBytesView
-                    for event in InputEvent.take(from: &bytes) { take(event) }
+                    for event in InputEvent.take(from: &bytes) { take(event, for: link) }
                 }
             }
         } catch is CancellationError {
@@ -150,7 +137,7 @@ private final class GamepadRelay: Sendable {
         throw Self.gone(path)
     }
 
-    private func take(_ event: InputEvent) {
+    private func take(_ event: InputEvent, for link: GamepadLink) {
         let newest = device.withLock { device -> GamepadState? in
             switch device.take(event) {
             case .nothing: nil
@@ -158,42 +145,23 @@ private final class GamepadRelay: Sendable {
             case .lost: device.current()
             }
         }
-        if let newest { state.withLock { $0.pad = newest } }
-    }
-
-    /// Sends states: the newest one only, and each half second the same again.
-    private func send(on live: LiveSession) async throws {
-        var sent: (state: GamepadState, at: ContinuousClock.Instant)?
-        while true {
-            try await Task.sleep(for: Self.interval)
-            let (pad, now) = (state.withLock { $0.pad }, ContinuousClock.now)
-            if let sent, sent.state == pad, now - sent.at < Self.beat { continue }
-            try await live.send(message: GamepadMessage.state(pad).bytes)
-            sent = (pad, now)
-        }
-    }
-
-    /// Returns what an event says for people.
-    private static func text(_ value: JSONValue?) -> String {
-        if case .string(let text)? = value { text } else { "it gives no reason" }
+        if let newest { link.update(newest) }
     }
 
     /// Says what the device has. A gamepad that was there once returns with its agent.
-    private func gamepadChanged(_ event: JSONValue) throws {
-        var name: String?
-        if case .string(let text)? = event["gamepad"] { name = text }
-        let (isNew, isFirst) = state.withLock { state in
-            defer { state.seen = .some(name) }
-            return (state.seen != .some(name), state.seen == nil)
+    func heard(_ status: GamepadStatus) throws {
+        let (isNew, isFirst) = seen.withLock { seen in
+            defer { seen = .some(status.kind) }
+            return (seen != .some(status.kind), seen == nil)
         }
         guard isNew else { return }
-        guard let name else {
-            let why = Self.text(event["detail"])
+        guard let kind = status.kind else {
+            let why = status.problem ?? "it gives no reason"
             if isFirst { throw CommandError.failed("the device has no gamepad: \(why)") }
             fputs("heliograph: the device has no gamepad: \(why)\n", stderr)
             return
         }
         let pad = device.withLock { "\($0.name) (\($0.path))" }
-        fputs("heliograph: the device has \(pad) as \(name == "xbox" ? "an Xbox 360 pad" : "a DualSense")\n", stderr)
+        fputs("heliograph: the device has \(pad) as \(kind == .xbox ? "an Xbox 360 pad" : "a DualSense")\n", stderr)
     }
 }

@@ -28,6 +28,11 @@ struct StartSessionCommand: AsyncParsableCommand {
     @Option(help: "What to encode: h264 or h265. Default: h264.")
     var codec: Codec?
 
+    @Option(
+        help: "Whether four pixels share a colour, 420, or each has its own, 444: sharper coloured text. Default: 420."
+    )
+    var chroma: ChromaSampling?
+
     @Option(help: ArgumentHelp("What to encode with, such as x264. Default: auto.", valueName: "name"))
     var encoder: String?
 
@@ -64,6 +69,7 @@ struct StartSessionCommand: AsyncParsableCommand {
     private var request: SessionRequest {
         var request = settings.change.applied(to: SessionRequest())
         request.codec = codec ?? request.codec
+        request.chroma = chroma ?? request.chroma
         request.encoder = encoder ?? request.encoder
         (request.ttl, request.label, request.repeat) = (ttl, label, `repeat`)
         request.keyframeInterval = keyframeInterval ?? request.keyframeInterval

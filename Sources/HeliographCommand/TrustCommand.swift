@@ -13,10 +13,13 @@ struct TrustCommand: AsyncParsableCommand {
               heliograph trust add https://wall:8420
               heliograph trust list
               heliograph trust remove https://wall:8420
+              heliograph trust move https://192.168.1.7:8420 https://192.168.1.20:8420
             From then on, no other certificate of that relay is accepted. At a terminal, each command asks by itself when it
             meets a relay for the first time.
             """,
-        subcommands: [AddTrustCommand.self, ListTrustCommand.self, RemoveTrustCommand.self]
+        subcommands: [
+            AddTrustCommand.self, ListTrustCommand.self, RemoveTrustCommand.self, MoveTrustCommand.self,
+        ]
     )
 }
 
@@ -98,6 +101,32 @@ struct RemoveTrustCommand: AsyncParsableCommand {
                     "no certificate of \(relay.url) is trusted: `heliograph trust list` shows which are"
                 )
             }
+        }
+    }
+}
+
+struct MoveTrustCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move",
+        abstract: "Trusts a relay at another address, if it shows the same certificate there.",
+        discussion: "What you have paired with stays paired. `heliograph discover` shows where relays are."
+    )
+
+    @OptionGroup var place: TrustedRelay
+
+    @Argument(help: ArgumentHelp("Its new address, with https://.", valueName: "new-url"))
+    var newURL: String
+
+    func validate() throws {
+        if let fault = RelayTarget.fault(url: newURL, fingerprint: nil) { throw ValidationError(fault) }
+    }
+
+    func run() async throws {
+        try await CommandError.reporting {
+            let (relay, moved) = (try place.target(), try RelayTarget(url: newURL, fingerprint: nil, key: nil))
+            let shown = try await CertificateFingerprint.shown(by: moved.url).fingerprint
+            try FirstUse.known().move(relay, to: moved, showing: shown)
+            print("\(moved.url) is trusted by its certificate \(shown.text)")
         }
     }
 }

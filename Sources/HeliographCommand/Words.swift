@@ -6,6 +6,7 @@ import Media
 extension Join: ExpressibleByArgument {}
 extension RecordWhen: ExpressibleByArgument {}
 extension Adaptation: ExpressibleByArgument {}
+extension ChromaSampling: ExpressibleByArgument {}
 extension ScreenWait.Goal: ExpressibleByArgument {}
 extension ActionsRequest.MouseButton: ExpressibleByArgument {}
 extension Framing: ExpressibleByArgument {}

@@ -1,6 +1,7 @@
 /// The settings of an encoder for one session's pictures.
 package struct EncoderSettings: Sendable, Hashable {
     package var codec: Codec
+    package var chroma: ChromaSampling
     /// The size of the encoded picture; both sides even.
     package var size: PictureSize
     /// Output slots per second, 1 to 240.
@@ -13,11 +14,19 @@ package struct EncoderSettings: Sendable, Hashable {
     /// The default of ``burst``, in ms.
     package static let defaultBurst = 500
 
-    package init(codec: Codec, size: PictureSize, fps: Int, bitrate: Int, burst: Int = defaultBurst) {
-        self.burst = burst
+    package init(
+        codec: Codec,
+        chroma: ChromaSampling = .quarter,
+        size: PictureSize,
+        fps: Int,
+        bitrate: Int,
+        burst: Int = defaultBurst
+    ) {
         self.codec = codec
+        self.chroma = chroma
         self.size = size
         self.fps = fps
         self.bitrate = bitrate
+        self.burst = burst
     }
 }

@@ -54,6 +54,7 @@ extension Viewer {
             SDL_ShowCursor(SDL_DISABLE)
             tell("You control \(control?.feed.name ?? "the device"). Hold Escape for a second to stop.")
             if speaks { speak() }
+            sendGamepad()
         case .ended(let reason):
             endControl()
             shortcutsFrom = Self.now + Self.restTime
@@ -62,7 +63,34 @@ extension Viewer {
         }
     }
 
+    // MARK: Gamepad
+
+    /// Gives the controlled device what is pressed on the chosen gamepad, or takes the gamepad away.
+    func sendGamepad() {
+        guard control?.state == .on, let live = control?.feed.live, let name = pads.name else { return endGamepad() }
+        if gamepad?.name != name {
+            endGamepad()
+            let link = GamepadLink(to: live)
+            // If it ends, control does, too, and the person is told.
+            gamepad = (link, Task.detached { try? await link.run() }, name)
+        }
+        gamepad?.link.update(pads.input)
+    }
+
+    func endGamepad() {
+        gamepad?.running.cancel()
+        gamepad = nil
+    }
+
+    /// Plays what the device's applications do with the gamepad, and says why there is none.
+    func followGamepad(_ status: GamepadStatus) {
+        guard gamepad != nil else { return }
+        pads.play(status)
+        if status.kind == nil, let problem = status.problem { tell("The device has no gamepad: \(problem)") }
+    }
+
     func endControl() {
+        endGamepad()
         microphone?.close()
         (microphone, speaks) = (nil, false)
         guard let control else { return }

@@ -23,6 +23,7 @@ extension Viewer {
         case .speak:
             speaks.toggle()
             tell(speaks ? "The microphone is on while you control a device." : "The microphone stays off.")
+        case .gamepad: tell(pads.chooseNext())
         case .wall: select(feeds.count > 1 ? nil : 0)
         case .next: select(((wall.selected ?? -1) + 1) % feeds.count)
         case .help: message = message?.text == Shortcut.helpText ? nil : (Shortcut.helpText, .max)

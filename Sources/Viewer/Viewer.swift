@@ -20,6 +20,8 @@ package final class Viewer {
         package var showsStatistics: Bool?
         /// Whether clicks begin control.
         package var mayControl = true
+        /// Whether pictures get the window's size.
+        package var matchesWindow = false
 
         package init() {}
     }
@@ -29,6 +31,8 @@ package final class Viewer {
     /// The time between two drawings of a wall, ns. A single session is drawn at once.
     private static let wallInterval: UInt64 = 16_000_000
     private static let second: UInt64 = 1_000_000_000
+    /// How long the window must have kept its size before pictures get it, ns.
+    private static let modeDelay: UInt64 = 250_000_000
     /// How long a message stays, ns.
     private static let messageTime: UInt64 = 4_000_000_000
 
@@ -44,6 +48,9 @@ package final class Viewer {
     /// Whether the person speaks to the device that is controlled next.
     var speaks = false
     var microphone: Microphone?
+    let pads = Pads()
+    /// The gamepad that the controlled device has of this machine; `nil` for none.
+    var gamepad: (link: GamepadLink, running: Task<Void, Never>, name: String)?
 
     /// From when on keys are shortcuts, ns. Those before were meant for the device that was controlled.
     var shortcutsFrom: UInt64 = 0
@@ -55,6 +62,8 @@ package final class Viewer {
     var refreshDue: UInt64 = 0
     var needsDrawing = true
     private var drawn: UInt64 = 0
+    /// When pictures get the window's size, ns; `nil` if they have it.
+    private var modeDue: UInt64?
     /// Whether the window has the size of a picture, or that of the last time.
     private var hasFitted: Bool
     var isOver = false
@@ -136,6 +145,7 @@ package final class Viewer {
         endControl()
         for feed in feeds { feed.close() }
         loudspeaker?.close()
+        pads.close()
         wall.close()
         painter?.close()
         window.close()
@@ -149,7 +159,7 @@ package final class Viewer {
         let now = Self.now
         let due = [
             control?.due, message?.until, settings.showsStatistics ? refreshDue : nil,
-            needsDrawing ? drawn + Self.wallInterval : nil,
+            needsDrawing ? drawn + Self.wallInterval : nil, modeDue,
         ]
         guard let next = due.compactMap({ $0 }).min() else { return -1 }
         return next > now ? Int32(clamping: (next - now + 999_999) / 1_000_000) : 0
@@ -161,7 +171,10 @@ package final class Viewer {
         let isDue = wall.selected != nil || now >= drawn + Self.wallInterval
         for feed in feeds {
             if let refusal = feed.takeRefusal() { tell(refusal) }
+            if let news = feed.takeNews() { tell(news) }
+            if let status = feed.takeGamepad() { followGamepad(status) }
         }
+        matchWindow(now: now)
         followSound()
         if control?.tick(now: now) == true { endControl() }
         followControl()
@@ -183,6 +196,15 @@ package final class Viewer {
         draw()
         (needsDrawing, drawn) = (false, now)
         wall.presented()
+    }
+
+    /// Asks for pictures of the window's size, once it has kept that for a while.
+    private func matchWindow(now: UInt64) {
+        guard let due = modeDue, now >= due, let feed = wall.shown else { return }
+        modeDue = nil
+        let (width, height) = (window.area.width & ~1, window.area.height & ~1)
+        guard feed.lastFrame.map({ $0.uprightSize != (width, height) }) ?? true else { return }
+        feed.requestMode(width: width, height: height)
     }
 
     private func takePictures() {
@@ -247,7 +269,7 @@ package final class Viewer {
         case SDL_MOUSEMOTION: moved(event.motion)
         case SDL_MOUSEBUTTONDOWN, SDL_MOUSEBUTTONUP: button(event.button)
         case SDL_MOUSEWHEEL: wheel(event.wheel)
-        default: break
+        default: if pads.handle(event) { sendGamepad() }
         }
     }
 
@@ -256,6 +278,7 @@ package final class Viewer {
         case SDL_WINDOWEVENT_FOCUS_LOST: endControl()
         case SDL_WINDOWEVENT_RESIZED where !window.isFullScreen && hasFitted:
             (settings.width, settings.height) = (Int(event.data1), Int(event.data2))
+        case SDL_WINDOWEVENT_SIZE_CHANGED where options.matchesWindow: modeDue = Self.now + Self.modeDelay
         default: break
         }
         needsDrawing = true

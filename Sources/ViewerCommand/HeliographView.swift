@@ -74,6 +74,9 @@ struct HeliographView: AsyncParsableCommand {
     @Flag(help: "Only looks: clicks and keys do not reach the device.")
     var lookOnly = false
 
+    @Flag(help: "Gives the desktop the size of the window, if its monitor can take it, or else the pictures.")
+    var matchWindow = false
+
     @Option(
         help: ArgumentHelp(
             "Draws in the terminal instead of a window: blocks, or sixel. Default: blocks without a display.",
@@ -103,6 +106,9 @@ struct HeliographView: AsyncParsableCommand {
         }
         if !device.isEmpty, !sessions.isEmpty, names.isEmpty {
             throw ValidationError("\(sessions[0]) is an id, which goes without --device.")
+        }
+        if matchWindow, all || sessions.count > 1 || device.count > 1 || terminal != nil {
+            throw ValidationError("--match-window is for one session in a window.")
         }
         if statsJson, terminal != nil {
             throw ValidationError("--stats-json goes without --terminal: both write to standard output.")
@@ -150,7 +156,7 @@ struct HeliographView: AsyncParsableCommand {
         var options = Viewer.Options()
         (options.renderer, options.waitsForDisplay, options.mayControl) = (renderer, vsync, !lookOnly)
         (options.isFullScreen, options.speaker, options.showsStatistics) = (fullScreen, speaker, statistics)
-        options.isMuted = mute
+        (options.isMuted, options.matchesWindow) = (mute, matchWindow)
         return options
     }
 

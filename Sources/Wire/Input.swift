@@ -58,6 +58,8 @@ package enum InputStep: Sendable, Equatable {
     case pause(milliseconds: UInt16)
     /// Releases all that is held, in reverse order.
     case releaseAll
+    /// Gives the captured monitor another size, in pixels.
+    case resize(width: UInt16, height: UInt16)
 
     /// Which value is out of range, for people; `nil` if all are valid.
     package var problem: String? { InputOrderBody.problem(of: self) }
@@ -120,6 +122,8 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
     package var gamepads: [String]?
     /// Whether the agent has a microphone for callers that speak; absent means no.
     package var microphone: Bool?
+    /// Whether the captured monitor takes another size; absent means no.
+    package var resize: Bool?
 
     package init(
         backend: String,
@@ -131,7 +135,8 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
         clipboard: Bool? = nil,
         problem: String? = nil,
         gamepads: [String]? = nil,
-        microphone: Bool? = nil
+        microphone: Bool? = nil,
+        resize: Bool? = nil
     ) {
         self.backend = backend
         self.pointer = pointer
@@ -143,5 +148,6 @@ package struct InputCapabilities: Sendable, Equatable, Codable {
         self.problem = problem
         self.gamepads = gamepads
         self.microphone = microphone
+        self.resize = resize
     }
 }

@@ -19,10 +19,11 @@ import Media
 ///      7 text         | length in bytes, u32; UTF-8
 ///      8 pause        | ms, u16, at most 10,000
 ///      9 release all  |
+///     10 resize       | width, u16; height, u16: 16 to 8192
 enum InputOrderBody {
     private enum Kind: UInt8 {
         case pointer = 1
-        case pointerBy, button, scroll, touch, key, text, pause, releaseAll
+        case pointerBy, button, scroll, touch, key, text, pause, releaseAll, resize
     }
 
     static let fixedByteCount = 12
@@ -30,6 +31,7 @@ enum InputOrderBody {
     private static let coordinates = -65_536.0...65_536.0
     private static let buttons: ClosedRange<UInt16> = 0x110...0x117
     private static let longestPause: UInt16 = 10_000
+    private static let sides: ClosedRange<UInt16> = 16...8192
 
     static func append(_ order: InputOrder, to bytes: inout [UInt8]) {
         bytes.append(bigEndian: order.id)
@@ -64,6 +66,10 @@ enum InputOrderBody {
             bytes.append(Kind.pause.rawValue)
             bytes.append(bigEndian: milliseconds)
         case .releaseAll: bytes.append(Kind.releaseAll.rawValue)
+        case .resize(let width, let height):
+            bytes.append(Kind.resize.rawValue)
+            bytes.append(bigEndian: width)
+            bytes.append(bigEndian: height)
         }
     }
 
@@ -83,6 +89,7 @@ enum InputOrderBody {
         case .text(let text): 5 &+ text.utf8.count
         case .pause: 3
         case .releaseAll: 1
+        case .resize: 5
         }
     }
 
@@ -98,6 +105,8 @@ enum InputOrderBody {
             text.utf8.count <= InputOrder.maximumText ? nil : "the text has \(text.utf8.count) bytes"
         case .pause(let milliseconds): milliseconds <= longestPause ? nil : "the pause is \(milliseconds) ms"
         case .releaseAll: nil
+        case .resize(let width, let height):
+            sides.contains(width) && sides.contains(height) ? nil : "the size is \(width)x\(height)"
         }
     }
 
@@ -149,6 +158,9 @@ enum InputOrderBody {
             return .text(text)
         case .pause: return rest.u16().map { .pause(milliseconds: $0) }
         case .releaseAll: return .releaseAll
+        case .resize:
+            guard let width = rest.u16(), let height = rest.u16() else { return nil }
+            return .resize(width: width, height: height)
         }
     }
 

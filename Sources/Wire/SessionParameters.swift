@@ -3,6 +3,11 @@ package import Media
 /// The parameters by which the agent encodes a session.
 package struct SessionParameters: Sendable, Equatable, Codable {
     package var codec: Codec
+    /// Absent on the wire for 4:2:0.
+    package var chroma: ChromaSampling {
+        get { sampling ?? .quarter }
+        set { sampling = newValue == .quarter ? nil : newValue }
+    }
     /// The encoder's name, or ``automaticEncoder``.
     package var encoder: String
     package var size: RequestedSize
@@ -33,6 +38,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
 
     private var activity: Bool?
     private var burstTime: Int?
+    private var sampling: ChromaSampling?
 
     private enum CodingKeys: String, CodingKey {
         case codec, encoder, size, fps, bitrate, `repeat`, keyframeInterval, epoch
@@ -40,6 +46,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         case staticKeyframeInterval = "stillKeyframeInterval"
         case activity = "active"
         case burstTime = "burst"
+        case sampling = "chroma"
     }
 
     /// The choice of a working hardware encoder, otherwise of the codec's own software encoder.
@@ -53,6 +60,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
 
     package init(
         codec: Codec,
+        chroma: ChromaSampling = .quarter,
         encoder: String = automaticEncoder,
         size: RequestedSize,
         fps: Int,
@@ -75,6 +83,7 @@ package struct SessionParameters: Sendable, Equatable, Codable {
         self.epoch = epoch
         self.isActive = isActive
         self.burst = burst
+        self.chroma = chroma
     }
 
     /// Which parameter is out of range, for people; `nil` if all are valid.

@@ -55,7 +55,7 @@ struct LayerTests {
         ],
         "HeliographClient": [
             "Access", "AsyncHTTPClient", "Files", "FoundationEssentials", "HeliographAPI", "Media", "NIOCore",
-            "NIOHTTP1", "Packaging", "NIOPosix", "NIOSSL", "NIOWebSocket", "Program", "SystemPackage",
+            "NIOHTTP1", "Packaging", "NIOPosix", "NIOSSL", "NIOWebSocket", "Program", "SystemPackage", "Wire",
         ],
         "HeliographDecode": ["Access", "CAVCodec", "CYUV", "Glibc", "HeliographClient", "Images", "Sound"],
         "CommandSupport": [

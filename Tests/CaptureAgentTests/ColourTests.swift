@@ -1,4 +1,5 @@
 import CColour
+import Media
 import TestSupport
 import Testing
 
@@ -10,20 +11,26 @@ struct ColourTests {
         var v: [UInt8]
     }
 
-    private typealias Conversion = (UnsafePointer<UInt8>?, Int, Int, Int, Bool, ccolour_planes) -> Void
+    private typealias Conversion = @Sendable (ccolour_picture, ccolour_planes) -> Void
 
+    private static let conversions: [(samples: Int, best: Conversion, portable: Conversion)] = [
+        (2, ccolour_rgb_to_i420, ccolour_rgb_to_i420_portable), (1, ccolour_rgb_to_i444, ccolour_rgb_to_i444_portable),
+    ]
+
+    /// - Parameter scale: Pixels per chroma sample, in each direction.
     private static func convert(
         _ pixels: [UInt8],
         width: Int,
         height: Int,
         blueFirst: Bool,
+        scale: Int,
         by conversion: Conversion
     ) -> Planes {
-        let quarter = width * height / 4
+        let chroma = width * height / scale / scale
         var planes = Planes(
             y: Array(repeating: 0, count: width * height),
-            u: Array(repeating: 0, count: quarter),
-            v: Array(repeating: 0, count: quarter)
+            u: Array(repeating: 0, count: chroma),
+            v: Array(repeating: 0, count: chroma)
         )
         planes.y.withUnsafeMutableBufferPointer { y in
             planes.u.withUnsafeMutableBufferPointer { u in
@@ -33,9 +40,18 @@ struct ColourTests {
                         u: u.baseAddress,
                         v: v.baseAddress,
                         y_stride: width,
-                        chroma_stride: width / 2
+                        chroma_stride: width / scale
                     )
-                    conversion(pixels, width * 4, width, height, blueFirst, destination)
+                    pixels.withUnsafeBufferPointer { pixels in
+                        let picture = ccolour_picture(
+                            pixels: pixels.baseAddress,
+                            stride: width * 4,
+                            width: width,
+                            height: height,
+                            blue_first: blueFirst
+                        )
+                        conversion(picture, destination)
+                    }
                 }
             }
         }
@@ -47,15 +63,12 @@ struct ColourTests {
         var generator = SeededGenerator(seed: UInt64(width))
         let pixels = (0..<(width * 4 * 6)).map { _ in UInt8.random(in: 0...255, using: &generator) }
         for blueFirst in [true, false] {
-            let fast = Self.convert(pixels, width: width, height: 6, blueFirst: blueFirst, by: ccolour_rgb_to_i420)
-            let plain = Self.convert(
-                pixels,
-                width: width,
-                height: 6,
-                blueFirst: blueFirst,
-                by: ccolour_rgb_to_i420_portable
-            )
-            #expect(fast == plain)
+            for (scale, best, portable) in Self.conversions {
+                let planes = [best, portable].map {
+                    Self.convert(pixels, width: width, height: 6, blueFirst: blueFirst, scale: scale, by: $0)
+                }
+                #expect(planes[0] == planes[1])
+            }
         }
     }
 
@@ -63,19 +76,37 @@ struct ColourTests {
     func reference() {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<2000 {
-            let (red, green, blue) = (
-                Int.random(in: 0...255, using: &generator), Int.random(in: 0...255, using: &generator),
-                Int.random(in: 0...255, using: &generator)
+            let colours: [SIMD3<Double>] = (0..<4).map { _ in
+                SIMD3(
+                    Double(Int.random(in: 0...255, using: &generator)),
+                    Double(Int.random(in: 0...255, using: &generator)),
+                    Double(Int.random(in: 0...255, using: &generator))
+                )
+            }
+            let block = colours.flatMap { colour -> [UInt8] in
+                [UInt8(colour.z), UInt8(colour.y), UInt8(colour.x), 77]
+            }
+            let (shared, own) = (
+                Self.convert(block, width: 2, height: 2, blueFirst: true, scale: 2, by: ccolour_rgb_to_i420),
+                Self.convert(block, width: 2, height: 2, blueFirst: true, scale: 1, by: ccolour_rgb_to_i444)
             )
-            let pixel = [UInt8(blue), UInt8(green), UInt8(red), 77]
-            let block = Array(repeating: pixel, count: 4).flatMap { $0 }
-            let planes = Self.convert(block, width: 2, height: 2, blueFirst: true, by: ccolour_rgb_to_i420)
-            // ITU-R BT.709-6, sections 3 and 4.
-            let (r, g, b) = (Double(red) / 255, Double(green) / 255, Double(blue) / 255)
-            let luma = 0.2126 * r + 0.7152 * g + 0.0722 * b
-            #expect(abs(Double(planes.y[0]) - (16 + 219 * luma)) < 0.52)
-            #expect(abs(Double(planes.u[0]) - (128 + 224 * (b - luma) / 1.8556)) < 0.52)
-            #expect(abs(Double(planes.v[0]) - (128 + 224 * (r - luma) / 1.5748)) < 0.52)
+            let mean = Self.samples(colours.reduce(.zero, +) / 4)
+            #expect(Self.isRounded(shared.u[0], mean.u) && Self.isRounded(shared.v[0], mean.v))
+            #expect(own.y == shared.y)
+            for (index, colour) in colours.enumerated() {
+                let exact = Self.samples(colour)
+                #expect(Self.isRounded(own.y[index], exact.y))
+                #expect(Self.isRounded(own.u[index], exact.u) && Self.isRounded(own.v[index], exact.v))
+            }
         }
     }
+
+    /// ITU-R BT.709-6, sections 3 and 4. The colour is red, green and blue, each 0 to 255.
+    private static func samples(_ colour: SIMD3<Double>) -> (y: Double, u: Double, v: Double) {
+        let (r, g, b) = (colour.x / 255, colour.y / 255, colour.z / 255)
+        let luma = 0.2126 * r + 0.7152 * g + 0.0722 * b
+        return (16 + 219 * luma, 128 + 224 * (b - luma) / 1.8556, 128 + 224 * (r - luma) / 1.5748)
+    }
+
+    private static func isRounded(_ sample: UInt8, _ exact: Double) -> Bool { abs(Double(sample) - exact) < 0.52 }
 }

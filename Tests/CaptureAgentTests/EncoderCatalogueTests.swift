@@ -95,7 +95,7 @@ struct EncoderCatalogueTests {
             let encoder: X264Encoder
             init(_ settings: EncoderSettings) throws(EncoderError) { encoder = try X264Encoder(settings) }
             var settings: EncoderSettings { encoder.settings }
-            func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+            func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
                 try encoder.encode(picture, forceKeyframe: false)
             }
             func reconfigure(bitrate: Int, burst: Int, fps: Int) -> Bool { false }

@@ -18,8 +18,13 @@ enum SoftwareEncoder: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    func open(size: PictureSize, fps: Int = 30, bitrate: Int = 2_000_000) throws -> any VideoEncoder {
-        let settings = EncoderSettings(codec: codec, size: size, fps: fps, bitrate: bitrate)
+    func open(
+        chroma: ChromaSampling = .quarter,
+        size: PictureSize,
+        fps: Int = 30,
+        bitrate: Int = 2_000_000
+    ) throws -> any VideoEncoder {
+        let settings = EncoderSettings(codec: codec, chroma: chroma, size: size, fps: fps, bitrate: bitrate)
         return switch self {
         case .x264: try X264Encoder(settings)
         case .x265: try X265Encoder(settings)
@@ -33,13 +38,13 @@ struct EncoderTests {
     private static let size = PictureSize(width: 640, height: 360)
 
     /// Fills `picture` with the test card that shows `number`.
-    private static func draw(_ number: UInt32, in picture: I420Picture) {
+    private static func draw(_ number: UInt32, in picture: PlanarPicture) {
         let pixels = TestPatternSource.pixels(number: number, size: picture.size)
         PictureScaler(source: picture.size, output: picture.size).convert(pixels, into: picture)
     }
 
     /// Fills the luma with noise, which no encoder can compress well.
-    private static func fillWithNoise(_ picture: I420Picture, _ generator: inout SeededGenerator) {
+    private static func fillWithNoise(_ picture: PlanarPicture, _ generator: inout SeededGenerator) {
         picture.clear()
         for place in 0..<(picture.lumaStride * picture.size.height) {
             picture.y[place] = UInt8.random(in: 16...235, using: &generator)
@@ -52,7 +57,7 @@ struct EncoderTests {
     )
     func stream(kind: SoftwareEncoder) throws {
         let encoder = try kind.open(size: Self.size)
-        let picture = I420Picture(size: Self.size)
+        let picture = PlanarPicture(size: Self.size)
         var stream: [UInt8] = []
         for number in UInt32(0)..<30 {
             Self.draw(number, in: picture)
@@ -84,7 +89,7 @@ struct EncoderTests {
     )
     func units(kind: SoftwareEncoder) throws {
         let encoder = try kind.open(size: Self.size)
-        let picture = I420Picture(size: Self.size)
+        let picture = PlanarPicture(size: Self.size)
         for number in UInt32(0)..<6 {
             Self.draw(number, in: picture)
             let isKeyframe = number % 3 == 0
@@ -100,6 +105,32 @@ struct EncoderTests {
                 #expect(isKeyframe ? (19...20).contains(types.last ?? 0) : types == [1])
             }
         }
+    }
+
+    @Test("keeps the colour of each pixel with the full chroma", arguments: [SoftwareEncoder.x264, .x265])
+    func fullChroma(kind: SoftwareEncoder) throws {
+        // Red and blue columns of one pixel.
+        let bytes = (0..<(Self.size.width * Self.size.height * 4)).map { UInt8([0, 6].contains($0 % 8) ? 255 : 0) }
+        let colours = bytes.indices.filter { $0 % 4 < 3 }.map { bytes[$0] }
+        let description = FrameDescription(size: Self.size, stride: Self.size.width * 4, format: .bgrx)
+        let pixels = FramePixels(description: description) { $0.copyBytes(from: bytes) }
+        var errors: [ChromaSampling: Double] = [:]
+        for chroma in ChromaSampling.allCases {
+            let encoder = try kind.open(chroma: chroma, size: Self.size, bitrate: 100_000_000)
+            let picture = PlanarPicture(size: Self.size, chroma: chroma)
+            PictureScaler(source: Self.size, output: Self.size, chroma: chroma).convert(pixels, into: picture)
+            var stream: [UInt8] = []
+            for _ in 0..<3 { stream += try encoder.encode(picture, forceKeyframe: false).bytes }
+            let properties = try FFmpeg.streamProperties(stream, codec: kind.codec)
+            #expect(properties["pix_fmt"] == (chroma == .full ? "yuv444p" : "yuv420p"))
+            #expect(properties["color_space"] == "bt709" && properties["color_range"] == "tv")
+            let shown = try FFmpeg.decodePixels(stream, codec: kind.codec)
+            #expect(shown.count == 3 * colours.count)
+            let difference = zip(shown.suffix(colours.count), colours).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+            errors[chroma] = Double(difference) / Double(colours.count)
+        }
+        let (full, quarter) = (try #require(errors[.full]), try #require(errors[.quarter]))
+        #expect(full < 4 && quarter > 60, "\(errors)")
     }
 
     /// `nal_unit_type`: ITU-T H.264 section 7.3.1, H.265 section 7.3.1.2.
@@ -118,7 +149,7 @@ struct EncoderTests {
         for (width, height) in [(854, 480), (642, 362), (18, 34), (16, 16), (1366, 768)] {
             let size = PictureSize(width: width, height: height)
             let encoder = try kind.open(size: size)
-            let picture = I420Picture(size: size)
+            let picture = PlanarPicture(size: size)
             Self.draw(0, in: picture)
             var stream: [UInt8] = []
             for _ in 0..<3 { stream += try encoder.encode(picture, forceKeyframe: false).bytes }
@@ -173,7 +204,7 @@ struct EncoderTests {
     /// Returns the bytes of the last `count` of many noisy pictures; the earlier ones fill the verifier's buffer.
     private static func byteCount(of count: Int, by encoder: any VideoEncoder) throws -> Int {
         var generator = SeededGenerator(seed: 1)
-        let picture = I420Picture(size: encoder.settings.size)
+        let picture = PlanarPicture(size: encoder.settings.size)
         var byteCounts: [Int] = []
         for _ in 0..<(count + 30) {
             fillWithNoise(picture, &generator)

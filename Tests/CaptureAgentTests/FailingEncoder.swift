@@ -58,7 +58,7 @@ final class FailingEncoder: VideoEncoder {
 
     var settings: EncoderSettings { encoder.settings }
 
-    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         if plan.nextPictureFails() { throw .failed(encoder: name) }
         var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
         // A static picture is encoded again while it can still become better.

@@ -83,7 +83,7 @@ private final class HangingEncoder: VideoEncoder {
 
     var settings: EncoderSettings { encoder.settings }
 
-    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         gate.pass()
         return try encoder.encode(picture, forceKeyframe: forceKeyframe)
     }

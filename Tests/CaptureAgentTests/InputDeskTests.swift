@@ -44,6 +44,8 @@ struct InputDeskTests {
 
         func refusal() -> String? { nil }
 
+        func resize(to size: PictureSize) throws(InputFailure) { try record("size \(size)") }
+
         func open() throws(InputFailure) -> any InputBackend {
             try record("open")
             return FakeBackend(self)
@@ -278,6 +280,22 @@ struct InputDeskTests {
             guard case .done = try await bench.outcome([.releaseAll]) else {
                 throw NeverCame(description: "a release needs no desktop")
             }
+        }
+    }
+
+    @Test("give the monitor another size without devices, and the places of the former size are refused")
+    func resizing() async throws {
+        try await Self.withDesk { bench in
+            let resize = InputStep.resize(width: 1280, height: 720)
+            guard case .done = try await bench.outcome([resize], session: 0) else {
+                throw NeverCame(description: "the size")
+            }
+            #expect(bench.desktop.events == ["size 1280x720"])
+            bench.turnScreen(after: "size 1280x720")
+            let outcome = try await bench.outcome([resize, .pointer(x: 1, y: 1)])
+            #expect(Self.refusal(outcome).map { $0 == (.geometryChanged, 1) } == true, "\(outcome)")
+            bench.desktop.state.withLock { $0.failure = .unsupported("It has hardware.") }
+            #expect(Self.refusal(try await bench.outcome([resize]))?.0 == .unsupported)
         }
     }
 

@@ -128,12 +128,12 @@ private final class LongEncoder: VideoEncoder {
 
     var settings: EncoderSettings { encoder.settings }
 
-    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         let isLong = plan.nextIsLong(isStatic: false)
         return lengthened(try encoder.encode(picture, forceKeyframe: forceKeyframe), isLong)
     }
 
-    func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
+    func encodeStaticKeyframe(_ picture: PlanarPicture) throws(EncoderError) -> EncodedPicture {
         let isLong = plan.nextIsLong(isStatic: true)
         return lengthened(try encoder.encodeStaticKeyframe(picture), isLong)
     }

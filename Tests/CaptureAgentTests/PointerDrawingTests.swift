@@ -22,10 +22,10 @@ struct PointerDrawingTests {
         return PointerImage(size: PictureSize(width: side, height: side), rgba: rgba)
     }
 
-    private static func picture(_ pixels: [UInt8], pointer: Pointer?, output: PictureSize = size) -> I420Picture {
+    private static func picture(_ pixels: [UInt8], pointer: Pointer?, output: PictureSize = size) -> PlanarPicture {
         let description = FrameDescription(size: size, stride: size.width * 4, format: .bgrx)
         let frame = FramePixels(description: description) { $0.copyBytes(from: pixels) }
-        let picture = I420Picture(size: output)
+        let picture = PlanarPicture(size: output)
         PictureScaler(source: size, output: output)
             .convert(frame, pointer: pointer, into: picture)
         return picture
@@ -50,7 +50,7 @@ struct PointerDrawingTests {
         return pixels
     }
 
-    private static func samples(_ picture: I420Picture) -> [Int] {
+    private static func samples(_ picture: PlanarPicture) -> [Int] {
         let (size, chroma) = (picture.size, picture.chromaStride)
         let luma = (0..<size.height).flatMap { y in (0..<size.width).map { Int(picture.y[y * picture.lumaStride + $0]) }
         }

@@ -24,7 +24,7 @@ struct ScalingQualityTests {
         var v: [UInt8]
 
         /// Returns the part of `picture` that holds the fit's content.
-        init(_ picture: I420Picture, _ fit: PictureFit) {
+        init(_ picture: PlanarPicture, _ fit: PictureFit) {
             func plane(_ first: UnsafeMutablePointer<UInt8>, stride: Int, per: Int) -> [UInt8] {
                 (fit.y / per..<(fit.y + fit.content.height) / per).flatMap { row in
                     (fit.x / per..<(fit.x + fit.content.width) / per).map { first[row * stride + $0] }
@@ -39,10 +39,10 @@ struct ScalingQualityTests {
     private static func convert(
         _ picture: ReferencePicture,
         to output: PictureSize,
-        planeScaler: (PictureSize, PictureSize) -> any PlaneScaler = PictureScaler.bestPlaneScaler
-    ) -> (picture: I420Picture, fit: PictureFit) {
+        planeScaler: (PictureSize, PictureSize, ChromaSampling) -> any PlaneScaler = PictureScaler.bestPlaneScaler
+    ) -> (picture: PlanarPicture, fit: PictureFit) {
         let scaler = PictureScaler(source: picture.size, output: output, planeScaler: planeScaler)
-        let converted = I420Picture(size: output)
+        let converted = PlanarPicture(size: output)
         scaler.convert(picture.frame, into: converted)
         return (converted, scaler.fit)
     }
@@ -123,7 +123,8 @@ struct ScalingQualityTests {
             let (picture, fit) = Self.convert(
                 white,
                 to: output,
-                planeScaler: bestScaler ? PictureScaler.bestPlaneScaler : { BoxScaler(source: $0, output: $1) }
+                planeScaler: bestScaler
+                    ? PictureScaler.bestPlaneScaler : { BoxScaler(source: $0, output: $1, chroma: $2) }
             )
             var wrong = 0
             for y in 0..<output.height {

@@ -293,7 +293,7 @@ private final class CountingEncoder: VideoEncoder {
 
     var settings: EncoderSettings { encoder.settings }
 
-    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         var encoded = try encoder.encode(picture, forceKeyframe: forceKeyframe)
         if !encoded.isKeyframe { encoded.bytes = [0, 0, 0, 1, 6, 6, 1, 0xC4, 0x80] + encoded.bytes }
         return encoded

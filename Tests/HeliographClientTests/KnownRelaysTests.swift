@@ -52,6 +52,24 @@ struct KnownRelaysTests {
         #expect(plain.kind == .badArgument)
     }
 
+    @Test("move to another address with their certificate, and only with that")
+    func moved() throws {
+        let (wall, other) = (try relay("https://wall:8420"), try relay("https://192.168.1.20:8420"))
+        try known.add(fingerprint("ab"), of: wall, at: time, pairedAs: "laptop")
+        let wrong = try #require(throws: RelayError.self) {
+            try known.move(wall, to: other, showing: fingerprint("cd"))
+        }
+        #expect(wrong.kind == .untrusted)
+        try known.move(wall, to: other, showing: fingerprint("ab"))
+        let entries = try known.entries()
+        #expect(entries.map(\.relay) == ["https://192.168.1.20:8420"] && entries.first?.pairedAs == "laptop")
+        #expect(entries.first?.since == time)
+        let unknown = try #require(throws: RelayError.self) {
+            try known.move(wall, to: other, showing: fingerprint("ab"))
+        }
+        #expect(unknown.kind == .badArgument)
+    }
+
     @Test("are not read from a file that is damaged, of another release, or that others may change")
     func refused() throws {
         let entry = #"{"relay":"https://wall:443","fingerprint":"FP","since":"2026-01-02T03:04:05Z"}"#

@@ -12,11 +12,12 @@ enum Campaign {
     /// Runs that are decoded at once.
     private static let batch = 100
 
-    static func run(_ settings: SourceSettings) throws {
+    /// - Parameter decoders: Those that know the stream's profile.
+    static func run(_ settings: SourceSettings, by decoders: [PictureDecoder] = PictureDecoder.allCases) throws {
         let source = try SourceStream(settings)
         try #require(source.accessUnits.count == settings.pictures)
-        let original = try PictureDecoder.allCases.map { try $0.hashes(of: source.accessUnits, codec: source.codec) }
-        #expect(original[0] == original[1], "\(settings.name): the decoders' pictures differ")
+        let original = try decoders.map { try $0.hashes(of: source.accessUnits, codec: source.codec) }
+        #expect(Set(original).count == 1, "\(settings.name): the decoders' pictures differ")
         let isLarge = settings.size.width * settings.size.height > largePicture
         let runs = isLarge ? max(4, runs / 10) : runs
         for start in stride(from: 0, to: runs, by: batch) {
@@ -29,7 +30,7 @@ enum Campaign {
                     "\(settings.name): \(mix.sent.count) pictures, \(mix.skips) repeats, \(mix.resent) keyframes again, \(mix.rests) rests"
                 )
             }
-            for (decoder, hashes) in zip(PictureDecoder.allCases, original) {
+            for (decoder, hashes) in zip(decoders, original) {
                 #expect(hashes.count == source.accessUnits.count)
                 let expected = mix.shown.map { hashes[$0] }
                 let found = try decoder.hashes(of: mix.sent, codec: source.codec)

@@ -50,4 +50,21 @@ struct H264StreamTests {
     func exact(_ settings: SourceSettings) throws {
         try Campaign.run(settings)
     }
+
+    @Test(
+        "so does every picture with the colour of each pixel, which openh264 does not know",
+        arguments: [
+            SourceSettings(name: "4:4:4, CAVLC", pixelFormat: "yuv444p"),
+            SourceSettings(
+                name: "4:4:4, CABAC, cropped",
+                size: PictureSize(width: 426, height: 238),
+                pixelFormat: "yuv444p",
+                preset: "medium",
+                parameters: "weightp=0"
+            ),
+        ]
+    )
+    func fullChroma(_ settings: SourceSettings) throws {
+        try Campaign.run(settings, by: [.libavcodec])
+    }
 }

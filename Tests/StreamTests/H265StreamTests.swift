@@ -43,6 +43,7 @@ struct H265StreamTests {
             preset: "medium",
             parameters: "weightp=1"
         ),
+        SourceSettings(name: "4:4:4", encoder: .x265, pixelFormat: "yuv444p", parameters: "wpp=0"),
         SourceSettings(
             name: "720p",
             encoder: .x265,

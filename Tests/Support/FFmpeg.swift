@@ -38,6 +38,16 @@ package enum FFmpeg {
         }
     }
 
+    /// Returns the pixels of every picture of a stream, one after the other: blue, green, red.
+    package static func decodePixels(_ stream: some Collection<UInt8>, codec: Codec) throws -> [UInt8] {
+        let arguments = [
+            "-v", "error", "-err_detect", "explode", "-f", demuxer(codec), "-i", "pipe:0", "-fps_mode", "passthrough",
+            "-vf", "scale=in_color_matrix=bt709:in_range=tv:flags=accurate_rnd", "-f", "rawvideo", "-pix_fmt", "bgr24",
+            "pipe:1",
+        ]
+        return try run(arguments, input: Array(stream))
+    }
+
     /// Returns the samples of a file's first audio track, mixed to one channel.
     ///
     /// - Throws: If the decoder finds any fault.

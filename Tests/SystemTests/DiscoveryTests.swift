@@ -50,7 +50,7 @@ extension SystemTests {
             let keys = scratch.file("keys.json").path
             if !FileManager.default.fileExists(atPath: keys) {
                 let key = ["--keys-file", keys, "--output", scratch.file("key").path]
-                let made = try heliograph([:], ["keys", "make", "client"] + key)
+                let made = try heliograph([:], ["keys", "make", "client", "--role", "operator"] + key)
                 try #require(made.status == 0, "\(made.errors)")
             }
             try Data().write(to: scratch.file("log"))
@@ -60,6 +60,13 @@ extension SystemTests {
                 environment: environment.merging(home) { $1 },
                 log: try FileHandle(forWritingTo: scratch.file("log"))
             )
+        }
+
+        /// The key of the client that ``relay(_:_:)`` has made.
+        private var key: String {
+            get throws {
+                try String(contentsOf: scratch.file("key"), encoding: .utf8).trimmingCharacters(in: .newlines)
+            }
         }
 
         private var home: [String: String] { ["XDG_STATE_HOME": scratch.file("state").path] }
@@ -91,6 +98,16 @@ extension SystemTests {
             #expect(url == "https://127.0.0.1:\(relay.httpPort)" && first.string("host") == "wall.local")
             let added = try heliograph([:], ["trust", "add", url, "--fingerprint", fingerprint])
             #expect(added.status == 0, "\(added.errors)")
+            #expect(try await found(network).string("trustedAt") == url)
+            let elsewhere = "https://localhost:\(relay.httpPort)"
+            let moved = try heliograph([:], ["trust", "move", url, elsewhere])
+            #expect(moved.status == 0, "\(moved.errors)")
+            #expect(try await found(network).string("trustedAt") == elsewhere)
+            let list = try Programs.run(
+                URL(fileURLWithPath: "/usr/bin/curl"),
+                ["-sk", "-H", "Authorization: Bearer \(try key)", "\(elsewhere)/v1/relays"]
+            )
+            #expect(list.output.contains(fingerprint) && list.output.contains("\"problem\":null"), "\(list.output)")
 
             try network.restartAvahi()
             #expect(try await found(network).string("id") == first.string("id"))

@@ -44,7 +44,7 @@ final class MappingEncoder: ImportingEncoder {
     let name = "mapping"
     private let encoder: any VideoEncoder
     private let log: ImportLog
-    private var imported: I420Picture?
+    private var imported: PlanarPicture?
 
     init(_ encoder: any VideoEncoder, log: ImportLog) {
         self.encoder = encoder
@@ -53,7 +53,7 @@ final class MappingEncoder: ImportingEncoder {
 
     var settings: EncoderSettings { encoder.settings }
 
-    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         try encoder.encode(picture, forceKeyframe: forceKeyframe)
     }
 
@@ -64,7 +64,7 @@ final class MappingEncoder: ImportingEncoder {
         let pixels = FramePixels(description: buffer.description) {
             $0.copyMemory(from: UnsafeRawBufferPointer(start: memory + buffer.offset, count: $0.count))
         }
-        let picture = I420Picture(size: settings.size)
+        let picture = PlanarPicture(size: settings.size)
         PictureScaler(source: buffer.description.size, output: settings.size).convert(pixels, into: picture)
         imported = picture
         return try encoder.encode(picture, forceKeyframe: forceKeyframe)

@@ -89,6 +89,31 @@ extension SystemTests {
             }
         }
 
+        @Test("offers the colour of each pixel where the browser can play that, and plays it")
+        func fullChroma() async throws {
+            let desktop = try Desktop(.none, sessionManager: false, client: false)
+            let source: RelayProcess.Object = ["kind": "test-pattern", "width": 640, "height": 360, "fps": 30]
+            try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
+                let browser = try Chromium()
+                defer { browser.end() }
+                try browser.open("http://127.0.0.1:\(relay.httpPort)/")
+                try browser.wait(until: "document.querySelector('.state')?.textContent === 'Live'")
+                _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")
+                let choice = "document.querySelector('dialog[open] select[name=chroma]')"
+                try browser.wait(until: "\(choice) && !\(choice).closest('label').hidden")
+                _ = try browser.evaluate(
+                    "\(choice).value = '444'; document.querySelector('dialog[open] button[type=submit]').click()"
+                )
+                try browser.wait(until: "document.querySelector('.message')?.hidden")
+                _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'i' }))")
+                try browser.wait(until: "\(Self.figure("Presented")) > '2'")
+                try Self.expectMoving(browser)
+                #expect(try browser.evaluate(Self.figure("Player")) as? String == "WebCodecs")
+                #expect(browser.complaints == [])
+                #expect(try await relay.get("/screencapture/1").string("chroma") == "444")
+            }
+        }
+
         @Test("measures how fast bytes come beside the session, and lowers its bitrate if that is less")
         func speed() async throws {
             let desktop = try Desktop(.none, sessionManager: false, client: false)

@@ -299,12 +299,13 @@ struct DecoderTests {
     func ordersProblem() throws {
         let fine: [InputStep] = [
             .text(String(repeating: "a", count: InputOrder.maximumText)), .button(0x117, isDown: true),
+            .resize(width: 16, height: 8192),
         ]
         let wrong: [[InputStep]] = [
             Array(repeating: .releaseAll, count: InputOrder.maximumSteps + 1), [.pointer(x: .nan, y: 0)],
             [.pointer(x: 0, y: -65_537)], [.button(1, isDown: true)], [.key(keysym: 0, isDown: true)],
             [.pause(milliseconds: 10_001)], [.text(String(repeating: "a", count: InputOrder.maximumText + 1))],
-            Array(repeating: fine[0], count: 4),
+            Array(repeating: fine[0], count: 4), [.resize(width: 15, height: 16)], [.resize(width: 16, height: 8193)],
         ]
         for steps in [fine] + wrong {
             let order = InputOrder(id: 1, steps: steps)

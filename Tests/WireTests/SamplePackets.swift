@@ -173,15 +173,15 @@ enum SamplePackets {
                         .key(keysym: 0x0100_20AC, isDown: false),
                         .text("é\n"),
                         .pause(milliseconds: 10_000),
-                        .releaseAll,
+                        .releaseAll, .resize(width: 1280, height: 720),
                     ]
                 )
             ),
-            "484C4757 01 0C 0000 00000007 00000068",
-            hex: "00000102 01020304 0009 0000"
+            "484C4757 01 0C 0000 00000007 0000006D",
+            hex: "00000102 01020304 000A 0000"
                 + " 01 3FE0000000000000 4076800000000000 02 BFF0000000000000 40F0000000000000 03 0110 01"
                 + " 04 0000000000000000 405E000000000000 05 03 03 3FF0000000000000 4000000000000000 06 010020AC 00"
-                + " 07 00000003 C3A90A 08 2710 09"
+                + " 07 00000003 C3A90A 08 2710 09 0A 0500 02D0"
         ),
         Frozen(
             .welcome(Welcome(heartbeatInterval: 2000, maximumQueuedMedia: 1000, takesInputs: true)),

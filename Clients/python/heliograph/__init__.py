@@ -419,6 +419,10 @@ class Input:
         """Presses keys, such as `enter` or `ctrl+shift+t`, one chord after the other."""
         return self._act("press", " ".join(chords), options)
 
+    def resize(self, width: int, height: int, **options: Any) -> Mapping[str, Any]:
+        """Gives the monitor another size. Fails with `no_input` if it has hardware, or its desktop cannot do that."""
+        return self._act("resize", {"width": width, "height": height}, options)
+
     def actions(self, sources: Sequence[Mapping[str, Any]], **options: Any) -> Mapping[str, Any]:
         """Performs actions of W3C WebDriver: https://www.w3.org/TR/webdriver2/#actions. What they leave held is released
         after 2 s without another action, or by `release`."""

@@ -30,7 +30,7 @@ final class SoundCapture: @unchecked Sendable {
     private let handler: Handler
     private var stream: OpaquePointer?
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    /// The node that is linked to the capture, as far as it is known; 0 if not.
+    /// The node that is linked to the capture; 0 until that is known.
     private let linked: Atomic<UInt32>
     /// The clock of the graph's cycle, in the thread for data; `nil` until there is one.
     private var position: UnsafePointer<spa_io_position>?

@@ -80,18 +80,18 @@ package final class EncoderCatalogue: Sendable {
 
     // MARK: - Automatic choice
 
-    /// Returns what `auto` chooses from for `codec`, best first: hardware that is known to work by now, then software.
-    func automaticChoices(for codec: Codec) -> [EncoderEntry] {
+    /// Returns what `auto` chooses from, best first: hardware that is known to work by now, then software.
+    func automaticChoices(for codec: Codec, _ chroma: ChromaSampling) -> [EncoderEntry] {
         let known = reports
         return entries.filter { entry in
-            guard entry.codec == codec else { return false }
+            guard entry.codec == codec, entry.chroma.contains(chroma) else { return false }
             return entry.kind == .software || known.contains { $0.name == entry.name && $0.available }
         }
     }
 
-    /// Returns why `auto` uses no hardware for `codec`, for people; `nil` if it does or if there is no hardware to try.
-    func softwareReason(for codec: Codec) -> String? {
-        let hardware = entries.filter { $0.codec == codec && $0.kind == .hardware }
+    /// Returns why `auto` uses no hardware, for people; `nil` if it does or if there is no hardware to try.
+    func softwareReason(for codec: Codec, _ chroma: ChromaSampling) -> String? {
+        let hardware = entries.filter { $0.codec == codec && $0.kind == .hardware && $0.chroma.contains(chroma) }
         let known = reports
         let tried = hardware.compactMap { entry in known.first { $0.name == entry.name } }
         if hardware.isEmpty || tried.contains(where: \.available) { return nil }

@@ -13,6 +13,8 @@ package struct EncoderEntry: Sendable {
     package let name: String
     package let codec: Codec
     package let kind: Kind
+    /// The chroma that it can encode.
+    package let chroma: Set<ChromaSampling>
     /// Returns a quickly found reason why it cannot work, such as a missing device file, for people; `nil` if there is
     /// none.
     package let obstacle: @Sendable () -> String?
@@ -22,12 +24,14 @@ package struct EncoderEntry: Sendable {
         name: String,
         codec: Codec,
         kind: Kind,
+        chroma: Set<ChromaSampling> = [.quarter],
         obstacle: @escaping @Sendable () -> String? = { nil },
         open: @escaping @Sendable (EncoderSettings) throws(EncoderError) -> any VideoEncoder
     ) {
         self.name = name
         self.codec = codec
         self.kind = kind
+        self.chroma = chroma
         self.obstacle = obstacle
         self.open = open
     }
@@ -38,12 +42,12 @@ extension EncoderEntry {
     /// software.
     package static let listed = hardware + [x264, x265]
 
-    package static let x264 = EncoderEntry(name: "x264", codec: .h264, kind: .software) {
+    package static let x264 = EncoderEntry(name: "x264", codec: .h264, kind: .software, chroma: [.quarter, .full]) {
         settings throws(EncoderError) in
         try X264Encoder(settings)
     }
 
-    package static let x265 = EncoderEntry(name: "x265", codec: .h265, kind: .software) {
+    package static let x265 = EncoderEntry(name: "x265", codec: .h265, kind: .software, chroma: [.quarter, .full]) {
         settings throws(EncoderError) in
         try X265Encoder(settings)
     }
@@ -60,7 +64,7 @@ enum EncoderProbe {
         let settings = EncoderSettings(codec: entry.codec, size: size, fps: 30, bitrate: 1_000_000)
         do {
             let encoder = try entry.open(settings)
-            let picture = I420Picture(size: size)
+            let picture = PlanarPicture(size: size)
             picture.clear()
             // The first picture is always a keyframe, the second is predicted from it, and the third must become a
             // keyframe when asked.

@@ -30,6 +30,7 @@ package enum EncoderError: Error, Equatable, CustomStringConvertible {
             "\(encoder) is not available: \(reason); ask for another encoder, or for auto"
         case .cannotOpen(let encoder, let settings, let reason):
             "\(encoder) cannot be opened for \(settings.size) at \(settings.fps) fps and \(settings.bitrate) bit/s"
+                + (settings.chroma == .full ? " with chroma 444" : "")
                 + (reason.map { " (\($0))" } ?? "") + ": try another size or rate"
         case .failed(let encoder, let reason):
             "\(encoder) failed to encode a picture" + (reason.map { ": \($0)" } ?? "")

@@ -2,8 +2,6 @@ import Media
 
 /// The limits of an encoder's video buffering verifier (ITU-T H.264 annex C), which keep a session to its bitrate.
 struct RateCap: Equatable {
-    private static let uncompressedBitsPerPixel = 12
-
     /// The rate at which the verifier's buffer drains, in kbit/s.
     let maximum: Int
     /// The size of the verifier's buffer, in kbit. No more than this queues on a link with the session's rate.
@@ -30,9 +28,14 @@ struct RateCap: Equatable {
         self.buffer = buffer
     }
 
-    /// Returns a cap that limits no picture of that size: twice its uncompressed bits.
-    static func none(for size: PictureSize) -> RateCap {
-        let bits = 2 * size.width * size.height * uncompressedBitsPerPixel / 1000 + 1
+    /// Returns a cap that limits no picture of these settings: twice its uncompressed bits.
+    static func none(for settings: EncoderSettings) -> RateCap {
+        let bitsPerPixel =
+            switch settings.chroma {
+            case .quarter: 12
+            case .full: 24
+            }
+        let bits = 2 * settings.size.width * settings.size.height * bitsPerPixel / 1000 + 1
         return RateCap(maximum: bits, buffer: bits)
     }
 }

@@ -18,6 +18,7 @@ struct RecoveringEncoder: ~Copyable {
 
     private let catalogue: EncoderCatalogue
     private let codec: Codec
+    private let chroma: ChromaSampling
     /// The named encoder; `nil` for `auto`.
     private let entry: EncoderEntry?
     /// Why the requested encoder cannot be used at all.
@@ -41,9 +42,10 @@ struct RecoveringEncoder: ~Copyable {
     private(set) var reason: String?
 
     /// - Parameter name: The encoder's name, or `auto`. An encoder that has not been probed yet is probed here.
-    init(name: String, codec: Codec, catalogue: EncoderCatalogue) {
+    init(name: String, codec: Codec, chroma: ChromaSampling, catalogue: EncoderCatalogue) {
         self.catalogue = catalogue
         self.codec = codec
+        self.chroma = chroma
         stream = RepeatableStream(codec: codec)
         guard name != SessionParameters.automaticEncoder else {
             entry = nil
@@ -51,13 +53,14 @@ struct RecoveringEncoder: ~Copyable {
             return
         }
         entry = catalogue.entry(named: name)
-        unavailability = Self.unavailability(of: entry, name: name, codec: codec, catalogue: catalogue)
+        unavailability = Self.unavailability(of: entry, name: name, codec: codec, chroma: chroma, catalogue: catalogue)
     }
 
     private static func unavailability(
         of entry: EncoderEntry?,
         name: String,
         codec: Codec,
+        chroma: ChromaSampling,
         catalogue: EncoderCatalogue
     ) -> EncoderError? {
         guard let entry else {
@@ -69,8 +72,11 @@ struct RecoveringEncoder: ~Copyable {
         guard entry.codec == codec else {
             return .unavailable(encoder: name, reason: "it makes \(entry.codec.rawValue), not \(codec.rawValue)")
         }
+        guard entry.chroma.contains(chroma) else {
+            return .unavailable(encoder: name, reason: "it does not make chroma \(chroma.rawValue)")
+        }
         // The codec's own software encoder is known to work, so a probe would only delay the session.
-        if catalogue.automaticChoices(for: codec).last?.name == name { return nil }
+        if catalogue.automaticChoices(for: codec, chroma).last?.name == name { return nil }
         return catalogue.report(on: entry).reason.map { .unavailable(encoder: name, reason: $0) }
     }
 
@@ -134,9 +140,9 @@ struct RecoveringEncoder: ~Copyable {
         if case .refused(let refusal) = stream.admission { refusal } else { nil }
     }
 
-    /// Encodes one picture, whose size must be that of the prepared encoder. If the encoder fails, its replacement
-    /// encodes the picture as a keyframe.
-    mutating func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
+    /// Encodes one picture, which must have the prepared encoder's size and chroma. If the encoder fails, its
+    /// replacement encodes the picture as a keyframe.
+    mutating func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(Failure) -> EncodedPicture {
         try encode(forceKeyframe: forceKeyframe) { encoder, force throws(EncoderError) in
             try encoder.encode(picture, forceKeyframe: force)
         }
@@ -145,7 +151,7 @@ struct RecoveringEncoder: ~Copyable {
     /// Encodes a settled picture as a keyframe that can be sent again. If it is too large for a packet, it is encoded
     /// again under the bitrate's cap.
     mutating func encodeStaticKeyframe(
-        _ picture: I420Picture
+        _ picture: PlanarPicture
     ) throws(Failure) -> (encoded: EncodedPicture, isHeldToCap: Bool) {
         var isHeldToCap = false
         let encoded = try encode(forceKeyframe: true) { encoder, _ throws(EncoderError) in
@@ -243,7 +249,7 @@ struct RecoveringEncoder: ~Copyable {
 
     // MARK: - Opening
 
-    private var choices: [EncoderEntry] { entry.map { [$0] } ?? catalogue.automaticChoices(for: codec) }
+    private var choices: [EncoderEntry] { entry.map { [$0] } ?? catalogue.automaticChoices(for: codec, chroma) }
 
     private mutating func open(for settings: EncoderSettings) throws(Failure) {
         if let unavailability { throw .stopped(unavailability) }
@@ -271,6 +277,6 @@ struct RecoveringEncoder: ~Copyable {
     private func reasonForFallback() -> String? {
         guard entry == nil, let encoder, encoder.name == choices.last?.name else { return nil }
         let failures = choice.dismissals.map(\.description)
-        return failures.isEmpty ? catalogue.softwareReason(for: codec) : failures.joined(separator: "; ")
+        return failures.isEmpty ? catalogue.softwareReason(for: codec, chroma) : failures.joined(separator: "; ")
     }
 }

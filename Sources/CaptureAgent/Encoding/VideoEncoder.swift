@@ -7,15 +7,15 @@ package protocol VideoEncoder: AnyObject {
     /// The settings that it was opened with.
     var settings: EncoderSettings { get }
 
-    /// Encodes one picture, whose size must be the settings' size. The first picture becomes a keyframe.
+    /// Encodes one picture, which must have the settings' size and chroma. The first picture becomes a keyframe.
     ///
     /// - Returns: Annex B bytes, and whether they are a keyframe.
-    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture
+    func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture
 
     /// Encodes a static picture as a keyframe, if possible with the quality that it has without the bitrate's cap.
     ///
     /// A keyframe that looks worse than the picture before it would be visible as a pulse.
-    func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture
+    func encodeStaticKeyframe(_ picture: PlanarPicture) throws(EncoderError) -> EncodedPicture
 
     /// Changes the bitrate, the burst or the frame rate from the next picture on, without a keyframe.
     ///
@@ -26,7 +26,7 @@ package protocol VideoEncoder: AnyObject {
 }
 
 extension VideoEncoder {
-    package func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
+    package func encodeStaticKeyframe(_ picture: PlanarPicture) throws(EncoderError) -> EncodedPicture {
         try encode(picture, forceKeyframe: true)
     }
 }

@@ -21,7 +21,7 @@ package final class X264Encoder: VideoEncoder {
         cap = RateCap(opening: settings)
         handle = try Self.open(settings, cap: cap, level: nil)
         x264_picture_init(&input)
-        input.img.i_csp = X264_CSP_I420
+        input.img.i_csp = Self.colourSpace(of: settings.chroma)
         input.img.i_plane = 3
     }
 
@@ -44,7 +44,7 @@ package final class X264Encoder: VideoEncoder {
         return handle
     }
 
-    package func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    package func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         input.img.plane = (picture.y, picture.u, picture.v, nil)
         input.img.i_stride = (Int32(picture.lumaStride), Int32(picture.chromaStride), Int32(picture.chromaStride), 0)
         input.i_type = forceKeyframe ? X264_TYPE_IDR : X264_TYPE_AUTO
@@ -67,10 +67,10 @@ package final class X264Encoder: VideoEncoder {
     }
 
     /// Uses a new encoder, because x264's verifier is full only at the start, and a lowered cap takes effect at once.
-    package func encodeStaticKeyframe(_ picture: I420Picture) throws(EncoderError) -> EncodedPicture {
+    package func encodeStaticKeyframe(_ picture: PlanarPicture) throws(EncoderError) -> EncodedPicture {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
-        let opened = try Self.open(settings, cap: .none(for: settings.size), level: parameters.i_level_idc)
+        let opened = try Self.open(settings, cap: .none(for: settings), level: parameters.i_level_idc)
         x264_encoder_close(handle)
         handle = opened
         let encoded = try encode(picture, forceKeyframe: true)
@@ -110,7 +110,7 @@ package final class X264Encoder: VideoEncoder {
         var parameters = x264_param_t()
         x264_param_default_preset(&parameters, "ultrafast", "zerolatency")
         parameters.i_log_level = X264_LOG_NONE
-        parameters.i_csp = X264_CSP_I420
+        parameters.i_csp = colourSpace(of: settings.chroma)
         parameters.i_width = Int32(settings.size.width)
         parameters.i_height = Int32(settings.size.height)
         parameters.i_fps_num = UInt32(settings.fps)
@@ -139,8 +139,16 @@ package final class X264Encoder: VideoEncoder {
         parameters.vui.i_colorprim = 1
         parameters.vui.i_transfer = 1
         parameters.vui.i_colmatrix = 1
-        // Figure E-1: chroma lies in the middle of its four luma samples.
-        parameters.vui.i_chroma_loc = 1
+        // Figure E-1: chroma lies in the middle of its four luma samples. In 4:4:4 there is nothing to say.
+        if settings.chroma == .quarter { parameters.vui.i_chroma_loc = 1 }
         return parameters
+    }
+
+    /// 4:4:4 makes x264 choose the profile High 4:4:4 Predictive.
+    private static func colourSpace(of chroma: ChromaSampling) -> Int32 {
+        switch chroma {
+        case .quarter: X264_CSP_I420
+        case .full: X264_CSP_I444
+        }
     }
 }

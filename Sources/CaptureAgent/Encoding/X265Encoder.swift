@@ -54,7 +54,7 @@ package final class X265Encoder: VideoEncoder {
         library.pointee.param_free(parameters)
     }
 
-    package func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    package func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         input.pointee.planes = (
             UnsafeMutableRawPointer(picture.y), UnsafeMutableRawPointer(picture.u), UnsafeMutableRawPointer(picture.v)
         )
@@ -105,7 +105,12 @@ package final class X265Encoder: VideoEncoder {
         // The library copies the string.
         _ = library.pointee.param_parse(parameters, "pools", "none")
         parameters.pointee.logLevel = X265_LOG_NONE
-        parameters.pointee.internalCsp = X265_CSP_I420
+        // 4:4:4 makes the stream one of the profile Main 4:4:4.
+        parameters.pointee.internalCsp =
+            switch settings.chroma {
+            case .quarter: X265_CSP_I420
+            case .full: X265_CSP_I444
+            }
         parameters.pointee.sourceWidth = Int32(settings.size.width)
         parameters.pointee.sourceHeight = Int32(settings.size.height)
         parameters.pointee.fpsNum = UInt32(settings.fps)
@@ -147,6 +152,7 @@ package final class X265Encoder: VideoEncoder {
         parameters.pointee.vui.colorPrimaries = 1
         parameters.pointee.vui.transferCharacteristics = 1
         parameters.pointee.vui.matrixCoeffs = 1
+        guard settings.chroma == .quarter else { return }
         // ITU-T H.265 figure E.1: chroma lies in the middle of its four luma samples.
         parameters.pointee.vui.bEnableChromaLocInfoPresentFlag = 1
         parameters.pointee.vui.chromaSampleLocTypeTopField = 1

@@ -38,7 +38,7 @@ package struct HeldInput: Sendable, Equatable {
         case .touch(let id, .down, _, _): set(.touch(id), isHeld: true)
         case .touch(let id, .up, _, _), .touch(let id, .cancel, _, _): set(.touch(id), isHeld: false)
         case .releaseAll: items = []
-        case .touch, .pointer, .pointerBy, .scroll, .text, .pause: break
+        case .touch, .pointer, .pointerBy, .scroll, .text, .pause, .resize: break
         }
     }
 

@@ -1,3 +1,4 @@
+package import Media
 package import Wire
 
 /// The way to a desktop's input: what it offers, and virtual devices on demand.
@@ -8,6 +9,12 @@ package protocol InputAccess: Sendable {
     func refusal() -> String?
     /// Makes the devices, and waits until programs can use them.
     func open() throws(InputFailure) -> any InputBackend
+    /// Gives the captured monitor another size, and waits until the source shows it.
+    func resize(to size: PictureSize) throws(InputFailure)
+}
+
+extension InputAccess {
+    package func resize(to size: PictureSize) throws(InputFailure) { throw MonitorResizing.impossible }
 }
 
 /// A guard that releases what is held if this process dies or hangs.

@@ -1,3 +1,4 @@
+package import Media
 import Program
 package import Wire
 
@@ -17,12 +18,30 @@ package struct InputBackendChoice: InputAccess {
     private let source: AgentConfiguration.Source
     private let choice: InputChoice
     private let role: AgentRole
+    /// `nil` if the monitor keeps its size.
+    private let resizing: MonitorResizing?
 
     /// - Parameters:
     ///   - choice: The way that the operator has chosen.
     ///   - role: The agent's role.
-    package init(_ source: AgentConfiguration.Source, _ choice: InputChoice = .auto, role: AgentRole = .primary) {
+    ///   - screen: What shows the monitor's size, which can then change.
+    package init(
+        _ source: AgentConfiguration.Source,
+        _ choice: InputChoice = .auto,
+        role: AgentRole = .primary,
+        screen: Screen? = nil
+    ) {
         (self.source, self.choice, self.role) = (source, choice, role)
+        resizing = screen.map { MonitorResizing(source: source, screen: $0) }
+    }
+
+    /// Whether the captured monitor takes another size.
+    package var canResize: Bool { choice != .off && resizing?.isPossible == true }
+
+    package func resize(to size: PictureSize) throws(InputFailure) {
+        if let refusal = refusal() { throw .unsupported(refusal) }
+        guard let resizing else { throw MonitorResizing.impossible }
+        try resizing.resize(to: size)
     }
 
     /// Whether the portal is asked.
@@ -53,7 +72,12 @@ package struct InputBackendChoice: InputAccess {
 
     /// What the source shows of Mutter's desktop.
     private var mutterScreen: MutterSource.Screen {
-        if case .mutter(let screen, _) = source { screen } else { .monitor(output) }
+        switch source {
+        // Its size may have changed.
+        case .mutter(.virtual(let size), _): .virtual(resizing?.screen.sourceSize ?? size)
+        case .mutter(let screen, _): screen
+        case .auto, .portal, .node, .screenshot, .testPattern: .monitor(output)
+        }
     }
 
     /// The name of the captured monitor, if the source names one.

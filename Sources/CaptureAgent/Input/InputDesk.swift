@@ -47,7 +47,7 @@ package final class InputDesk: Sendable {
 
     /// - Parameters:
     ///   - longestSilence: How long something is held after the last order, in ns.
-    ///   - addOthers: Adds what else the agent can do on the desktop: the clipboard, gamepads and a microphone.
+    ///   - addOthers: Adds what else the agent can do: the clipboard, gamepads, a microphone, another size.
     package init(
         _ access: any InputAccess,
         longestSilence: UInt64 = InputDesk.longestSilence,
@@ -139,7 +139,7 @@ package final class InputDesk: Sendable {
             if hand.held.isEmpty { deadline = nil }
             if var capabilities = hand.capabilities {
                 (capabilities.clipboard, capabilities.gamepads) = (others.clipboard, others.gamepads)
-                capabilities.microphone = others.microphone
+                (capabilities.microphone, capabilities.resize) = (others.microphone, others.resize)
                 announce(capabilities, &known)
             }
         }

@@ -1,3 +1,4 @@
+import Media
 package import Wire
 
 /// Carries out orders on the desktop, and knows what they hold down. Owned by one thread.
@@ -201,6 +202,9 @@ package final class InputHand {
             _ = interrupt.wait(until: MonotonicClock.now + .milliseconds(milliseconds))
             return
         }
+        if case .resize(let width, let height) = step {
+            return try resize(to: PictureSize(width: Int(width), height: Int(height)))
+        }
         if step.place != nil {
             guard case .session(let now, let pointer) = subject(), now == mapping else {
                 throw Refusal(.geometryChanged, "The screen's size or its orientation has changed during the order.")
@@ -228,6 +232,18 @@ package final class InputHand {
         guardian?.held(held.items)
     }
 
+    private func resize(to size: PictureSize) throws(Refusal) {
+        // Mutter ends the devices of a monitor that has changed. The next step that needs some makes new ones.
+        try? flush()
+        recordTime()
+        do throws(InputFailure) {
+            try access.resize(to: size)
+        } catch {
+            throw Refusal(error)
+        }
+        pointed = nil
+    }
+
     /// Whether a step moves the pointer to where it is: there the last move left it, and there the source shows it.
     ///
     /// A desktop may draw again for such a move. What a click then changes would wait for the refresh after that.
@@ -244,7 +260,7 @@ package final class InputHand {
         switch step {
         case .pointer(let x, let y): pointed = mapping?.place(x: x, y: y)
         case .pointerBy, .touch: pointed = nil
-        case .button, .scroll, .key, .text, .pause, .releaseAll: break
+        case .button, .scroll, .key, .text, .pause, .releaseAll, .resize: break
         }
     }
 
@@ -273,7 +289,7 @@ package final class InputHand {
             try backend.touch(id, phase, at: place)
         case .key(let keysym, let isDown): try backend.setKey(keysym, isDown: isDown)
         case .text(let text): times?.last = try backend.type(text, stop: interrupt)
-        case .pause, .releaseAll: break
+        case .pause, .releaseAll, .resize: break
         }
     }
 
@@ -333,7 +349,7 @@ extension InputStep {
     fileprivate var place: (x: Double, y: Double)? {
         switch self {
         case .pointer(let x, let y), .touch(_, .down, let x, let y), .touch(_, .move, let x, let y): (x, y)
-        case .touch, .pointerBy, .button, .scroll, .key, .text, .pause, .releaseAll: nil
+        case .touch, .pointerBy, .button, .scroll, .key, .text, .pause, .releaseAll, .resize: nil
         }
     }
 
@@ -343,7 +359,7 @@ extension InputStep {
         case .pointer, .pointerBy, .button, .scroll: .pointer
         case .key, .text: .keyboard
         case .touch: .touch
-        case .pause, .releaseAll: nil
+        case .pause, .releaseAll, .resize: nil
         }
     }
 }

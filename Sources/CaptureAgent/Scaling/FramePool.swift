@@ -8,23 +8,25 @@ struct FramePool {
     static let capacity = 2
 
     let size: PictureSize
-    private var free: [I420Picture] = []
+    let chroma: ChromaSampling
+    private var free: [PlanarPicture] = []
     private var made = 0
 
-    init(size: PictureSize) {
+    init(size: PictureSize, chroma: ChromaSampling) {
         self.size = size
+        self.chroma = chroma
     }
 
     /// Returns a free picture with arbitrary contents, or `nil` if all are in use.
-    mutating func take() -> I420Picture? {
+    mutating func take() -> PlanarPicture? {
         if let picture = free.popLast() { return picture }
         guard made < Self.capacity else { return nil }
         made += 1
-        return I420Picture(size: size)
+        return PlanarPicture(size: size, chroma: chroma)
     }
 
     /// Takes back a picture that belongs to this pool.
-    mutating func giveBack(_ picture: I420Picture) {
+    mutating func giveBack(_ picture: PlanarPicture) {
         free.append(picture)
     }
 }

@@ -3,24 +3,31 @@ import CLibAV
 import CYUV
 package import Media
 
-/// A scaler for the planes of 4:2:0 pictures, from one size to another. Owned by one encoder thread.
+/// A scaler for the planes of pictures, from one size to another. Owned by one encoder thread.
 package protocol PlaneScaler: AnyObject {
-    /// Fills `planes`, which have the output's size, from `picture`, which has the source's size.
-    func scale(_ picture: I420Picture, into planes: ccolour_planes)
+    /// Fills `planes`, which have the output's size, from `picture`, which has the source's size, with the same chroma.
+    func scale(_ picture: PlanarPicture, into planes: ccolour_planes)
 }
 
 /// libyuv's scaler, for machines without libswscale: box averages for strong reductions, otherwise bilinear.
 package final class BoxScaler: PlaneScaler {
     private let output: PictureSize
+    private let chroma: ChromaSampling
 
     /// - Parameter source: Ignored, because the pictures have it.
-    package init(source: PictureSize, output: PictureSize) {
+    package init(source: PictureSize, output: PictureSize, chroma: ChromaSampling) {
         self.output = output
+        self.chroma = chroma
     }
 
-    package func scale(_ picture: I420Picture, into planes: ccolour_planes) {
+    package func scale(_ picture: PlanarPicture, into planes: ccolour_planes) {
+        let scalePlanes =
+            switch chroma {
+            case .quarter: I420Scale
+            case .full: I444Scale
+            }
         // It fails only for null pointers and empty sizes.
-        _ = I420Scale(
+        _ = scalePlanes(
             picture.y,
             Int32(picture.lumaStride),
             picture.u,
@@ -56,15 +63,20 @@ package final class BicubicScaler: PlaneScaler {
     private let context: OpaquePointer
 
     /// - Returns: `nil` if the library is missing or rejects the sizes.
-    package init?(source: PictureSize, output: PictureSize) {
+    package init?(source: PictureSize, output: PictureSize, chroma: ChromaSampling) {
+        let format =
+            switch chroma {
+            case .quarter: AV_PIX_FMT_YUV420P
+            case .full: AV_PIX_FMT_YUV444P
+            }
         guard let functions = Self.functions,
             let context = functions.sws_getContext(
                 Int32(source.width),
                 Int32(source.height),
-                AV_PIX_FMT_YUV420P,
+                format,
                 Int32(output.width),
                 Int32(output.height),
-                AV_PIX_FMT_YUV420P,
+                format,
                 SWS_BICUBIC | SWS_ACCURATE_RND,
                 nil,
                 nil,
@@ -79,7 +91,7 @@ package final class BicubicScaler: PlaneScaler {
         functions.sws_freeContext(context)
     }
 
-    package func scale(_ picture: I420Picture, into planes: ccolour_planes) {
+    package func scale(_ picture: PlanarPicture, into planes: ccolour_planes) {
         let source: [UnsafePointer<UInt8>?] = [
             UnsafePointer(picture.y), UnsafePointer(picture.u), UnsafePointer(picture.v),
         ]

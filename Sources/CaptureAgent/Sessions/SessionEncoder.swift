@@ -30,7 +30,7 @@ struct SessionEncoder: ~Copyable {
     private var takesMemoryOnly = false
 
     private enum LastPicture {
-        case inMemory(I420Picture)
+        case inMemory(PlanarPicture)
         /// The encoder holds the picture, of that size.
         case imported(PictureSize)
 
@@ -46,7 +46,12 @@ struct SessionEncoder: ~Copyable {
     init(parameters: SessionParameters, catalogue: EncoderCatalogue, ability: ImportAbility) {
         self.parameters = parameters
         self.ability = ability
-        encoder = RecoveringEncoder(name: parameters.encoder, codec: parameters.codec, catalogue: catalogue)
+        encoder = RecoveringEncoder(
+            name: parameters.encoder,
+            codec: parameters.codec,
+            chroma: parameters.chroma,
+            catalogue: catalogue
+        )
     }
 
     /// The encoder's figures for a heartbeat.
@@ -105,7 +110,7 @@ struct SessionEncoder: ~Copyable {
 
     /// Makes the frame the last picture, even if encoding fails: it is what the screen shows and what repeats are made
     /// from.
-    private mutating func keep(_ pixels: FramePixels, _ pointer: Pointer?) throws(Failure) -> I420Picture {
+    private mutating func keep(_ pixels: FramePixels, _ pointer: Pointer?) throws(Failure) -> PlanarPicture {
         guard let picture = pool?.take() else { throw .noFreePicture }
         scaler?.convert(pixels, pointer: pointer, into: picture)
         setLastPicture(.inMemory(picture))
@@ -203,7 +208,7 @@ struct SessionEncoder: ~Copyable {
     }
 
     private mutating func encode(
-        _ picture: I420Picture,
+        _ picture: PlanarPicture,
         forceKeyframe: Bool
     ) throws(Failure) -> EncodedPicture {
         do {
@@ -213,7 +218,7 @@ struct SessionEncoder: ~Copyable {
         }
     }
 
-    private mutating func encodeStaticKeyframe(_ picture: I420Picture) throws(Failure) -> EncodedPicture {
+    private mutating func encodeStaticKeyframe(_ picture: PlanarPicture) throws(Failure) -> EncodedPicture {
         do {
             let (encoded, isHeldToCap) = try encoder.encodeStaticKeyframe(picture)
             holdsStaticToCap = isHeldToCap
@@ -230,9 +235,9 @@ struct SessionEncoder: ~Copyable {
         if scaler?.source == source, scaler?.fit.output == output { return false }
         if pool?.size != output {
             lastPicture = nil
-            pool = FramePool(size: output)
+            pool = FramePool(size: output, chroma: parameters.chroma)
         }
-        scaler = PictureScaler(source: source, output: output)
+        scaler = PictureScaler(source: source, output: output, chroma: parameters.chroma)
         return true
     }
 
@@ -258,6 +263,7 @@ struct SessionEncoder: ~Copyable {
     private mutating func prepareEncoder(size: PictureSize, isKeyframe: Bool) throws(Failure) {
         let settings = EncoderSettings(
             codec: parameters.codec,
+            chroma: parameters.chroma,
             size: size,
             fps: parameters.fps,
             bitrate: parameters.bitrate,

@@ -1,3 +1,4 @@
+package import Media
 import Synchronization
 
 /// What the sessions need from a source. A source follows it if it can.
@@ -7,19 +8,17 @@ package final class SourceDemand: Sendable {
         package let fastestSession: Int?
         /// Whether every session can use frames in DMA-BUFs.
         package let takesDMABuf: Bool
+        /// The size that a source's own monitor should have; `nil` for the one that it was made with.
+        package let monitor: PictureSize?
 
-        package init(fastestSession fps: Int, takesDMABuf: Bool) {
+        package init(fastestSession fps: Int?, takesDMABuf: Bool, monitor: PictureSize? = nil) {
             fastestSession = fps
             self.takesDMABuf = takesDMABuf
-        }
-
-        private init() {
-            fastestSession = nil
-            takesDMABuf = false
+            self.monitor = monitor
         }
 
         /// No session wants pictures.
-        package static let none = Value()
+        package static let none = Value(fastestSession: nil, takesDMABuf: false)
 
         /// Whether any session wants pictures. If not, a source that has to do work for each frame pauses.
         package var isWanted: Bool { fastestSession != nil }

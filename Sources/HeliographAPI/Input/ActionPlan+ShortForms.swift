@@ -1,7 +1,7 @@
 import Program
 import Wire
 
-/// The short forms: click, tap, swipe, drag, scroll, type, press.
+/// The short forms: click, tap, swipe, drag, scroll, type, press, resize.
 extension ActionPlan {
     /// How long a click's button is down, and how long two clicks are apart, ms.
     private static let press = 20
@@ -92,6 +92,10 @@ extension ActionPlan {
             )
         }
         try add(.text(text))
+    }
+
+    mutating func resize(_ size: ActionsRequest.Size) throws(ActionFault) {
+        try add(.resize(width: UInt16(clamping: size.width), height: UInt16(clamping: size.height)))
     }
 
     mutating func press(_ text: String) throws(ActionFault) {

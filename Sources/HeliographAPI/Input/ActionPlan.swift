@@ -14,7 +14,7 @@ package struct ActionPlan: Sendable, Equatable {
         steps.contains { step in
             switch step {
             case .pointer, .pointerBy, .touch: true
-            case .button, .scroll, .key, .text, .pause, .releaseAll: false
+            case .button, .scroll, .key, .text, .pause, .releaseAll, .resize: false
             }
         }
     }
@@ -94,7 +94,7 @@ extension ActionsRequest {
         let forms: [(name: String, isThere: Bool)] = [
             ("actions", actions != nil), ("click", click != nil), ("doubleClick", doubleClick != nil),
             ("tap", tap != nil), ("swipe", swipe != nil), ("drag", drag != nil), ("scroll", scroll != nil),
-            ("type", type != nil), ("press", press != nil),
+            ("type", type != nil), ("press", press != nil), ("resize", resize != nil),
         ]
         let present = forms.filter(\.isThere).map(\.name)
         guard let first = present.first else {
@@ -118,6 +118,7 @@ extension ActionsRequest {
         if let scroll { try plan.scroll(scroll) }
         if let type { try plan.type(type) }
         if let press { try plan.press(press) }
+        if let resize { try plan.resize(resize) }
         try plan.liftFingers()
         return plan
     }

@@ -11,6 +11,7 @@ package struct ActionsRequest: APIModel {
     package var scroll: Scroll?
     package var type: String?
     package var press: String?
+    package var resize: Size?
     package var session: String?
     package var geometry: UInt32?
     package var take = false
@@ -44,6 +45,11 @@ package struct ActionsRequest: APIModel {
         package var dy: Double?
     }
 
+    package struct Size: Codable, Sendable {
+        package var width: Int
+        package var height: Int
+    }
+
     package enum MouseButton: String, Codable, Sendable, CaseIterable {
         case left, middle, right, back, forward
     }
@@ -56,7 +62,7 @@ package struct ActionsRequest: APIModel {
     package static let schema = Schema.request(
         "Actions",
         """
-        Exactly one of `actions` and the short forms `click` to `press`. Places are pixels of the session's snapshots: a whole \
+        Exactly one of `actions` and the short forms `click` to `resize`. Places are pixels of the session's snapshots: a whole \
         number means the middle of that pixel.
         """,
         forms + [
@@ -116,6 +122,16 @@ package struct ActionsRequest: APIModel {
             "press",
             .string(1...200),
             "Presses keys together, such as `ctrl+shift+t`; more chords after spaces."
+        ),
+        Field(
+            "resize",
+            object([
+                Field("width", .side, isRequired: true), Field("height", .side, isRequired: true),
+            ]),
+            """
+            Gives the monitor another size, if it can take any: one of sway without hardware (`HEADLESS-1`), or a virtual \
+            one of GNOME.
+            """
         ),
     ]
 

@@ -11,6 +11,7 @@ package struct InputDevicesReport: APIModel, Equatable {
     package var clipboard: [ClipboardType] = []
     package var problem: String?
     package var gamepads: [String] = []
+    package var resize = false
 
     package init() {}
 
@@ -24,6 +25,7 @@ package struct InputDevicesReport: APIModel, Equatable {
         if capabilities.clipboard == true { clipboard = ClipboardType.allCases }
         problem = capabilities.problem
         gamepads = capabilities.gamepads ?? []
+        resize = capabilities.resize == true
     }
 
     package static let schema = Schema.report(
@@ -45,6 +47,7 @@ package struct InputDevicesReport: APIModel, Equatable {
                 "Why there is no backend, and what to do, for people; null if there is one."
             ),
             Field("gamepads", .array(of: .text), "The gamepads that it can make: `xbox`, `dualsense`."),
+            Field("resize", .bool, "Whether the monitor takes another size."),
         ]
     )
 }

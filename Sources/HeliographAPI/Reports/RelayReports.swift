@@ -44,6 +44,46 @@ package struct TunnelReport: APIModel {
     )
 }
 
+/// A relay that announces itself in the local network.
+package struct NearbyRelay: APIModel, Equatable {
+    package var url = ""
+    package var name = ""
+    package var host = ""
+    package var id = ""
+    package var release = ""
+    package var fingerprint = ""
+    package var requiresPairing = false
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "NearbyRelay",
+        [
+            Field("url", .text, "Its address."), Field("name", .text, "Its name, for people."),
+            Field("host", .text, "Its machine's name, such as `wall.local`."),
+            Field("id", .text, "Stays the same while its machine and its port do."), Field("release", .text),
+            Field("fingerprint", .text, "Of its certificate: SHA-256. Any machine can announce any."),
+            Field("requiresPairing", .bool, "Whether it admits callers on other machines only if they have paired."),
+        ]
+    )
+}
+
+/// The relays in the local network.
+package struct NearbyRelays: APIModel {
+    package var relays: [NearbyRelay] = []
+    package var problem: String?
+
+    package init() {}
+
+    package static let schema = Schema.report(
+        "NearbyRelays",
+        [
+            Field("relays", .array(of: NearbyRelay.schema), "By name; this one, too, if it announces itself."),
+            Field("problem", .text.orNull, "Why none can be found, and what to do; null if the network was asked."),
+        ]
+    )
+}
+
 /// Which tunnel the relay runs.
 package struct TunnelState: APIModel {
     package var tunnel = ""

@@ -11,6 +11,7 @@ package struct SessionReport: APIModel {
     package var state = ""
     package var label: String?
     package var codec = ""
+    package var chroma = ""
     package var framing = ""
     package var requestedEncoder = ""
     package var width: Int?
@@ -76,6 +77,7 @@ package struct SessionReport: APIModel {
         package var fps = 0
         package var maxPixels: Int?
         package var followed = 0
+        package var smallSession: UInt32?
 
         package init() {}
 
@@ -86,6 +88,14 @@ package struct SessionReport: APIModel {
                 Field("fps", .integer(1...240), "Pictures per second."),
                 Field("maxPixels", .anyInteger.orNull, "Bound of width times height; null for none."),
                 Field("followed", .count, "Viewers that acknowledge pictures; with none, nothing is left out."),
+                Field(
+                    "smallSession",
+                    .anyInteger.orNull,
+                    """
+                    The id of the session with smaller pictures that viewers get whose connections carry less than half; null \
+                    if there is none.
+                    """
+                ),
             ]
         )
     }
@@ -142,6 +152,7 @@ extension SessionReport {
         Field("state", .sessionState),
         Field("label", .text.orNull, "As in the request."),
         Field("codec", .words(Codec.self)),
+        Field("chroma", .words(ChromaSampling.self)),
         Field("framing", .words(Framing.self), "The framing on its TCP port."),
         Field("requestedEncoder", .text, "The `encoder` of the request."),
         Field(

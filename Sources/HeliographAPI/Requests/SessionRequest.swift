@@ -13,6 +13,7 @@ package struct SessionRequest: APIModel, Equatable {
     package var height: Int?
     package var maxPixels: Int?
     package var codec = Codec.h264
+    package var chroma = ChromaSampling.quarter
     package var encoder = Self.automaticEncoder
     package var framing = Framing.annexB
     package var bitrate = 6_000_000
@@ -60,6 +61,18 @@ package struct SessionRequest: APIModel, Equatable {
                     allowed: "h264 (or avc), h265 (or hevc)"
                 ).default("h264"),
                 "In any letter case."
+            ),
+            Field(
+                "chroma",
+                .words(
+                    ChromaSampling.self,
+                    aliases: [("4:2:0", .quarter), ("4:4:4", .full)],
+                    allowed: "420 (or 4:2:0), 444 (or 4:4:4)"
+                ).default("420"),
+                """
+                Whether four pixels share a colour (`420`), which every player plays, or each has its own (`444`), which \
+                keeps coloured text sharp.
+                """
             ),
             Field(
                 "encoder",
@@ -220,6 +233,10 @@ extension KeyedDecodingContainer {
 
     package func decode(_: Adaptation.Type, forKey key: Key) throws -> Adaptation {
         try decodeIfPresent(Adaptation.self, forKey: key) ?? .fixed
+    }
+
+    package func decode(_: ChromaSampling.Type, forKey key: Key) throws -> ChromaSampling {
+        try decodeIfPresent(ChromaSampling.self, forKey: key) ?? .quarter
     }
 }
 

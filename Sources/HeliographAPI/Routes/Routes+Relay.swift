@@ -1,5 +1,5 @@
 extension Routes {
-    static let access = [getCaller.route, logIn.route, logOut.route]
+    static let access = [getCaller.route, logIn.route, logOut.route, listNearbyRelays.route]
 
     package static let getCaller = Call<NoArguments, CallerReport>(
         "getCaller",
@@ -38,6 +38,16 @@ extension Routes {
         "Removes the browser's cookie.",
         answer: "It is gone."
     ) { $0.answer.headers = [Field("Set-Cookie", .text, isRequired: true)] }
+
+    package static let listNearbyRelays = Call<NoArguments, NearbyRelays>(
+        "listNearbyRelays",
+        .get,
+        "/v1/relays",
+        for: .operator,
+        .access,
+        "Lists the relays that announce themselves in the local network. Takes 2 s.",
+        answer: "Those that were heard."
+    )
 }
 
 extension Routes {

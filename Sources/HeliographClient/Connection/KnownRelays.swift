@@ -116,6 +116,34 @@ package struct KnownRelays: Sendable {
         return true
     }
 
+    /// Trusts a relay at another address instead.
+    ///
+    /// - Parameter shown: The certificate that it shows there.
+    /// - Throws: ``RelayError`` if it is not trusted, or by another certificate.
+    package func move(
+        _ relay: RelayTarget,
+        to other: RelayTarget,
+        showing shown: Fingerprint
+    ) throws(RelayError) {
+        guard let origin = other.origin, other.isSecure else {
+            throw RelayError(.badArgument, "\(other.url) has no certificate: it does not begin with https://")
+        }
+        try change { relays throws(RelayError) in
+            guard let place = relays.firstIndex(where: { $0.relay == relay.origin }) else {
+                throw RelayError(.badArgument, "no certificate of \(relay.url) is trusted")
+            }
+            let known = relays[place]
+            guard Fingerprint(known.fingerprint) == shown else {
+                throw RelayError(.untrusted, "\(other.url) shows another certificate: \(shown.text)")
+            }
+            relays.removeAll { $0.relay == relay.origin || $0.relay == origin }
+            relays.append(
+                Entry(relay: origin, fingerprint: known.fingerprint, since: known.since, pairedAs: known.pairedAs)
+            )
+            relays.sort { $0.relay < $1.relay }
+        }
+    }
+
     /// Changes the file. One program at a time does so.
     private func change(_ body: (inout [Entry]) throws(RelayError) -> Void) throws(RelayError) {
         do {

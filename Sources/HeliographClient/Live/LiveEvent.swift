@@ -20,6 +20,8 @@ public enum LiveEvent: Sendable {
     case control(Control)
     /// Input was refused.
     case refused(Refusal)
+    /// What became of this program's gamepad; see ``GamepadLink``.
+    case gamepad(GamepadStatus)
     /// Pictures were left out because this program, or its network, was too slow.
     case dropped(Int)
     /// The relay's figures of the last second.

@@ -126,6 +126,7 @@ package enum LiveMessage: Sendable {
         case "size": size(json)
         case "control": .event(.control(Control(json)))
         case "refused": .event(.refused(Refusal(json)))
+        case "gamepad": .event(.gamepad(GamepadStatus(json)))
         case "resync": json["dropped"]?.integer.map { .event(.dropped(max(0, min($0, mostDropped)))) }
         case "stats": .event(.statistics(RelayStatistics(json)))
         case "clock": clock(json)

@@ -100,6 +100,21 @@ extension Screen {
         _ options: ActionOptions = ActionOptions()
     ) async throws(RelayError) -> ActionDone { try await act("press", .string(chords), options) }
 
+    /// Gives the device's monitor another size, and returns when the source shows it.
+    ///
+    /// - Parameters:
+    ///   - width: Pixels, 16 to 8192.
+    ///   - height: Likewise.
+    /// - Throws: ``RelayError``: its code is `no_input` if the monitor has hardware, or its desktop cannot do that.
+    @discardableResult
+    public func resizeMonitor(
+        width: Int,
+        height: Int,
+        _ options: ActionOptions = ActionOptions()
+    ) async throws(RelayError) -> ActionDone {
+        try await act("resize", ["width": .integer(width), "height": .integer(height)], options)
+    }
+
     private static func stroke(
         _ begin: (x: Double, y: Double),
         _ end: (x: Double, y: Double),

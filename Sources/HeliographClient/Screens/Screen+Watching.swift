@@ -17,6 +17,9 @@ extension Screen {
 
     /// Returns a picture of the screen.
     ///
+    ///     let picture = try await screen.snapshot()
+    ///     try Data(picture.bytes).write(to: file)
+    ///
     /// - Parameters:
     ///   - format: How the picture is compressed.
     ///   - isFresh: Whether the frame must be captured after the call, if the screen changes. Otherwise it may be up to

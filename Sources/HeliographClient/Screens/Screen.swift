@@ -23,6 +23,9 @@ public struct ScreenPlace: Sendable {
 
 /// A device of a relay.
 ///
+///     let device = relay.device("left")
+///     try await device.start()
+///
 /// As a ``Screen`` it is the session that its viewers share, which they start by watching if the relay allows that.
 public struct Device: Screen {
     public let relay: RelayClient
@@ -65,6 +68,11 @@ public struct Device: Screen {
 }
 
 /// A session of a relay.
+///
+///     var settings = SessionSettings()
+///     settings.timeToLive = .seconds(60)
+///     let session = device.session("test")
+///     try await session.start(settings)
 public struct Session: Screen {
     public let relay: RelayClient
     public let place: ScreenPlace
@@ -83,6 +91,7 @@ public struct Session: Screen {
         (request.width, request.height) = (settings.width, settings.height)
         request.ttl = settings.timeToLive.map { Int($0.seconds) }
         request.record = settings.isRecorded
+        request.chroma = settings.hasFullChroma ? .full : .quarter
         _ = try await relay.report(of: Routes.putSession, request, at: place.session)
     }
 
@@ -109,6 +118,9 @@ public struct SessionSettings: Sendable, Hashable {
     /// The size in pixels, which is that of the screen if both are `nil`. If only one is, the picture keeps its shape.
     public var width: Int?
     public var height: Int?
+    /// Whether each pixel has a colour of its own (4:4:4), which keeps coloured text sharp. Otherwise four share one,
+    /// which every player plays.
+    public var hasFullChroma = false
     /// How long the session lives without a viewer; `nil` for until it is stopped.
     public var timeToLive: Duration?
     /// Whether the relay records it into its library.

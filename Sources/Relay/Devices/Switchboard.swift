@@ -33,7 +33,7 @@ final class Switchboard: AgentLinkOwner {
     /// The number of agents refused since the relay started, by code.
     private(set) var refused: [Reject.Code: UInt64] = [:]
     private var refusalLog = LogBudget()
-    private var refusedRecordings = LogBudget()
+    private var (refusedRecordings, refusedLayers) = (LogBudget(), LogBudget())
     /// Keeps the relay's state; `nil` if there is no state file.
     private let keeper: StateKeeper?
     private var statesTaken = 0
@@ -99,6 +99,7 @@ final class Switchboard: AgentLinkOwner {
             }
             broadcasts[device.name]?.changed = { [weak self] in self?.broadcastChanged(device.name) }
         }
+        sessions.startSmall = { [unowned self] in await startSmall($0, of: $1) }
         ticks = timer.add { [weak self] in self?.tick() }
         scheduleTick()
         webhooks.change(to: configuration.webhooks)
@@ -117,16 +118,25 @@ final class Switchboard: AgentLinkOwner {
         broadcasts[DeviceConfiguration.defaultName] ?? (broadcasts.count == 1 ? broadcasts.values.first : nil)
     }
 
-    /// - Parameter caller: The name of the caller's key.
+    /// - Parameters:
+    ///   - epoch: The monotonic instant of PTS 0, ns; `nil` for now.
+    ///   - caller: The name of the caller's key.
     func startSession(
         _ request: SessionRequest,
         name: String? = nil,
         on broadcast: Broadcast,
+        epoch: UInt64? = nil,
         by caller: String? = nil
     ) async throws(SessionError) -> Session {
         guard !isDraining else { throw .lastViewers }
         if request.record { try await openLibrary() }
-        let session = try await sessions.start(request, name: name, of: broadcast.device, orders: broadcast)
+        let session = try await sessions.start(
+            request,
+            name: name,
+            of: broadcast.device,
+            epoch: epoch,
+            orders: broadcast
+        )
         for role in AgentRole.allCases where broadcast.agent(role).link != nil {
             session.agentLinked(role, broadcast.agent(role).sourceState)
         }
@@ -137,6 +147,19 @@ final class Switchboard: AgentLinkOwner {
         try? await recordings.follow(session)
         await keepState()
         return session
+    }
+
+    /// Starts the session with smaller pictures for viewers of another one.
+    ///
+    /// - Returns: `nil` if it cannot be started now.
+    private func startSmall(_ request: SessionRequest, of whole: Session) async -> Session? {
+        guard whole.isRunning, let broadcast = broadcasts[whole.device.name] else { return nil }
+        do throws(SessionError) {
+            return try await startSession(request, on: broadcast, epoch: whole.epoch)
+        } catch {
+            refusedLayers.log(.warning, to: logger, "session \(whole.id) gets no smaller layer: \(error)")
+            return nil
+        }
     }
 
     /// Opens the library before a recorded session starts or changes.
@@ -254,7 +277,7 @@ final class Switchboard: AgentLinkOwner {
     }
 
     /// The number of viewers of all sessions.
-    var viewerCount: Int { sessions.all.reduce(0) { $0 + $1.viewerCount } }
+    var viewerCount: Int { sessions.all.reduce(0) { $0 + $1.audience.count } }
 
     /// Ends the relay if it drains and no viewer is left.
     private func endWhenDrained() {

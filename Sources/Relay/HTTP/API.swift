@@ -12,6 +12,7 @@ struct API: Sendable {
     let tunnels: Tunnels
     let speedTests = SpeedTests()
     let pairing = Pairing()
+    let nearbyRelays = NearbyRelayFinder()
 
     /// Whether callers use HTTPS, which may end at the other end of the tunnel.
     var isSecure: Bool { tls != nil || door == .tunnel }
@@ -24,6 +25,7 @@ struct API: Sendable {
         addKeyRoutes(to: &routes)
         addPairingRoutes(to: &routes)
         addTunnelRoutes(to: &routes)
+        addNearbyRelaysRoute(to: &routes)
         addLinkRoutes(to: &routes)
         addBroadcastRoutes(to: &routes)
         addSessionRoutes(to: &routes)

@@ -49,6 +49,7 @@ extension SessionReport {
         self.init()
         label = request.label
         codec = request.codec.rawValue
+        chroma = request.chroma.rawValue
         framing = request.framing.rawValue
         requestedEncoder = request.encoder
         (width, height, maxPixels) = (request.width, request.height, request.maxPixels)
@@ -72,6 +73,7 @@ extension SessionReport.Target {
         self.init()
         (bitrate, fps, maxPixels) = (session.encoded.bitrate, session.encoded.fps, session.encoded.maxPixels)
         followed = session.followedViewers
+        smallSession = session.layers.small?.id
     }
 }
 

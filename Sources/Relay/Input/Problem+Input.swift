@@ -98,7 +98,12 @@ extension Problem {
 extension InputCapabilities {
     /// Returns why the agent cannot perform steps; `nil` if it may be able to.
     package func objection(to steps: [InputStep]) -> String? {
-        if backend == "none" { return problem ?? "the agent cannot act on its desktop" }
+        let resizes = steps.count { if case .resize = $0 { true } else { false } }
+        if resizes > 0, resize != true { return "the desktop has no monitor that takes another size" }
+        // A size needs no devices.
+        if backend == "none", resizes == 0 || resizes < steps.count {
+            return problem ?? "the agent cannot act on its desktop"
+        }
         for step in steps {
             switch step {
             case .pointer, .pointerBy, .button, .scroll:
@@ -107,7 +112,7 @@ extension InputCapabilities {
                 if !keyboard { return "the desktop (\(backend)) takes no keys" }
             case .touch:
                 if !touch { return "the desktop (\(backend)) takes no touches: use click and drag instead" }
-            case .pause, .releaseAll: break
+            case .pause, .releaseAll, .resize: break
             }
         }
         return nil

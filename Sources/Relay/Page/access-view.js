@@ -46,6 +46,9 @@ export class AccessView {
     this.start = element("button", { type: "button", class: "main", text: "Start a tunnel…", on: { click: () => askForTunnel((tunnel) => this.setTunnel(tunnel)) } });
     this.stop = element("button", { type: "button", text: "End the tunnel", on: { click: () => this.setTunnel("none").catch((error) => this.fail(error)) } });
     this.wrong = element("p", { class: "wrong", role: "alert" });
+    this.nearby = element("ul", { class: "nearby", hidden: true });
+    this.nearbyState = element("p", { role: "status" });
+    this.find = element("button", { type: "button", text: "Look for relays", on: { click: () => this.findRelays() } });
     const make = element("button", { type: "button", class: "main", text: "Make a key…", on: { click: () => this.make() } });
     // Clients pair over TLS alone.
     const pair = element("button", { type: "button", hidden: location.protocol !== "https:", text: "Pair a client…", on: { click: () => this.pair() } });
@@ -59,6 +62,10 @@ export class AccessView {
       this.state,
       element("p", {}, this.address),
       element("div", { class: "actions" }, this.start, this.stop),
+      element("div", { class: "heading" }, element("h1", { text: "Other relays in this network" })),
+      this.nearbyState,
+      this.nearby,
+      element("div", { class: "actions" }, this.find),
     );
     this.root = element("div", {}, this.wrong, this.contents);
   }
@@ -114,6 +121,25 @@ export class AccessView {
   pair() {
     const devices = this.known?.broadcasts.map((broadcast) => broadcast.device) ?? [];
     askToPair(devices, async (terms) => showPIN(await relay.call("POST", "v1/pairing", { body: terms })));
+  }
+
+  /** Asks the relay for others, and lists them with the fingerprints of their certificates. */
+  async findRelays() {
+    this.find.disabled = true;
+    setText(this.nearbyState, "Looking…");
+    try {
+      const { relays, problem } = await relay.call("GET", "v1/relays");
+      const others = relays.filter(({ fingerprint }) => fingerprint !== this.known?.fingerprint);
+      const item = ({ url, name, release, fingerprint }) =>
+        element("li", {}, element("a", { href: url, text: name }), ` ${release}`, element("small", { text: fingerprint }));
+      this.nearby.replaceChildren(...others.map(item));
+      this.nearby.hidden = others.length === 0;
+      const found = others.length === 0 ? "No other relay has announced itself." : "Compare a fingerprint with the relay's log before you trust it.";
+      setText(this.nearbyState, problem ? `The relay cannot look: ${problem}.` : found);
+    } catch (error) {
+      setText(this.nearbyState, error.message);
+    }
+    this.find.disabled = false;
   }
 
   revoke(name) {

@@ -50,7 +50,7 @@ async function refresh() {
   try {
     const [broadcasts, sessions, who] = await Promise.all([relay.devices(), relay.sessions(), relay.who()]);
     const [mayLook, mayRecord, mayDelete] = ["look", "record", "delete"].map((right) => who.library.includes(right));
-    known = { broadcasts, sessions, mayChange: who.role === "operator", mayLook, mayRecord, mayDelete, wantsKeys: who.access };
+    known = { broadcasts, sessions, mayChange: who.role === "operator", mayLook, mayRecord, mayDelete, wantsKeys: who.access, fingerprint: who.tls?.fingerprint };
     delete login.dataset.asked;
     notice.hidden = true;
     place.classList.remove("outdated");

@@ -1,7 +1,7 @@
 // The dialogs that start a broadcast and a session, log in, change labels, and manage keys and the tunnel.
 
 import { element, setText } from "./dom.js";
-import { availablePlayers } from "./heliograph.js";
+import { playsVideo } from "./heliograph.js";
 import { labelChanges, labelLines } from "./labels.js";
 import { relay } from "./site.js";
 import { localTime, recordTimes } from "./words.js";
@@ -100,9 +100,20 @@ export function askForSession(devices) {
   const device = choice("device", devices.map((name) => [name, name]));
   const codec = choice("codec", [["h264", "H.264"], ["h265", "H.265"]]);
   const codecHint = element("small", { text: "H.264 plays everywhere" });
-  availablePlayers("h265").then(([best]) => {
-    if (best === undefined || best === "mjpeg") setText(codecHint, "this browser cannot decode H.265");
+  playsVideo("h265", "420").then((plays) => {
+    if (!plays) setText(codecHint, "this browser cannot decode H.265");
   });
+  const chroma = choice("chroma", [["", "shared by four pixels"], ["444", "of each pixel"]]);
+  const colours = field("Colours", chroma, "of each pixel: sharper coloured text");
+  const offerColours = async () => {
+    const wanted = codec.value;
+    const plays = await playsVideo(wanted, "444");
+    if (wanted !== codec.value) return;
+    colours.hidden = !plays;
+    if (!plays) chroma.value = "";
+  };
+  codec.addEventListener("change", offerColours);
+  offerColours();
   const record = choice("recordWhen", [["", "nothing"], ...recordTimes]);
   const recordHint = element("small", { text: "you can change it later" });
   const hints = { always: "until the session ends", watched: "and 10 s longer", changed: "and 10 s longer" };
@@ -111,6 +122,7 @@ export function askForSession(devices) {
     devices.length > 1 ? field("Device", device) : null,
     field("Label", element("input", { name: "label", maxLength: 100, autocomplete: "off" }), "for people; may be empty"),
     element("label", {}, "Codec", codec, codecHint),
+    colours,
     field("Frames per second", number("fps", { min: 1, max: 240, value: 30 })),
     field("Bitrate, Mbit/s", element("input", { name: "bitrate", type: "number", min: 0.05, max: 100, step: "any", value: 6 })),
     field("Bitrate follows", choice("adapt", [["", "nobody"], ["followSlowest", "the slowest viewer"], ["followFastest", "the fastest viewer"]]), "what their networks carry"),

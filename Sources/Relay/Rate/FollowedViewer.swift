@@ -15,8 +15,15 @@ package struct FollowedViewer: Sendable {
     private var estimate = DeliveryEstimate()
     private var rate: ViewerRate?
     private var isPresent = false
+    private var choice = LayerChoice()
 
     package init() {}
+
+    /// Whether it should watch the layer of smaller pictures.
+    package var wantsSmall: Bool { choice.isSmall }
+
+    /// Records that it watches the whole layer, because there is no other.
+    package mutating func becomeWhole() { choice.becomeWhole() }
 
     /// Whether nothing may be sent until what is on the way has arrived. What waits is too old then.
     package var mustWait: Bool { isPresent && rate?.mustWait == true }
@@ -33,13 +40,20 @@ package struct FollowedViewer: Sendable {
 
     /// Decides anew how much it may be sent; `nil` if it has never said what arrives.
     ///
-    /// - Parameter limits: The least and the most, bit/s.
-    package mutating func decide(within limits: ClosedRange<Double>, now: NIODeadline) -> Vote? {
+    /// - Parameters:
+    ///   - limits: The least and the most, bit/s.
+    ///   - layers: The session's layers; `nil` if it has only one.
+    package mutating func decide(
+        within limits: ClosedRange<Double>,
+        layers: LayerChoice.Bitrates? = nil,
+        now: NIODeadline
+    ) -> Vote? {
         isPresent = estimate.isKnown(now: now)
         if isPresent {
             var decided = rate ?? ViewerRate(allowed: limits.upperBound, now: now)
             decided.tick(estimate, within: limits, now: now)
             rate = decided
+            if let layers { choice.decide(allowed: decided.allowed, layers, now: now) }
         }
         return rate.map { Vote(allowed: $0.allowed, isPresent: isPresent) }
     }

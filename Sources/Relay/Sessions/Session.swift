@@ -34,15 +34,13 @@ package final class Session {
     private(set) var request: SessionRequest
     /// What the agents make of them, because viewers' connections do not carry more.
     private(set) var encoded: SessionRequest
-    /// What of that viewers get to know.
-    var target: EncoderTarget {
-        EncoderTarget(adapt: request.adapt, bitrate: encoded.bitrate, fps: encoded.fps)
-    }
     private var ratePolicy = RatePolicy()
     /// How many viewers the bitrate follows.
     private(set) var followedViewers = 0
     /// The size of the pictures if nothing is left out; `nil` if it is not known yet.
-    private var wholeSize: PictureSize?
+    private(set) var wholeSize: PictureSize?
+    /// Its layers.
+    let layers = SessionLayers()
     /// The monotonic instant of PTS 0, ns.
     let epoch: UInt64
     let created: Date
@@ -86,13 +84,16 @@ package final class Session {
     private var closureLog = LogBudget()
     private var ended = false
 
-    /// - Parameter kept: Its state from before a restart of the relay; `nil` for a new session.
+    /// - Parameters:
+    ///   - kept: Its state from before a restart of the relay; `nil` for a new session.
+    ///   - epoch: The monotonic instant of PTS 0 of a new one, ns; `nil` for now.
     init(
         id: SessionID,
         name: String?,
         device: DeviceConfiguration,
         request: SessionRequest,
         kept: RelayState.Session? = nil,
+        epoch: UInt64? = nil,
         viewerLimits: ViewerQueue.Limits,
         viewerTimeout: TimeAmount?,
         company: SessionRest.Company,
@@ -106,7 +107,7 @@ package final class Session {
         self.device = device
         self.request = request
         encoded = request
-        epoch = kept?.epoch ?? now.uptimeNanoseconds
+        self.epoch = kept?.epoch ?? epoch ?? now.uptimeNanoseconds
         created = kept?.created ?? Date()
         recording = kept?.recording
         recordedBy = kept?.recordedBy
@@ -116,7 +117,7 @@ package final class Session {
         stream.expectsSound = device.sound != .off
         source = SessionSource(
             id: id,
-            epoch: epoch,
+            epoch: self.epoch,
             policy: FeedSwitch.Policy(repeats: request.repeat, fps: request.fps),
             stream: stream,
             company: company,
@@ -147,6 +148,7 @@ package final class Session {
     private var parameters: SessionParameters {
         SessionParameters(
             codec: encoded.codec,
+            chroma: encoded.chroma,
             encoder: encoded.encoder,
             size: encoded.size,
             fps: encoded.fps,
@@ -189,6 +191,7 @@ package final class Session {
         encoding.onDemand = request.onDemand
         lookForDemand()
         if request.size != former.size { wholeSize = nil }
+        changeSmall()
         guard request.adapt == .fixed else { return adapt() }
         (ratePolicy, followedViewers) = (RatePolicy(), 0)
         for viewer in audience.viewers { viewer.beFixed() }
@@ -200,10 +203,12 @@ package final class Session {
         let now = NIODeadline.now()
         // `leastBitrate` is never more than `bitrate`.
         let limits = ClosedRange(uncheckedBounds: (Double(request.leastBitrate), Double(request.bitrate)))
-        let votes = audience.viewers.compactMap { $0.followRate(within: limits, now: now) }
+        let bitrates = layerBitrates
+        let votes = audience.viewers.compactMap { $0.followRate(within: limits, layers: bitrates, now: now) }
         followedViewers = votes.count(where: \.isPresent)
         if encoded.size == request.size { wholeSize = stream.size ?? wholeSize }
         encode(ratePolicy.settings(of: request, allowed: votes.allowed, in: wholeSize, now: now))
+        moveViewers(hasFollowed: !votes.isEmpty)
     }
 
     /// Changes what the agents encode.
@@ -239,7 +244,8 @@ package final class Session {
     /// Whether it refuses new viewers because the relay ends when the current viewers have left.
     var isDraining = false
 
-    var viewerCount: Int { audience.count }
+    /// Its viewers, also those that watch its small layer.
+    var viewerCount: Int { audience.count + smallViewers }
 
     /// Whether a sink wants its pictures.
     var isWatched: Bool { stream.demand.video != .none }
@@ -281,14 +287,14 @@ package final class Session {
     }
 
     /// Follows what the sinks want, after another one has come.
-    private func followSinks() {
+    func followSinks() {
         lookForDemand()
         source.follow()
         source.refreshStarving()
     }
 
     func remove(_ viewer: any Viewer) {
-        guard audience.remove(viewer) else { return }
+        guard removeFromLayers(viewer) else { return }
         touch()
         events.publish(.viewerLeft)
     }
@@ -298,7 +304,9 @@ package final class Session {
         guard audience.close(viewer, because: reason) else { return }
         closureLog.log(.info, to: logger, "session \(id) closed a viewer: \(reason.rawValue)")
         touch()
-        events.publish(.viewerLeft, state: reason.rawValue)
+        // One that watches a small layer has joined the whole one.
+        let joined = layers.whole.map { viewer.belongs(to: $0) ? $0 : self } ?? self
+        joined.events.publish(.viewerLeft, state: reason.rawValue)
     }
 
     /// Whether it has not ended.
@@ -378,7 +386,7 @@ package final class Session {
         lookForDemand()
         source.tick()
         recorder?.tick(self)
-        guard !stream.isInUse else {
+        guard !stream.isInUse, smallViewers == 0 else {
             touch()
             return false
         }
@@ -387,7 +395,9 @@ package final class Session {
 
     /// Ends the stream for all sinks.
     func end() {
+        giveBack()
         ended = true
+        endSmall()
         source.end()
         audience.end()
         stream.end()
@@ -409,6 +419,7 @@ extension SessionRequest {
     /// none.
     fileprivate func fixedField(changedIn request: SessionRequest) -> String? {
         if codec != request.codec { return "codec" }
+        if chroma != request.chroma { return "chroma" }
         if encoder != request.encoder { return "encoder" }
         if framing != request.framing { return "framing" }
         if `repeat` != request.repeat { return "repeat" }

@@ -15,6 +15,8 @@ final class SessionTable {
         let listeners: [StreamListener]
     }
 
+    /// Starts a session with smaller pictures for viewers of another one; `nil` if it cannot be started now.
+    var startSmall: @MediaLoop (SessionRequest, Session) async -> Session? = { _, _ in nil }
     /// The configuration for new sessions.
     var configuration: RelayConfiguration
     private let logger: Logger
@@ -63,10 +65,13 @@ final class SessionTable {
     var byDevice: [String: [Session]] { Dictionary(grouping: all) { $0.device.name } }
 
     /// Opens a session's port and lists it.
+    ///
+    /// - Parameter epoch: The monotonic instant of PTS 0, ns; `nil` for now.
     func start(
         _ request: SessionRequest,
         name: String?,
         of device: DeviceConfiguration,
+        epoch: UInt64?,
         orders: any AgentOrders
     ) async throws(SessionError) -> Session {
         guard !draining else { throw .draining }
@@ -83,6 +88,7 @@ final class SessionTable {
             name: name,
             device: device,
             request: request,
+            epoch: epoch,
             viewerLimits: configuration.viewerQueueLimits,
             viewerTimeout: configuration.viewerTimeout,
             company: company,
@@ -154,6 +160,9 @@ final class SessionTable {
             throw .draining
         }
         (session.port, session.soundPort) = (listener.port, listeners.dropFirst().first?.port)
+        session.layers.start = { [weak self, weak session] request in
+            if let self, let session { await startSmall(request, session) } else { nil }
+        }
         entries[session.id] = Entry(session: session, listeners: listeners)
         all.insert([session], before: all.firstIndex { $0.id > session.id } ?? all.count)
         session.events.publish(.sessionStarted)

@@ -30,6 +30,10 @@ package final class SessionFeed: Sendable {
         var status = Status.connecting
         var tracks: [Track] = []
         var refusal: Refusal?
+        /// What the relay said of this machine's gamepad, until the window takes it in.
+        var gamepad: GamepadStatus?
+        /// What the person should know, once.
+        var news: String?
         /// The newest picture, until the window takes it.
         var newest: Picture?
         var lastFrame: Frame?
@@ -41,6 +45,8 @@ package final class SessionFeed: Sendable {
         var listens = false
         var isClosed = false
         var tasks: [Task<Void, Never>] = []
+        /// Asks for another size.
+        var mode: Task<Void, Never>?
     }
 
     /// How long a picture may wait for the decoder, ns. Later ones are left out.
@@ -68,7 +74,7 @@ package final class SessionFeed: Sendable {
     package func close() {
         let (live, tasks) = state.withLock { state in
             state.isClosed = true
-            return (state.live, state.tasks)
+            return (state.live, state.tasks + [state.mode].compactMap(\.self))
         }
         live?.close()
         for task in tasks { task.cancel() }
@@ -109,6 +115,42 @@ package final class SessionFeed: Sendable {
         state.withLock { state in
             defer { state.refusal = nil }
             return state.refusal
+        }
+    }
+
+    /// Returns what the person should know since the last call.
+    func takeNews() -> String? {
+        state.withLock { state in
+            defer { state.news = nil }
+            return state.news
+        }
+    }
+
+    /// Returns what the relay said of this machine's gamepad since the last call.
+    func takeGamepad() -> GamepadStatus? {
+        state.withLock { state in
+            defer { state.gamepad = nil }
+            return state.gamepad
+        }
+    }
+
+    /// Asks for pictures of another size.
+    func requestMode(width: Int, height: Int) {
+        let task = Task { [screen] in
+            let news: String
+            do throws(RelayError) {
+                let change = try await screen.requestMode(width: width, height: height)
+                news = "\(width)x\(height)" + (change.scalingReason == nil ? "" : ", scaled")
+            } catch {
+                guard error.kind != .cancelled else { return }
+                news = "The size stays: \(error)"
+            }
+            state.withLock { $0.news = news }
+            changed()
+        }
+        state.withLock { state in
+            state.mode?.cancel()
+            state.mode = task
         }
     }
 
@@ -241,6 +283,7 @@ extension SessionFeed.State {
         case .tracks(let tracks): self.tracks = tracks
         case .feed(let feed): self.feed = feed
         case .refused(let refusal): self.refusal = refusal
+        case .gamepad(let status): gamepad = status
         default: break
         }
     }

@@ -1,6 +1,7 @@
 /// What a key does while the person controls no device. Otherwise, all keys go to the device.
 package enum Shortcut: Sendable, Hashable, CaseIterable {
-    case quit, fullScreen, scale, statistics, moveStatistics, mute, louder, quieter, save, keyframe, speak, wall, next
+    case quit, fullScreen, scale, statistics, moveStatistics, mute, louder, quieter, save, keyframe, speak, gamepad,
+        wall, next
     case help
 
     /// The key: its letter, or its name in SDL.
@@ -17,6 +18,7 @@ package enum Shortcut: Sendable, Hashable, CaseIterable {
         case .save: "C"
         case .keyframe: "K"
         case .speak: "T"
+        case .gamepad: "G"
         case .wall: "Escape"
         case .next: "Tab"
         case .help: "H"
@@ -37,6 +39,7 @@ package enum Shortcut: Sendable, Hashable, CaseIterable {
         case .save: "save the picture as PNG"
         case .keyframe: "ask for a keyframe"
         case .speak: "microphone on when you control next, or off"
+        case .gamepad: "the next gamepad of this machine, or none"
         case .wall: "back to all sessions"
         case .next: "the next session, alone"
         case .help: "this help"

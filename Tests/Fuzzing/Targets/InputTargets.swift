@@ -74,7 +74,7 @@ extension FuzzTarget {
                 case .touch(let id, .down, _, _): set("touch \(id)", true)
                 case .touch(let id, .up, _, _), .touch(let id, .cancel, _, _): set("touch \(id)", false)
                 case .releaseAll: held = []
-                case .touch, .pointer, .pointerBy, .scroll, .text, .pause: break
+                case .touch, .pointer, .pointerBy, .scroll, .text, .pause, .resize: break
                 }
             }
         }

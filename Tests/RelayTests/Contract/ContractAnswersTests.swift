@@ -304,6 +304,7 @@ struct ContractAnswersTests {
             try await call(.DELETE, "/v1/pairing")
             try await call(.PUT, "/v1/tunnel", ["tunnel": "none"])
             try await call(.GET, "/v1/tunnel")
+            try await call(.GET, "/v1/relays")
             // Only its head, because its bytes say nothing.
             try await call(.HEAD, "/v1/speedtest")
             try await call(.POST, "/v1/sessions/\(id)/links")

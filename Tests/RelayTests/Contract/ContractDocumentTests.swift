@@ -34,6 +34,7 @@ struct ContractDocumentTests {
         StartedBroadcast(), StartedBroadcast.Timings(), StoppedBroadcast(), StoppedSession(), StoppedSessions(),
         StreamQuery(), TriedEncoder(), WaitQuery(), WebSocketQuery(), BriefSession(), BriefSessionList(),
         DeletedTemplate(), SignedLinkRequest(), SignedLinkReport(), TunnelReport(), TunnelState(), TunnelRequest(),
+        NearbyRelay(), NearbyRelays(),
         KeyList(), KeyReport(), MadeKey(), KeyRequest(), PairingRequest(), ArmedPairing(), PairingReport(),
         PairingShare(), PairingAnswer(), PairingProof(), PairedClient(),
         ScreenWait(), ScreenWaitReport(),

@@ -88,6 +88,8 @@ struct ActionPlanTests {
                 .key(keysym: 0xFFE1, isDown: false), .key(keysym: 0xFFE3, isDown: false),
             ]
         )
+        let resized = try Self.plan(#"{"resize": {"width": 1281, "height": 720}}"#)
+        #expect(resized.steps == [.resize(width: 1280, height: 720)] && !resized.hasPlaces)
         let two = try Self.steps(#"{"press": "ctrl+a Delete"}"#)
         #expect(two.filter { if case .key(_, true) = $0 { true } else { false } }.count == 3)
     }
@@ -278,6 +280,8 @@ struct ActionPlanTests {
         (#"{"press": "ctrl+entr"}"#, "press", "Did you mean 'enter'?"),
         (#"{"press": "ctrl+"}"#, "press", "Unknown key ''"),
         (#"{"press": " "}"#, "press", "0 chords"),
+        (#"{"resize": {"width": 1280}}"#, "resize.height", "is missing"),
+        (#"{"resize": {"width": 15, "height": 720}}"#, "resize.width", "allowed"),
         (#"{"actions": []}"#, "actions", "has 0 elements"),
         (source("mouse", ""), "actions.0.type", "allowed: none, key, pointer, wheel"),
         (source("key", #"{"type": "pointerUp"}"#), "actions.0.actions.0.type", "allowed"),

@@ -91,7 +91,10 @@ struct InputControlTests {
         #expect(some.objection(to: [.pointer(x: 1, y: 1), .pause(milliseconds: 1), .releaseAll]) == nil)
         #expect(some.objection(to: [.text("a")])?.contains("no keys") == true)
         #expect(some.objection(to: [.touch(id: 0, phase: .down, x: 0, y: 0)])?.contains("no touches") == true)
-        let none = InputCapabilities(backend: "none", problem: "start sway")
+        #expect(some.objection(to: [.resize(width: 640, height: 480)])?.contains("no monitor") == true)
+        var none = InputCapabilities(backend: "none", problem: "start sway")
         #expect(none.objection(to: [.pause(milliseconds: 1)]) == "start sway")
+        none.resize = true
+        #expect(none.objection(to: [.resize(width: 640, height: 480)]) == nil)
     }
 }

@@ -45,6 +45,41 @@ struct RateTests {
         #expect(slow < 1500 && fast < 100, "\(slow), \(fast)")
     }
 
+    // MARK: - Layers
+
+    @Test("is small for a viewer that may be sent less than half for 2 s, and whole again after growing times")
+    func layers() {
+        var choice = LayerChoice()
+        let bitrates = LayerChoice.Bitrates(whole: 6_000_000, small: 3_000_000)
+        var now = 0
+        /// Returns how long it takes until the viewer watches the other layer, in ms; `nil` if not within 200 s.
+        func time(_ allowed: Double) -> Int? {
+            let (begin, former) = (now, choice.isSmall)
+            while choice.isSmall == former, now - begin < 200_000 {
+                now += 100
+                choice.decide(allowed: allowed, bitrates, now: Self.instant(now))
+            }
+            return choice.isSmall == former ? nil : now - begin - 100
+        }
+        #expect(time(3_100_000) == nil)
+        for wait in [5, 10, 20, 40, 80, 160, 160] {
+            #expect(time(1_000_000) == 2000)
+            #expect(time(2_800_000) == nil)
+            #expect(time(2_900_000) == wait * 1000)
+        }
+        #expect(time(1_000_000) == 2000)
+        choice.becomeWhole()
+        #expect(!choice.isSmall)
+        // What does not last does not count.
+        for _ in 0..<10 {
+            for allowed in [1_000_000.0, 5_000_000] {
+                now += 1500
+                choice.decide(allowed: allowed, bitrates, now: Self.instant(now))
+            }
+        }
+        #expect(!choice.isSmall)
+    }
+
     // MARK: - The estimate
 
     @Test("knows how late pictures are by the one that took least lately")

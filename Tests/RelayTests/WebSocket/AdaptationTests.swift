@@ -80,6 +80,70 @@ struct AdaptationTests {
         }
     }
 
+    /// Has a viewer acknowledge pictures until one of at least so many bytes comes: the first ones at once, later ones
+    /// after a time.
+    ///
+    /// - Returns: The PTS of all.
+    private static func watch(
+        _ viewer: WebSocketClient,
+        acknowledgingAfter delay: Duration,
+        until size: Int = .max
+    ) async throws -> [Int64] {
+        var times: [Int64] = []
+        while true {
+            let (pts, count) = try await viewer.first("a picture") { frame in
+                frame.opcode == WebSocketClient.Opcode.binary && frame.payload[0] == 2
+                    ? (Self.pts(frame), frame.payload.count) : nil
+            }
+            times.append(pts)
+            if count >= size { return times }
+            let pause = times.count < 20 ? .zero : delay
+            Task {
+                try await Task.sleep(for: pause)
+                try await viewer.send(#"{"type":"received","pts":\#(pts)}"#)
+            }
+        }
+    }
+
+    @Test(
+        "gives a viewer of a slow connection smaller pictures if it follows the fastest, and the whole ones at its end"
+    )
+    func layers() async throws {
+        try await RunningRelay.run { relay in
+            let session = try await relay.startSession(["adapt": "followFastest"])
+            let link = try await LinkClient(greeting: relay)
+            let (fast, slow) = (
+                try await WebSocketClient(relay, session: session.id),
+                try await WebSocketClient(relay, session: session.id)
+            )
+            try await relay.waitForViewers(2, of: session.id)
+            let feeding = Self.feed(link, session.id)
+            defer { feeding.cancel() }
+            let watching = Task { try await Self.watch(fast, acknowledgingAfter: .zero) }
+            defer { watching.cancel() }
+            // They come so late that it may be sent little. Those of the small layer are larger here, to be told apart.
+            let starving = Task { try await Self.watch(slow, acknowledgingAfter: .seconds(1), until: 1000) }
+            let small: (SessionID, SessionParameters) = try await link.first { packet in
+                if case .sessionAdd(let id, let parameters) = packet, id != session.id { (id, parameters) } else { nil }
+            }
+            #expect(small.1.bitrate == 3_000_000 && small.1.epoch > 0, "\(small)")
+            let feedingSmall = Task {
+                for number in 3000..<10_000 {
+                    try await link.send([SampleStream.accessUnit(number, key: true, size: 2000)], session: small.0)
+                    try await Task.sleep(for: .milliseconds(30))
+                }
+            }
+            defer { feedingSmall.cancel() }
+            let times = try await starving.value
+            #expect(times == times.sorted() && Set(times).count == times.count)
+            let report = try await relay.get("/screencapture/\(session.id)").json
+            #expect(report["target"]?["smallSession"] == .integer(Int(small.0)) && report["viewers"] == 2, "\(report)")
+            _ = try await relay.patch("/screencapture/\(session.id)", ["adapt": "fixed"])
+            let back = try await relay.get("/screencapture/\(small.0)").json
+            #expect(back["viewers"] == 0, "\(back)")
+        }
+    }
+
     @Test("is not lowered for a viewer that acknowledges nothing")
     func silent() async throws {
         try await RunningRelay.run { relay in

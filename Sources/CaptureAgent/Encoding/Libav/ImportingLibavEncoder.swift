@@ -19,7 +19,7 @@ final class ImportingLibavEncoder: ImportingEncoder {
     var name: String { encoder.name }
     var settings: EncoderSettings { encoder.settings }
 
-    func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         try encoder.encode(picture, forceKeyframe: forceKeyframe)
     }
 

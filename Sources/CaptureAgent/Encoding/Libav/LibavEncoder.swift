@@ -85,7 +85,7 @@ package final class LibavEncoder: VideoEncoder {
         library.functions.avcodec_free_context(&context)
     }
 
-    package func encode(_ picture: I420Picture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
+    package func encode(_ picture: PlanarPicture, forceKeyframe: Bool) throws(EncoderError) -> EncodedPicture {
         let frame: UnsafeMutablePointer<AVFrame>
         do {
             frame = try input.frame(for: picture)

@@ -66,7 +66,7 @@ final class LibavInput {
     }
 
     /// Returns the picture in a frame, valid until the next call.
-    func frame(for picture: I420Picture) throws(Failure) -> UnsafeMutablePointer<AVFrame> {
+    func frame(for picture: PlanarPicture) throws(Failure) -> UnsafeMutablePointer<AVFrame> {
         guard let frame else { throw Failure(reason: "out of memory") }
         frame.pointee.width = Int32(size.width)
         frame.pointee.height = Int32(size.height)

@@ -50,7 +50,7 @@ final class PipeWireStream: @unchecked Sendable {
     private let target: PipeWireTarget
     private var stream: OpaquePointer?
     /// The last offer to the producer.
-    private var offered: (rate: Int, dmaBuf: Bool)?
+    private var offered: (rate: Int, dmaBuf: Bool, size: PictureSize?)?
     /// The last demand.
     private var demanded: SourceDemand.Value?
     /// Runs while a lower rate than the offered one suffices.
@@ -110,12 +110,14 @@ final class PipeWireStream: @unchecked Sendable {
         hook.deallocate()
     }
 
-    /// Offers the producer another format: a higher rate at once, a lower one if it suffices for a while.
+    /// Offers the producer another format: a higher rate or another size at once, a lower rate if it suffices for a
+    /// while.
     private func follow(_ demand: SourceDemand.Value) {
         connection.withLock {
             demanded = demand
             guard let offered else { return }
-            if offered.dmaBuf != demand.takesDMABuf || offered.rate < demand.maximumRate {
+            let isOther = (offered.dmaBuf, offered.size) != (demand.takesDMABuf, target.size(for: demand))
+            if isOther || offered.rate < demand.maximumRate {
                 offer()
             } else {
                 loweringTimer?.set(after: offered.rate > demand.maximumRate ? Self.loweringDelay : nil)
@@ -127,8 +129,9 @@ final class PipeWireStream: @unchecked Sendable {
     fileprivate func offer() {
         loweringTimer?.set(after: nil)
         guard let stream, let demanded else { return }
-        offered = (demanded.maximumRate, demanded.takesDMABuf)
-        PipeWireFormat.withOffers(for: demanded, size: target.size) { offers in
+        let size = target.size(for: demanded)
+        offered = (demanded.maximumRate, demanded.takesDMABuf, size)
+        PipeWireFormat.withOffers(for: demanded, size: size) { offers in
             _ = pw_stream_update_params(stream, &offers, UInt32(offers.count))
         }
     }
@@ -233,8 +236,9 @@ final class PipeWireStream: @unchecked Sendable {
         pw_stream_add_listener(stream, hook, pipeWireStreamEvents, own)
         var flags = PW_STREAM_FLAG_MAP_BUFFERS.rawValue | PW_STREAM_FLAG_DONT_RECONNECT.rawValue
         if target.linking == .sessionManager { flags |= PW_STREAM_FLAG_AUTOCONNECT.rawValue }
-        offered = (demand.maximumRate, demand.takesDMABuf)
-        let result = PipeWireFormat.withOffers(for: demand, size: target.size) { offers in
+        let size = target.size(for: demand)
+        offered = (demand.maximumRate, demand.takesDMABuf, size)
+        let result = PipeWireFormat.withOffers(for: demand, size: size) { offers in
             let (flags, count) = (pw_stream_flags(flags), UInt32(offers.count))
             return pw_stream_connect(stream, SPA_DIRECTION_INPUT, target.node, flags, &offers, count)
         }

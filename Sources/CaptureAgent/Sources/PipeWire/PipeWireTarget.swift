@@ -16,6 +16,10 @@ struct PipeWireTarget {
     /// Whether the node outlives the stream and therefore must get its buffers back. PipeWire forgets the buffers that
     /// a consumer takes along.
     var outlivesStream = false
-    /// The only size to accept; `nil` for any.
+    /// The size of the monitor that the source makes, unless the demand has another; `nil` if it makes none, and any
+    /// size is accepted.
     var size: PictureSize?
+
+    /// The only size to accept; `nil` for any.
+    func size(for demand: SourceDemand.Value) -> PictureSize? { size.map { demand.monitor ?? $0 } }
 }

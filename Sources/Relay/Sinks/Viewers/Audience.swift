@@ -6,14 +6,20 @@ import NIOCore
 @MediaLoop
 final class Audience {
     /// A viewer with its limit.
+    @MediaLoop
     private final class Member {
         let viewer: any Viewer
         var limit: ViewerLimit
         let attachment: Attachment
+        /// What it had got before it came.
+        private let before: DeliveryCounters
 
         init(_ viewer: any Viewer, limit: ViewerLimit, attachment: Attachment) {
             (self.viewer, self.limit, self.attachment) = (viewer, limit, attachment)
+            before = viewer.counters
         }
+
+        var delivered: DeliveryCounters { viewer.counters - before }
     }
 
     /// How a viewer gets the stream.
@@ -62,7 +68,7 @@ final class Audience {
 
     var viewers: some Sequence<any Viewer> { members.values.lazy.map(\.viewer) }
 
-    var delivered: DeliveryCounters { members.values.reduce(into: departed) { $0 += $1.viewer.counters } }
+    var delivered: DeliveryCounters { members.values.reduce(into: departed) { $0 += $1.delivered } }
 
     // MARK: Coming and going
 
@@ -112,7 +118,7 @@ final class Audience {
     @discardableResult
     func remove(_ viewer: any Viewer) -> Bool {
         guard let member = members.removeValue(forKey: ObjectIdentifier(viewer)) else { return false }
-        departed += viewer.counters
+        departed += member.delivered
         switch member.attachment {
         case .own(let sink): stream.detach(sink)
         case .rendition(let key, let viewer):

@@ -12,10 +12,22 @@ protocol Viewer: AnyObject {
     var underWay: Int { get }
     /// Decides anew how much it may be sent, and sends or drops what waits for it; `nil` if it never says what arrives.
     ///
-    /// - Parameter limits: The least and the most, bit/s.
-    func followRate(within limits: ClosedRange<Double>, now: NIODeadline) -> FollowedViewer.Vote?
+    /// - Parameters:
+    ///   - limits: The least and the most, bit/s.
+    ///   - layers: The session's layers; `nil` if it has only one.
+    func followRate(
+        within limits: ClosedRange<Double>,
+        layers: LayerChoice.Bitrates?,
+        now: NIODeadline
+    ) -> FollowedViewer.Vote?
     /// Called when the session's bitrate follows nobody any more.
     func beFixed()
+    /// Whether it should watch the session's layer of smaller pictures.
+    var wantsSmall: Bool { get }
+    /// Records that it watches the whole layer, because there is no other.
+    func becomeWhole()
+    /// Whether it has joined a session, of which it may watch another layer.
+    func belongs(to session: Session) -> Bool
     /// Ends the stream cleanly.
     func finish()
     /// Closes the connection without waiting for pending bytes.
@@ -23,8 +35,15 @@ protocol Viewer: AnyObject {
 }
 
 extension Viewer {
-    func followRate(within limits: ClosedRange<Double>, now: NIODeadline) -> FollowedViewer.Vote? { nil }
+    func followRate(
+        within limits: ClosedRange<Double>,
+        layers: LayerChoice.Bitrates?,
+        now: NIODeadline
+    ) -> FollowedViewer.Vote? { nil }
     func beFixed() {}
+    var wantsSmall: Bool { false }
+    func becomeWhole() {}
+    func belongs(to session: Session) -> Bool { false }
 }
 
 /// A viewer that gets every unit of a rendition while it keeps up.
@@ -43,6 +62,8 @@ protocol RenditionViewer: Viewer {
     func offer(_ unit: RenderedUnit)
     /// Records that the rendition lacks a unit.
     func miss()
+    /// Goes on with the pictures of another layer of its session, from a keyframe on. What waits is dropped.
+    func watch(_ layer: Session)
 }
 
 extension RenditionViewer {
@@ -52,4 +73,5 @@ extension RenditionViewer {
     var progress: ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
     /// Whether it has sent all units and needs a keyframe to continue.
     var starves: Bool { queue.starves && hasRoom }
+    func watch(_ layer: Session) {}
 }

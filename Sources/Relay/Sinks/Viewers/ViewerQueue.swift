@@ -17,6 +17,16 @@ package struct DeliveryCounters: Sendable, Equatable {
         left.dropped += right.dropped
         left.resyncs += right.resyncs
     }
+
+    /// - Parameter right: Former counters of the same viewer.
+    package static func - (left: DeliveryCounters, right: DeliveryCounters) -> DeliveryCounters {
+        var difference = left
+        difference.pictures &-= right.pictures
+        difference.bytes &-= right.bytes
+        difference.dropped &-= right.dropped
+        difference.resyncs &-= right.resyncs
+        return difference
+    }
 }
 
 /// The units that wait for one viewer.
@@ -144,6 +154,12 @@ package struct ViewerQueue: Sendable {
         guard !waiting.isEmpty else { return }
         if waitingPictures > 0 { needsKeyframe = true }
         dropAll()
+    }
+
+    /// Drops all waiting units, because other pictures follow. The viewer continues at the next keyframe.
+    package mutating func restart() {
+        dropAll()
+        needsKeyframe = true
     }
 
     private mutating func dropAll() {

@@ -31,7 +31,8 @@ final class ViewerControl {
         var count = 1
     }
 
-    private let session: Session
+    /// The session whose pixels places are.
+    private var session: Session
     private weak var broadcast: Broadcast?
     private let right: ControlRight
     private let logger: Logger
@@ -123,6 +124,9 @@ final class ViewerControl {
         log("lost")
         tellChange()
     }
+
+    /// Takes places as pixels of another layer of the session from now on.
+    func follow(_ layer: Session) { session = layer }
 
     // MARK: Control
 

@@ -15,11 +15,20 @@ struct ViewerStatistics {
     }
 
     /// Returns the event, once a second.
+    ///
+    /// - Parameters:
+    ///   - session: The viewer's session.
+    ///   - stream: What the viewer gets of it; the same as in the last call.
     @MediaLoop
-    mutating func due(_ session: Session, delivered: DeliveryCounters, behind: Int64?, now: NIODeadline) -> JSONValue? {
+    mutating func due(
+        _ session: Session,
+        _ stream: SessionStream,
+        delivered: DeliveryCounters,
+        behind: Int64?,
+        now: NIODeadline
+    ) -> JSONValue? {
         let elapsed = now - last
         guard elapsed >= Self.interval else { return nil }
-        let stream = session.stream
         defer { (last, pictures, bytes) = (now, stream.pictures, stream.bytes) }
         let rate = Double(stream.pictures - pictures) / elapsed.seconds
         let bitrate = Double(stream.bytes - bytes) * 8 / elapsed.seconds

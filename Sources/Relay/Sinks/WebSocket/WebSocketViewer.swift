@@ -26,6 +26,8 @@ final class WebSocketViewer: RenditionViewer {
     }
 
     private let session: Session
+    /// The session whose pictures it gets: its own, or that with smaller ones.
+    private var layer: Session
     private let channel: any Channel
     let format: StreamFormat
     let sound: SoundCodec?
@@ -75,7 +77,7 @@ final class WebSocketViewer: RenditionViewer {
         right: ControlRight,
         logger: Logger
     ) {
-        self.session = session
+        (self.session, layer) = (session, session)
         self.channel = channel
         format = container.map(StreamFormat.container) ?? .bare(.annexB)
         sound = container == nil || audio ? .opus : nil
@@ -117,7 +119,7 @@ final class WebSocketViewer: RenditionViewer {
     private func listens(_ isOn: Bool) {
         guard !ended, case .bare = format else { return }
         wantsSound = isOn
-        session.source.follow()
+        layer.source.follow()
     }
 
     /// Records an acknowledgement of a picture.
@@ -127,15 +129,33 @@ final class WebSocketViewer: RenditionViewer {
         presentedPTS = pts
         guard let instant else { return }
         let now = NIODeadline.now()
-        session.presentationLatency.take(presentations.presented(pts, at: instant, now: now), now: now)
+        layer.presentationLatency.take(presentations.presented(pts, at: instant, now: now), now: now)
     }
 
     // MARK: Viewer
 
     func offer(_ unit: RenderedUnit) {
+        // Another layer's pictures may be from before the last one.
+        if unit.unit.isVideo, let lastPTS, unit.unit.pts <= lastPTS { return queue.miss() }
         queue.offer(unit)
         drain()
     }
+
+    func watch(_ layer: Session) {
+        self.layer = layer
+        statistics = ViewerStatistics(layer.stream, now: .now())
+        control?.follow(layer)
+        queue.restart()
+    }
+
+    func becomeWhole() { followed?.becomeWhole() }
+
+    func belongs(to session: Session) -> Bool { session === self.session }
+
+    /// A container goes on only with pictures of the same size and encoder.
+    private var mayChangeLayer: Bool { if case .bare = format { true } else { false } }
+
+    var wantsSmall: Bool { mayChangeLayer && followed?.wantsSmall == true }
 
     func miss() { queue.miss() }
 
@@ -159,10 +179,14 @@ final class WebSocketViewer: RenditionViewer {
 
     func beFixed() { followed = nil }
 
-    func followRate(within limits: ClosedRange<Double>, now: NIODeadline) -> FollowedViewer.Vote? {
+    func followRate(
+        within limits: ClosedRange<Double>,
+        layers: LayerChoice.Bitrates?,
+        now: NIODeadline
+    ) -> FollowedViewer.Vote? {
         if followed == nil { boundUnsentBytes() }
         var viewer = followed ?? FollowedViewer()
-        let vote = viewer.decide(within: limits, now: now)
+        let vote = viewer.decide(within: limits, layers: mayChangeLayer ? layers : nil, now: now)
         followed = viewer
         if viewer.mustWait { queue.skip() } else { drain() }
         return vote
@@ -217,7 +241,7 @@ final class WebSocketViewer: RenditionViewer {
         let now = NIODeadline.now()
         var messages = sourceChange() + trackChange()
         let behind = presentedPTS.flatMap { presented in lastPTS.map { max(0, $0 - presented) } }
-        if let event = statistics.due(session, delivered: queue.counters, behind: behind, now: now) {
+        if let event = statistics.due(session, layer.stream, delivered: queue.counters, behind: behind, now: now) {
             messages.append(Self.text(event))
         }
         send(messages)
@@ -227,7 +251,7 @@ final class WebSocketViewer: RenditionViewer {
 
     /// Returns the event for another feed, if it has changed.
     private func sourceChange() -> [Message] {
-        let current = session.stream.feed.rawValue
+        let current = layer.stream.feed.rawValue
         guard current != source else { return [] }
         source = current
         return [Self.text(ViewerEvent.feed(current))]
@@ -235,7 +259,11 @@ final class WebSocketViewer: RenditionViewer {
 
     /// Returns the event for another target of the encoder, if it has changed.
     private func targetChange() -> [Message] {
-        let current = session.target
+        let current = EncoderTarget(
+            adapt: session.request.adapt,
+            bitrate: layer.encoded.bitrate,
+            fps: layer.encoded.fps
+        )
         guard current != target else { return [] }
         target = current
         return [Self.text(ViewerEvent.target(current))]
@@ -322,7 +350,7 @@ final class WebSocketViewer: RenditionViewer {
         stopwatch.handedOver(relayed)
         guard !ended else { return }
         drain()
-        if starves { session.source.refreshStarving() }
+        if starves { layer.source.refreshStarving() }
     }
 }
 
@@ -335,7 +363,7 @@ extension WebSocketViewer: WebSocketEndpoint {
         switch try ViewerMessage(parsing: text) {
         // Answered at once, because the viewer assumes equal delays both ways.
         case .clock(let id): return ViewerEvent.clock(id: id, now: NIODeadline.now().uptimeNanoseconds)
-        case .keyframe: onMediaLoop { $0.session.source.sinkWantsKeyframe() }
+        case .keyframe: onMediaLoop { $0.layer.source.sinkWantsKeyframe() }
         case .acknowledgement(let pts, let instant): onMediaLoop { $0.presented(pts, at: instant) }
         case .received(let pts): onMediaLoop { $0.followed?.arrived(pts, now: .now()) }
         case .audio(let isOn): onMediaLoop { $0.listens(isOn) }

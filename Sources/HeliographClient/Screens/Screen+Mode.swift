@@ -1,0 +1,35 @@
+import HeliographAPI
+
+/// How a session got the size that a program asked for.
+public struct ModeChange: Sendable {
+    /// Why the device's monitor did not take the size, so that pictures are scaled to it; `nil` if it did.
+    public let scalingReason: String?
+}
+
+extension Screen {
+    /// Asks for pictures of another size, for all viewers of the session. Connections stay.
+    ///
+    ///     try await screen.requestMode(width: 1280, height: 720)
+    ///
+    /// The device's monitor takes the size if it can, as a headless output of sway does, and the session then follows
+    /// the monitor. Otherwise pictures are scaled.
+    ///
+    /// - Parameters:
+    ///   - width: Pixels, 16 to 8192.
+    ///   - height: Likewise.
+    ///   - fps: Pictures per second, 1 to 240; `nil` if they stay as many.
+    @discardableResult
+    public func requestMode(width: Int, height: Int, fps: Int? = nil) async throws(RelayError) -> ModeChange {
+        var (change, reason): (SessionChange, String?) = (SessionChange(), nil)
+        change.fps = fps
+        do throws(RelayError) {
+            try await resizeMonitor(width: width, height: height)
+            (change.width, change.height) = (.becomes(nil), .becomes(nil))
+        } catch {
+            guard error.kind == .refused else { throw error }
+            (change.width, change.height, reason) = (.becomes(width), .becomes(height), error.description)
+        }
+        _ = try await relay.report(of: Routes.changeSession, change, at: place.session)
+        return ModeChange(scalingReason: reason)
+    }
+}
