@@ -63,7 +63,7 @@ public struct GamepadInput: Sendable, Hashable {
     private static func pull(_ value: Double) -> UInt8 { UInt8(clamping: whole(value, times: 255)) }
 
     fileprivate static func whole(_ value: Double, times scale: Double) -> Int {
-        // NaN is no whole number.
+        // NaN becomes no number.
         Int(exactly: (max(-1, min(1, value)) * scale).rounded()) ?? 0
     }
 }
