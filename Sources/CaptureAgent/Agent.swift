@@ -115,7 +115,7 @@ package final class Agent: Sendable {
             capabilities.clipboard = clipboard.isAvailable
             capabilities.microphone = speech?.isAvailable
             capabilities.gamepads = access.refusal() == nil ? GamepadDiagnosis.possible : []
-            capabilities.resize = choice.canResize
+            capabilities.resize = access.canResize
         }
         let asking = try startAsking(consent, inputs)
         defer {

@@ -362,9 +362,21 @@ package final class Screen: FrameSink {
         state.withLock { $0.status.state == .streaming ? $0.status.size : nil }
     }
 
-    /// Asks a source that has made its own monitor for one of another size.
-    func resizeMonitor(to size: PictureSize) {
+    /// The size that a source's own monitor should have; `nil` for the one that it was made with.
+    var monitorSize: PictureSize? { state.withLock { $0.monitor } }
+
+    /// Asks a source that has made its own monitor for one of another size; `nil` for the one that it was made with.
+    func resizeMonitor(to size: PictureSize?) {
         state.withLock { $0.monitor = size }
         followSessions()
+    }
+
+    /// Records the size of a source that shows no picture now.
+    func sourceTook(_ size: PictureSize) {
+        state.withLock { state in
+            guard state.status.size != size else { return }
+            state.status.size = size
+            state.link?.send(.status(state.status))
+        }
     }
 }

@@ -69,10 +69,15 @@ extension Viewer {
     func sendGamepad() {
         guard control?.state == .on, let live = control?.feed.live, let name = pads.name else { return endGamepad() }
         if gamepad?.name != name {
+            let former = gamepad?.running
             endGamepad()
             let link = GamepadLink(to: live)
-            // If it ends, control does, too, and the person is told.
-            gamepad = (link, Task.detached { try? await link.run() }, name)
+            // After the former one has gone. If it ends, control does, too, and the person is told.
+            let running = Task.detached {
+                await former?.value
+                try? await link.run()
+            }
+            gamepad = (link, running, name)
         }
         gamepad?.link.update(pads.input)
     }
@@ -80,6 +85,7 @@ extension Viewer {
     func endGamepad() {
         gamepad?.running.cancel()
         gamepad = nil
+        pads.stopRumble()
     }
 
     /// Plays what the device's applications do with the gamepad, and says why there is none.

@@ -77,6 +77,8 @@ package final class Viewer {
         self.settings.isMuted = options.isMuted ?? settings.isMuted
         self.settings.showsStatistics = options.showsStatistics ?? settings.showsStatistics
         hasFitted = settings.width != nil
+        // Otherwise the window first takes the picture's size.
+        modeDue = options.matchesWindow && hasFitted ? Self.now : nil
         guard SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else { throw .ofSDL("there is no display") }
         Window.prepareWaking()
         window = try Window(
@@ -200,7 +202,7 @@ package final class Viewer {
 
     /// Asks for pictures of the window's size, once it has kept that for a while.
     private func matchWindow(now: UInt64) {
-        guard let due = modeDue, now >= due, let feed = wall.shown else { return }
+        guard let due = modeDue, now >= due, let feed = wall.shown, feed.lastFrame != nil else { return }
         modeDue = nil
         let (width, height) = (window.area.width & ~1, window.area.height & ~1)
         guard feed.lastFrame.map({ $0.uprightSize != (width, height) }) ?? true else { return }

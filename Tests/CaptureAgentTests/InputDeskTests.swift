@@ -44,7 +44,7 @@ struct InputDeskTests {
 
         func refusal() -> String? { nil }
 
-        func resize(to size: PictureSize) throws(InputFailure) { try record("size \(size)") }
+        func resize(to size: PictureSize, stop: Event) throws(InputFailure) { try record("size \(size)") }
 
         func open() throws(InputFailure) -> any InputBackend {
             try record("open")

@@ -68,6 +68,11 @@ struct KnownRelaysTests {
             try known.move(wall, to: other, showing: fingerprint("ab"))
         }
         #expect(unknown.kind == .badArgument)
+        try known.add(fingerprint("cd"), of: wall, at: time)
+        let taken = try #require(throws: RelayError.self) {
+            try known.move(other, to: wall, showing: fingerprint("ab"))
+        }
+        #expect(try taken.kind == .untrusted && known.entries().count == 2)
     }
 
     @Test("are not read from a file that is damaged, of another release, or that others may change")

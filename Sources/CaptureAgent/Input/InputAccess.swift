@@ -9,12 +9,15 @@ package protocol InputAccess: Sendable {
     func refusal() -> String?
     /// Makes the devices, and waits until programs can use them.
     func open() throws(InputFailure) -> any InputBackend
-    /// Gives the captured monitor another size, and waits until the source shows it.
-    func resize(to size: PictureSize) throws(InputFailure)
+    /// Whether the captured monitor takes another size.
+    var canResize: Bool { get }
+    /// Gives the captured monitor another size, and waits until the source shows it, or `stop` is set.
+    func resize(to size: PictureSize, stop: Event) throws(InputFailure)
 }
 
 extension InputAccess {
-    package func resize(to size: PictureSize) throws(InputFailure) { throw MonitorResizing.impossible }
+    package var canResize: Bool { false }
+    package func resize(to size: PictureSize, stop: Event) throws(InputFailure) { throw MonitorResizing.impossible }
 }
 
 /// A guard that releases what is held if this process dies or hangs.

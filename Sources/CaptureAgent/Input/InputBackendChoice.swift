@@ -35,13 +35,12 @@ package struct InputBackendChoice: InputAccess {
         resizing = screen.map { MonitorResizing(source: source, screen: $0) }
     }
 
-    /// Whether the captured monitor takes another size.
     package var canResize: Bool { choice != .off && resizing?.isPossible == true }
 
-    package func resize(to size: PictureSize) throws(InputFailure) {
+    package func resize(to size: PictureSize, stop: Event) throws(InputFailure) {
         if let refusal = refusal() { throw .unsupported(refusal) }
         guard let resizing else { throw MonitorResizing.impossible }
-        try resizing.resize(to: size)
+        try resizing.resize(to: size, stop: stop)
     }
 
     /// Whether the portal is asked.

@@ -233,14 +233,15 @@ package final class InputHand {
     }
 
     private func resize(to size: PictureSize) throws(Refusal) {
-        // Mutter ends the devices of a monitor that has changed. The next step that needs some makes new ones.
-        try? flush()
+        releaseAll()
         recordTime()
         do throws(InputFailure) {
-            try access.resize(to: size)
+            try access.resize(to: size, stop: interrupt)
         } catch {
             throw Refusal(error)
         }
+        // Mutter ends the devices of a monitor that has changed. The next step that needs some makes new ones.
+        try? flush()
         pointed = nil
     }
 

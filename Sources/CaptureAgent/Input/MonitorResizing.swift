@@ -24,8 +24,9 @@ struct MonitorResizing: Sendable {
         }
     }
 
-    /// Gives the monitor another size, and waits until the source shows it.
-    func resize(to size: PictureSize) throws(InputFailure) {
+    /// Gives the monitor another size, and waits until the source shows it, or `stop` is set.
+    func resize(to size: PictureSize, stop: Event) throws(InputFailure) {
+        let former = screen.monitorSize
         switch kind {
         case .virtual: screen.resizeMonitor(to: size)
         case .compositors(let output):
@@ -38,13 +39,18 @@ struct MonitorResizing: Sendable {
             }
         case .none: throw Self.impossible
         }
+        // A source of screenshots takes none while nobody watches.
+        guard screen.demand.value.isWanted else { return screen.sourceTook(size) }
         let deadline = MonotonicClock.now + Self.patience
         while screen.sourceSize != size {
-            guard MonotonicClock.now < deadline else {
-                let limit = Self.patience / 1_000_000_000
-                throw .lost("The monitor did not show the size \(size) within \(limit) s.")
+            guard !stop.wait(until: min(deadline, MonotonicClock.now + Self.interval)) else {
+                throw .lost("The order was ended by a release.")
             }
-            MonotonicClock.sleep(Self.interval)
+            guard MonotonicClock.now < deadline else {
+                // A source that is opened again must not ask for it again.
+                screen.resizeMonitor(to: former)
+                throw .lost("The monitor did not show the size \(size) within \(Self.patience / 1_000_000_000) s.")
+            }
         }
     }
 

@@ -126,7 +126,7 @@ package struct ActionsRequest: APIModel {
         Field(
             "resize",
             object([
-                Field("width", .side, isRequired: true), Field("height", .side, isRequired: true),
+                Field("width", monitorSide, isRequired: true), Field("height", monitorSide, isRequired: true),
             ]),
             """
             Gives the monitor another size, if it can take any: one of sway without hardware (`HEADLESS-1`), or a virtual \
@@ -138,6 +138,7 @@ package struct ActionsRequest: APIModel {
     /// The range of coordinates and distances.
     static let coordinate = Schema.number(-65_536...65_536)
 
+    private static let monitorSide = Schema(.even(16...8192), "Pixels, rounded down to even.")
     private static let x = Field("x", coordinate, "From the left, in pixels.", isRequired: true)
     private static let y = Field("y", coordinate, "From the top, in pixels.", isRequired: true)
     private static let from = Field("from", point, "Where it begins: `[x, y]`.", isRequired: true)

@@ -287,8 +287,9 @@ extension Schema {
         named: "Adaptation",
         """
         Whether the bitrate is `fixed`, or follows what the connections of viewers carry: that of the slowest \
-        (`followSlowest`) or of the fastest (`followFastest`). `bitrate` is then the most; where little is left, there \
-        are fewer pictures per second, then smaller ones.
+        (`followSlowest`) or of the fastest (`followFastest`; viewers that get less than half share another session of \
+        smaller pictures). `bitrate` is then the most; where little is left, there are fewer pictures per second, then \
+        smaller ones.
         """,
         default: "fixed"
     )

@@ -119,7 +119,7 @@ package struct KnownRelays: Sendable {
     /// Trusts a relay at another address instead.
     ///
     /// - Parameter shown: The certificate that it shows there.
-    /// - Throws: ``RelayError`` if it is not trusted, or by another certificate.
+    /// - Throws: ``RelayError`` if it is not trusted, or by another certificate, or another one is trusted there.
     package func move(
         _ relay: RelayTarget,
         to other: RelayTarget,
@@ -136,10 +136,16 @@ package struct KnownRelays: Sendable {
             guard Fingerprint(known.fingerprint) == shown else {
                 throw RelayError(.untrusted, "\(other.url) shows another certificate: \(shown.text)")
             }
+            let there = relays.first { $0.relay == origin }
+            guard there.map({ Fingerprint($0.fingerprint) == shown }) ?? true else {
+                throw RelayError(
+                    .untrusted,
+                    "another certificate of \(origin) is trusted: if the relay's was replaced, remove it first"
+                )
+            }
             relays.removeAll { $0.relay == relay.origin || $0.relay == origin }
-            relays.append(
-                Entry(relay: origin, fingerprint: known.fingerprint, since: known.since, pairedAs: known.pairedAs)
-            )
+            let name = known.pairedAs ?? there?.pairedAs
+            relays.append(Entry(relay: origin, fingerprint: known.fingerprint, since: known.since, pairedAs: name))
             relays.sort { $0.relay < $1.relay }
         }
     }

@@ -137,11 +137,16 @@ public final class GamepadLink: Sendable {
     /// Connects the gamepad and sends what is new, until the task is cancelled. Then it takes the gamepad away.
     ///
     /// It needs ``LiveSession/takeControl(fromOthers:)`` before.
+    ///
+    /// - Throws: ``RelayError``; of the kind `ended` if the program does not control the device any more.
     public func run() async throws(RelayError) {
         let type = kind.flatMap { GamepadType(name: $0.rawValue) }
         try await live.send(message: GamepadMessage.connect(type).bytes)
         var sent: (state: GamepadState, at: ContinuousClock.Instant)?
         while !Task.isCancelled {
+            guard live.control?.isMine == true else {
+                throw RelayError(.ended, "the program does not control the device any more, nor its gamepad")
+            }
             let (state, now) = (newest.withLock { $0 }, ContinuousClock.now)
             let isDue = sent.map { $0.state != state || $0.at.duration(to: now) >= Self.beat } ?? true
             if isDue {

@@ -2,7 +2,7 @@ import HeliographAPI
 
 /// How a session got the size that a program asked for.
 public struct ModeChange: Sendable {
-    /// Why the device's monitor did not take the size, so that pictures are scaled to it; `nil` if it did.
+    /// Why the device's monitor cannot take the size, so that pictures are scaled to it; `nil` if it took it.
     public let scalingReason: String?
 }
 
@@ -12,7 +12,7 @@ extension Screen {
     ///     try await screen.requestMode(width: 1280, height: 720)
     ///
     /// The device's monitor takes the size if it can, as a headless output of sway does, and the session then follows
-    /// the monitor. Otherwise pictures are scaled.
+    /// the monitor. Otherwise pictures are scaled, which needs an operator's key.
     ///
     /// - Parameters:
     ///   - width: Pixels, 16 to 8192.
@@ -26,10 +26,15 @@ extension Screen {
             try await resizeMonitor(width: width, height: height)
             (change.width, change.height) = (.becomes(nil), .becomes(nil))
         } catch {
-            guard error.kind == .refused else { throw error }
+            guard error.problem == .noInput else { throw error }
             (change.width, change.height, reason) = (.becomes(width), .becomes(height), error.description)
         }
-        _ = try await relay.report(of: Routes.changeSession, change, at: place.session)
+        do throws(RelayError) {
+            _ = try await relay.report(of: Routes.changeSession, change, at: place.session)
+        } catch {
+            // A controller may act on the monitor, but not change the session, which most often follows the monitor.
+            guard reason == nil, error.problem == .forbiddenRole else { throw error }
+        }
         return ModeChange(scalingReason: reason)
     }
 }

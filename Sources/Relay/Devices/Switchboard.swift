@@ -218,7 +218,11 @@ final class Switchboard: AgentLinkOwner {
 
     /// Stops sessions and keeps the state once. The media loop does other work between them.
     func stop(_ ended: [Session]) async {
-        for session in ended {
+        // A small layer that only guests watch ends, too.
+        let smalls = ended.compactMap(\.layers.small).filter { small in
+            small.audience.count == small.audience.guestCount && !ended.contains { $0 === small }
+        }
+        for session in ended + smalls {
             let broadcast = broadcast(of: session.device.name)
             for role in AgentRole.allCases { broadcast?.send(.sessionRemove(session.id), to: role) }
             await sessions.stop(session)
@@ -444,7 +448,8 @@ final class Switchboard: AgentLinkOwner {
             linkToken: configuration.linkToken.value,
             linkSecret: configuration.linkSecret,
             lastSession: sessions.lastID,
-            sessions: sessions.all.map(\.kept),
+            // A small layer is started again when it is needed.
+            sessions: sessions.all.filter { $0.layers.whole == nil }.map(\.kept),
             broadcasts: keptBroadcasts,
             applications: allBroadcasts.flatMap(\.applications.kept)
         )

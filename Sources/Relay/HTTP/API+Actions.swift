@@ -127,7 +127,8 @@ extension API {
             return session
         }
         func usual() -> Session? {
-            let all = switchboard.sessions.sessions(of: device)
+            // Those with smaller pictures of another one do not count.
+            let all = switchboard.sessions.sessions(of: device).filter { $0.layers.whole == nil }
             return switchboard.sessions.session(named: SharedSession.name, of: device)
                 ?? (all.count == 1 ? all.first : nil)
         }

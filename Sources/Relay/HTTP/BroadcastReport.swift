@@ -113,7 +113,7 @@ extension BroadcastSummary {
         source = SourceReport(machine)
         restarts = machine.restarts
         self.sessions = sessions.count
-        viewers = sessions.reduce(0) { $0 + $1.viewerCount }
+        viewers = sessions.reduce(0) { $0 + $1.audience.count }
     }
 }
 

@@ -24,7 +24,7 @@ struct SessionReading: Sendable {
     @MediaLoop
     init(_ session: Session) {
         labels = [session.device.name, String(session.id)]
-        (viewers, admitted) = (session.viewerCount, session.audience.admitted)
+        (viewers, admitted) = (session.audience.count, session.audience.admitted)
         closed = session.audience.closed
         delivered = session.audience.delivered
         targetBitrate = session.encoded.bitrate

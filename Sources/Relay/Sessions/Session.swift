@@ -184,6 +184,8 @@ package final class Session {
     func change(to changed: SessionRequest) throws(SessionError) {
         if let field = request.fixedField(changedIn: changed) { throw .notChangeable(field: field) }
         guard [0, request.port, port].contains(changed.port) else { throw .notChangeable(field: "port") }
+        // Its guests would stay.
+        if layers.whole != nil, request.adapt != changed.adapt { throw .notChangeable(field: "adapt") }
         let former = request
         request = changed
         request.port = former.port
@@ -191,8 +193,9 @@ package final class Session {
         encoding.onDemand = request.onDemand
         lookForDemand()
         if request.size != former.size { wholeSize = nil }
-        changeSmall()
+        changeSmall(size: nil)
         guard request.adapt == .fixed else { return adapt() }
+        takeBack()
         (ratePolicy, followedViewers) = (RatePolicy(), 0)
         for viewer in audience.viewers { viewer.beFixed() }
         encode(request)
@@ -207,8 +210,9 @@ package final class Session {
         let votes = audience.viewers.compactMap { $0.followRate(within: limits, layers: bitrates, now: now) }
         followedViewers = votes.count(where: \.isPresent)
         if encoded.size == request.size { wholeSize = stream.size ?? wholeSize }
+        changeSmall(size: wholeSize)
         encode(ratePolicy.settings(of: request, allowed: votes.allowed, in: wholeSize, now: now))
-        moveViewers(hasFollowed: !votes.isEmpty)
+        moveViewers(hasFollowed: !votes.isEmpty, now: now)
     }
 
     /// Changes what the agents encode.
@@ -245,7 +249,7 @@ package final class Session {
     var isDraining = false
 
     /// Its viewers, also those that watch its small layer.
-    var viewerCount: Int { audience.count + smallViewers }
+    var viewerCount: Int { audience.count + (layers.small?.audience.guestCount ?? 0) }
 
     /// Whether a sink wants its pictures.
     var isWatched: Bool { stream.demand.video != .none }
@@ -301,11 +305,11 @@ package final class Session {
 
     /// Closes a viewer's connection, if it still watches.
     func close(_ viewer: any Viewer, because reason: ViewerClosure) {
+        // One that watches a small layer has joined the whole one.
+        let joined = audience.isGuest(viewer) ? layers.whole ?? self : self
         guard audience.close(viewer, because: reason) else { return }
         closureLog.log(.info, to: logger, "session \(id) closed a viewer: \(reason.rawValue)")
         touch()
-        // One that watches a small layer has joined the whole one.
-        let joined = layers.whole.map { viewer.belongs(to: $0) ? $0 : self } ?? self
         joined.events.publish(.viewerLeft, state: reason.rawValue)
     }
 
@@ -355,6 +359,13 @@ package final class Session {
         lives.removeAll(where: \.hasEnded)
     }
 
+    /// Has it encoded for a while although nobody watches it yet.
+    func keepAwake() {
+        encoding.watched(now: .now())
+        touch()
+        lookForDemand()
+    }
+
     /// Starts or stops encoding, depending on whether a sink wants pictures.
     private func lookForDemand() {
         let now = NIODeadline.now()
@@ -386,7 +397,7 @@ package final class Session {
         lookForDemand()
         source.tick()
         recorder?.tick(self)
-        guard !stream.isInUse, smallViewers == 0 else {
+        guard !stream.isInUse, viewerCount == 0 else {
             touch()
             return false
         }

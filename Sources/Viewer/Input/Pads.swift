@@ -110,6 +110,11 @@ package final class Pads {
         }
     }
 
+    /// Ends the rumble of all.
+    package func stopRumble() {
+        for pad in pads { _ = SDL_GameControllerRumble(pad.handle, 0, 0, 0) }
+    }
+
     private static let buttons: [(GamepadInput.Button, SDL_GameControllerButton)] = [
         (.south, SDL_CONTROLLER_BUTTON_A), (.east, SDL_CONTROLLER_BUTTON_B), (.west, SDL_CONTROLLER_BUTTON_X),
         (.north, SDL_CONTROLLER_BUTTON_Y), (.leftShoulder, SDL_CONTROLLER_BUTTON_LEFTSHOULDER),

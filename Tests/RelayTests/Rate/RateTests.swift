@@ -68,6 +68,16 @@ struct RateTests {
             #expect(time(2_900_000) == wait * 1000)
         }
         #expect(time(1_000_000) == 2000)
+        // If the whole layer has less than the small one may have, that suffices.
+        let poor = LayerChoice.Bitrates(whole: 2_000_000, small: 3_000_000)
+        for _ in 0..<1610 {
+            now += 100
+            choice.decide(allowed: 1_900_000, poor, now: Self.instant(now))
+        }
+        #expect(!choice.isSmall)
+        now += 300_000
+        #expect(time(1_000_000) == 2000 && time(2_900_000) == 5000, "its trials are forgotten")
+        #expect(time(1_000_000) == 2000)
         choice.becomeWhole()
         #expect(!choice.isSmall)
         // What does not last does not count.

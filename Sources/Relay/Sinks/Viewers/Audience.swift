@@ -11,11 +11,15 @@ final class Audience {
         let viewer: any Viewer
         var limit: ViewerLimit
         let attachment: Attachment
+        /// Whether it has joined another session, of which this one is the small layer.
+        let isGuest: Bool
         /// What it had got before it came.
         private let before: DeliveryCounters
 
-        init(_ viewer: any Viewer, limit: ViewerLimit, attachment: Attachment) {
-            (self.viewer, self.limit, self.attachment) = (viewer, limit, attachment)
+        init(_ viewer: any Viewer, limit: TimeAmount?, attachment: Attachment, isGuest: Bool, now: NIODeadline) {
+            self.viewer = viewer
+            self.limit = ViewerLimit(limit: limit, from: viewer.progress, now: now)
+            (self.attachment, self.isGuest) = (attachment, isGuest)
             before = viewer.counters
         }
 
@@ -68,21 +72,41 @@ final class Audience {
 
     var viewers: some Sequence<any Viewer> { members.values.lazy.map(\.viewer) }
 
+    /// Those that can change layers.
+    var layered: [any LayeredViewer] { members.values.compactMap { $0.viewer as? any LayeredViewer } }
+
+    /// Those that have joined the session of which this is the small layer.
+    var guests: [any LayeredViewer] {
+        guestCount == 0 ? [] : members.values.filter(\.isGuest).compactMap { $0.viewer as? any LayeredViewer }
+    }
+
+    /// The number of ``guests``.
+    private(set) var guestCount = 0
+
+    func isGuest(_ viewer: any Viewer) -> Bool { members[ObjectIdentifier(viewer)]?.isGuest == true }
+
     var delivered: DeliveryCounters { members.values.reduce(into: departed) { $0 += $1.delivered } }
 
     // MARK: Coming and going
 
     func add(_ viewer: any RenditionViewer, join: Join) {
         let now = NIODeadline.now()
-        let key = key(of: viewer)
-        let rendition = renditions[key] ?? begin(key, now: now)
-        take(in: viewer, .rendition(key, viewer), now: now)
-        rendition.add(viewer, fromGroup: join == .cache && !stream.join(now: now).isEmpty)
+        take(in: viewer, fromGroup: join == .cache && !stream.join(now: now).isEmpty, isGuest: false, now: now)
+        admitted += 1
     }
 
     func add(_ viewer: any Viewer & Sink) {
-        take(in: viewer, .own(viewer), now: .now())
+        take(in: viewer, .own(viewer), isGuest: false, now: .now())
+        admitted += 1
         stream.attach(viewer)
+    }
+
+    /// Adds a viewer that was admitted to another layer, and goes on at the next keyframe.
+    ///
+    /// - Parameter isGuest: Whether this is the small layer of the session that it has joined.
+    func takeOver(_ viewer: any LayeredViewer, isGuest: Bool) {
+        take(in: viewer, fromGroup: false, isGuest: isGuest, now: .now())
+        guestCount += isGuest ? 1 : 0
     }
 
     private func key(of viewer: any RenditionViewer) -> RenditionKey {
@@ -103,13 +127,16 @@ final class Audience {
         return rendition
     }
 
-    private func take(in viewer: any Viewer, _ attachment: Attachment, now: NIODeadline) {
-        members[ObjectIdentifier(viewer)] = Member(
-            viewer,
-            limit: ViewerLimit(limit: timeout, now: now),
-            attachment: attachment
-        )
-        admitted += 1
+    private func take(in viewer: any RenditionViewer, fromGroup: Bool, isGuest: Bool, now: NIODeadline) {
+        let key = key(of: viewer)
+        let rendition = renditions[key] ?? begin(key, now: now)
+        take(in: viewer, .rendition(key, viewer), isGuest: isGuest, now: now)
+        rendition.add(viewer, fromGroup: fromGroup)
+    }
+
+    private func take(in viewer: any Viewer, _ attachment: Attachment, isGuest: Bool, now: NIODeadline) {
+        let member = Member(viewer, limit: timeout, attachment: attachment, isGuest: isGuest, now: now)
+        members[ObjectIdentifier(viewer)] = member
     }
 
     /// Removes a viewer.
@@ -119,6 +146,7 @@ final class Audience {
     func remove(_ viewer: any Viewer) -> Bool {
         guard let member = members.removeValue(forKey: ObjectIdentifier(viewer)) else { return false }
         departed += member.delivered
+        guestCount -= member.isGuest ? 1 : 0
         switch member.attachment {
         case .own(let sink): stream.detach(sink)
         case .rendition(let key, let viewer):

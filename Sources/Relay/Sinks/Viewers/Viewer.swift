@@ -22,12 +22,6 @@ protocol Viewer: AnyObject {
     ) -> FollowedViewer.Vote?
     /// Called when the session's bitrate follows nobody any more.
     func beFixed()
-    /// Whether it should watch the session's layer of smaller pictures.
-    var wantsSmall: Bool { get }
-    /// Records that it watches the whole layer, because there is no other.
-    func becomeWhole()
-    /// Whether it has joined a session, of which it may watch another layer.
-    func belongs(to session: Session) -> Bool
     /// Ends the stream cleanly.
     func finish()
     /// Closes the connection without waiting for pending bytes.
@@ -41,9 +35,6 @@ extension Viewer {
         now: NIODeadline
     ) -> FollowedViewer.Vote? { nil }
     func beFixed() {}
-    var wantsSmall: Bool { false }
-    func becomeWhole() {}
-    func belongs(to session: Session) -> Bool { false }
 }
 
 /// A viewer that gets every unit of a rendition while it keeps up.
@@ -62,8 +53,6 @@ protocol RenditionViewer: Viewer {
     func offer(_ unit: RenderedUnit)
     /// Records that the rendition lacks a unit.
     func miss()
-    /// Goes on with the pictures of another layer of its session, from a keyframe on. What waits is dropped.
-    func watch(_ layer: Session)
 }
 
 extension RenditionViewer {
@@ -73,5 +62,4 @@ extension RenditionViewer {
     var progress: ViewerProgress { ViewerProgress(queue, hasRoom: hasRoom) }
     /// Whether it has sent all units and needs a keyframe to continue.
     var starves: Bool { queue.starves && hasRoom }
-    func watch(_ layer: Session) {}
 }

@@ -55,9 +55,11 @@ package struct ViewerLimit: Sendable {
     private var resyncs: UInt64 = 0
     private var lastResync: NIODeadline?
 
-    package init(limit: TimeAmount?, now: NIODeadline) {
+    /// - Parameter progress: How far a viewer has come that was watched before; `nil` for a new one.
+    package init(limit: TimeAmount?, from progress: ViewerProgress? = nil, now: NIODeadline) {
         self.limit = limit
         lastProgress = now
+        (taken, resyncs) = (progress?.taken ?? 0, progress?.resyncs ?? 0)
     }
 
     /// Checks the viewer. Called several times per ``recovery``.

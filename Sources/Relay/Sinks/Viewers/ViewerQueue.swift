@@ -70,6 +70,8 @@ package struct ViewerQueue: Sendable {
     private var lostSound: UInt64 = 0
     /// Whether its first keyframe has been sent or queued.
     private var hasBegun = false
+    /// Whether it waits for the first keyframe of other pictures.
+    private var isRestarting = false
     /// The number of units of all tracks that were taken out.
     package private(set) var taken: UInt64 = 0
 
@@ -96,7 +98,7 @@ package struct ViewerQueue: Sendable {
         guard unit.isVideo else { return offerSound(rendered) }
         if needsKeyframe {
             guard unit.isKey else { return miss() }
-            needsKeyframe = false
+            (needsKeyframe, isRestarting) = (false, false)
         } else if waitingPictures > 0, overflows(with: unit) {
             counters.resyncs += 1
             dropAll()
@@ -128,7 +130,7 @@ package struct ViewerQueue: Sendable {
     package mutating func miss() {
         if needsKeyframe {
             // A viewer misses nothing before its first keyframe.
-            if counters.pictures > 0 || counters.resyncs > 0 { lose(1) }
+            if !isRestarting, counters.pictures > 0 || counters.resyncs > 0 { lose(1) }
             return
         }
         needsKeyframe = true
@@ -156,10 +158,12 @@ package struct ViewerQueue: Sendable {
         dropAll()
     }
 
-    /// Drops all waiting units, because other pictures follow. The viewer continues at the next keyframe.
+    /// Drops all waiting units, because other pictures follow from a keyframe on. The viewer has lost nothing.
     package mutating func restart() {
-        dropAll()
-        needsKeyframe = true
+        waiting.removeAll(keepingCapacity: true)
+        (waitingBytes, waitingPictures, waitingSound) = (0, 0, 0)
+        (lost, lostSound) = (0, 0)
+        (needsKeyframe, isRestarting) = (true, true)
     }
 
     private mutating func dropAll() {

@@ -9,7 +9,7 @@ import NIOWebSocket
 /// Its connection belongs to another event loop. Messages go there in batches, and the socket's progress is reported
 /// back. The bytes under way are bounded; the rest waits in the queue, which can drop it by its rules.
 @MediaLoop
-final class WebSocketViewer: RenditionViewer {
+final class WebSocketViewer: LayeredViewer {
     /// The number of bytes under way to the socket at which it counts as full, and the same while the session's bitrate
     /// follows its viewers.
     private static let (window, narrowWindow) = (128 << 10, 32 << 10)
@@ -144,13 +144,10 @@ final class WebSocketViewer: RenditionViewer {
     func watch(_ layer: Session) {
         self.layer = layer
         statistics = ViewerStatistics(layer.stream, now: .now())
-        control?.follow(layer)
         queue.restart()
     }
 
     func becomeWhole() { followed?.becomeWhole() }
-
-    func belongs(to session: Session) -> Bool { session === self.session }
 
     /// A container goes on only with pictures of the same size and encoder.
     private var mayChangeLayer: Bool { if case .bare = format { true } else { false } }
@@ -211,6 +208,8 @@ final class WebSocketViewer: RenditionViewer {
                 bytes += messages[before...].reduce(0) { $0 + $1.byteCount }
                 continue
             }
+            // Until it shows this layer, its places are those of the former one.
+            control?.follow(layer)
             if entry.lost > 0 { messages.append(Self.text(ViewerEvent.resync(dropped: entry.lost))) }
             messages += sizeChange(of: unit.header) + configurationChange(of: entry.rendered)
             messages.append(
