@@ -202,10 +202,10 @@ package final class Viewer {
 
     /// Asks for pictures of the window's size, once it has kept that for a while.
     private func matchWindow(now: UInt64) {
-        guard let due = modeDue, now >= due, let feed = wall.shown, feed.lastFrame != nil else { return }
+        guard let due = modeDue, now >= due, let feed = wall.shown, let frame = feed.lastFrame else { return }
         modeDue = nil
         let (width, height) = (window.area.width & ~1, window.area.height & ~1)
-        guard feed.lastFrame.map({ $0.uprightSize != (width, height) }) ?? true else { return }
+        guard frame.uprightSize != (width, height) else { return }
         feed.requestMode(width: width, height: height)
     }
 

@@ -47,6 +47,13 @@ extension SystemTests {
             #expect(try browser.evaluate(figure("Decoder errors")) as? String == "0")
         }
 
+        /// Opens the form for a new session.
+        private static func openForm(in browser: Chromium, of relay: RelayProcess) throws {
+            try browser.open("http://127.0.0.1:\(relay.httpPort)/")
+            try browser.wait(until: "document.querySelector('.state')?.textContent === 'Live'")
+            _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")
+        }
+
         @Test(
             "starts a session by its form and plays it: every picture is presented, none twice, without decoder errors"
         )
@@ -56,9 +63,7 @@ extension SystemTests {
             try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
                 let browser = try Chromium()
                 defer { browser.end() }
-                try browser.open("http://127.0.0.1:\(relay.httpPort)/")
-                try browser.wait(until: "document.querySelector('.state')?.textContent === 'Live'")
-                _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")
+                try Self.openForm(in: browser, of: relay)
                 try browser.wait(until: "document.querySelector('dialog[open] input[name=label]')")
                 _ = try browser.evaluate(
                     """
@@ -96,9 +101,7 @@ extension SystemTests {
             try await SystemTests.withBroadcast(of: desktop, source: source) { _, relay in
                 let browser = try Chromium()
                 defer { browser.end() }
-                try browser.open("http://127.0.0.1:\(relay.httpPort)/")
-                try browser.wait(until: "document.querySelector('.state')?.textContent === 'Live'")
-                _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")
+                try Self.openForm(in: browser, of: relay)
                 let choice = "document.querySelector('dialog[open] select[name=chroma]')"
                 try browser.wait(until: "\(choice) && !\(choice).closest('label').hidden")
                 _ = try browser.evaluate(

@@ -43,9 +43,8 @@ struct MonitorResizing: Sendable {
         guard screen.demand.value.isWanted else { return screen.sourceTook(size) }
         let deadline = MonotonicClock.now + Self.patience
         while screen.sourceSize != size {
-            guard !stop.wait(until: min(deadline, MonotonicClock.now + Self.interval)) else {
-                throw .lost("The order was ended by a release.")
-            }
+            // The hand says that the order was ended.
+            if stop.wait(until: min(deadline, MonotonicClock.now + Self.interval)) { return }
             guard MonotonicClock.now < deadline else {
                 // A source that is opened again must not ask for it again.
                 screen.resizeMonitor(to: former)

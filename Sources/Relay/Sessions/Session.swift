@@ -38,7 +38,7 @@ package final class Session {
     /// How many viewers the bitrate follows.
     private(set) var followedViewers = 0
     /// The size of the pictures if nothing is left out; `nil` if it is not known yet.
-    private(set) var wholeSize: PictureSize?
+    private var wholeSize: PictureSize?
     /// Its layers.
     let layers = SessionLayers()
     /// The monotonic instant of PTS 0, ns.
@@ -413,12 +413,6 @@ package final class Session {
         audience.end()
         stream.end()
     }
-}
-
-/// What an encoder may take, and whom that follows.
-struct EncoderTarget: Equatable {
-    let adapt: Adaptation
-    let bitrate, fps: Int
 }
 
 extension SessionRequest {

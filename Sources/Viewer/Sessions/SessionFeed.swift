@@ -103,34 +103,21 @@ package final class SessionFeed: Sendable {
     package var statistics: LiveStatistics? { live?.statistics }
 
     /// Returns the newest picture, once.
-    func takeNewest() -> Picture? {
-        state.withLock { state in
-            defer { state.newest = nil }
-            return state.newest
-        }
-    }
+    func takeNewest() -> Picture? { take(\.newest) }
 
     /// Returns why the relay refused input since the last call.
-    func takeRefusal() -> Refusal? {
-        state.withLock { state in
-            defer { state.refusal = nil }
-            return state.refusal
-        }
-    }
+    func takeRefusal() -> Refusal? { take(\.refusal) }
 
     /// Returns what the person should know since the last call.
-    func takeNews() -> String? {
-        state.withLock { state in
-            defer { state.news = nil }
-            return state.news
-        }
-    }
+    func takeNews() -> String? { take(\.news) }
 
     /// Returns what the relay said of this machine's gamepad since the last call.
-    func takeGamepad() -> GamepadStatus? {
+    func takeGamepad() -> GamepadStatus? { take(\.gamepad) }
+
+    private func take<Value: Sendable>(_ kept: WritableKeyPath<State, Value?>) -> Value? {
         state.withLock { state in
-            defer { state.gamepad = nil }
-            return state.gamepad
+            defer { state[keyPath: kept] = nil }
+            return state[keyPath: kept]
         }
     }
 

@@ -160,3 +160,9 @@ package enum UnitMessage {
         return buffer
     }
 }
+
+/// What an encoder may take, and whom that follows.
+struct EncoderTarget: Equatable {
+    let adapt: Adaptation
+    let bitrate, fps: Int
+}
