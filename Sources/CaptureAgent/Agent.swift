@@ -255,7 +255,7 @@ package final class Agent: Sendable {
                 watchThread.join()
             }
             let snapshotThread = try WorkerThread(name: "snapshots") { [screen] in
-                snapshots.run(screen.snapshotSubject(of:))
+                snapshots.run(screen.snapshotSubject(of:), answered: screen.followSessions)
             }
             defer {
                 snapshots.close()
@@ -325,6 +325,7 @@ package final class Agent: Sendable {
                 case .rested(let id, let rested): screen.rested(id, rested)
                 case .snapshotRequest(let id, let request):
                     snapshots.take(request, of: id, patience: screen.snapshotPatience(of: id))
+                    screen.followSessions()
                 case .watch(let id, let watch): watches.take(watch, of: id)
                 case .unwatch(_, let watch): watches.end(watch)
                 case .input(let id, let order):
@@ -365,7 +366,8 @@ package final class Agent: Sendable {
         case .auto(let content, let cursor):
             AutoSource(
                 mutter: MutterSource(screen: MutterSource.Screen(content), cursor: cursor),
-                portal: portalSource(content, cursor: cursor)
+                portal: portalSource(content, cursor: cursor),
+                screenshot: ScreenshotSource(target: ScreenshotTarget(cursor: cursor))
             )
         case .portal(let content, let cursor):
             portalSource(content, cursor: cursor)

@@ -319,8 +319,13 @@ package final class Screen: FrameSink {
     }
 
     /// Returns how long a fresh snapshot of the session waits for a frame, in ns: two of its intervals, within bounds.
+    ///
+    /// A source that has paused needs longer for its first frame, and what came before no longer counts.
     func snapshotPatience(of id: SessionID) -> UInt64 {
-        let fps = state.withLock { $0.parameters(of: id)?.fps } ?? 1
+        let (fps, isPaused) = state.withLock { state in
+            (state.parameters(of: id)?.fps ?? 1, state.status.state == .streaming && !state.newestIsCurrent)
+        }
+        guard !isPaused else { return .milliseconds(3_000) }
         return min(max(2_000_000_000 / UInt64(max(1, fps)), .milliseconds(100)), .milliseconds(1_000))
     }
 
@@ -341,16 +346,20 @@ package final class Screen: FrameSink {
         }
     }
 
-    /// Tells the source what the sessions and watches need now.
+    /// Tells the source what the sessions, watches and snapshots need now.
     func followSessions() {
         demand.follow {
-            let (sessions, watched, monitor) = state.withLock { state in
+            let (sessions, watched, snapshots, monitor) = state.withLock { state in
                 let watched = state.watches?.sessions.compactMap { state.parameters(of: $0)?.fps } ?? []
-                return (state.sessions, watched, state.monitor)
+                return (state.sessions, watched, state.snapshots, state.monitor)
             }
-            let fastest = (sessions.map(\.parameters.fps) + watched).max()
-            // Watches read pixels, which a DMA-BUF does not allow.
-            let takesDMABuf = fastest != nil && watched.isEmpty && sessions.allSatisfy(\.takesDMABuf)
+            // Beside a session its frames will do.
+            let snapshot = snapshots?.awaitsFrame == true ? [1] : []
+            let fastest = (sessions.map(\.parameters.fps) + watched + snapshot).max()
+            // Watches and snapshots read pixels, which a DMA-BUF does not allow.
+            let takesDMABuf =
+                fastest != nil && watched.isEmpty && sessions.allSatisfy(\.takesDMABuf)
+                && !(sessions.isEmpty && !snapshot.isEmpty)
             return SourceDemand.Value(fastestSession: fastest, takesDMABuf: takesDMABuf, monitor: monitor)
         }
     }

@@ -1,8 +1,10 @@
 import ArgumentParser
 import CommandSupport
+@preconcurrency import Glibc
 import HeliographAPI
 import HeliographClient
 import NIOCore
+import Wire
 
 struct StartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,8 +28,16 @@ struct StartCommand: AsyncParsableCommand {
     )
     var source: SourceRequest?
 
-    @Option(help: ArgumentHelp("How long the start may take, 0.1 to 120.", valueName: "s"))
-    var timeout = 15.0
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long the start may take, 0.1 to 3600. Default: 15, and while the desktop's dialog waits for a person's \
+            answer, no limit.
+            """,
+            valueName: "s"
+        )
+    )
+    var timeout: Double?
 
     @Option(
         help: ArgumentHelp(
@@ -38,7 +48,7 @@ struct StartCommand: AsyncParsableCommand {
     var ttl: Int?
 
     func validate() throws {
-        guard (0.1...120).contains(timeout) else { throw ValidationError("--timeout is 0.1 to 120 s") }
+        guard timeout.map((0.1...3600).contains) ?? true else { throw ValidationError("--timeout is 0.1 to 3600 s") }
     }
 
     func run() async throws {
@@ -49,13 +59,30 @@ struct StartCommand: AsyncParsableCommand {
         start.ttl = ttl
         try await CommandError.reporting { [start] in
             try await RelayClient.with(options.address) { client in
+                let notice = Task { await tellOfDialog(start.device, client) }
+                defer { notice.cancel() }
                 let answer = try await client.answer(
                     to: Routes.startBroadcast,
                     start,
-                    timeout: .seconds(timeout) + RelayClient.answerTime
+                    timeout: .seconds(timeout ?? Self.patience) + RelayClient.answerTime
                 )
                 try format.show(answer, text)
             }
+        }
+    }
+
+    /// The longest wait if no timeout is given, in s.
+    private static let patience = 3600.0
+
+    /// Says on standard error that a person must answer the desktop's dialog, once it is open.
+    private func tellOfDialog(_ device: String?, _ client: RelayClient) async {
+        while (try? await Task.sleep(for: .seconds(2))) != nil {
+            guard let report = try? await client.report(of: Routes.getBroadcast, DeviceArgument(device: device)) else {
+                continue
+            }
+            guard report.source.cause == SourceStatus.waitingForConsent else { continue }
+            fputs("heliograph: \(report.source.detail ?? "the desktop asks a person what to share")\n", stderr)
+            return
         }
     }
 

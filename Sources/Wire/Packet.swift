@@ -217,6 +217,9 @@ package struct SessionFailure: Sendable, Equatable, Codable {
 
 /// The state of the capture source. Sent at every change.
 package struct SourceStatus: Sendable, Equatable, Codable {
+    /// The cause while the desktop asks a person what to share.
+    package static let waitingForConsent = "waiting_for_consent"
+
     package enum State: String, Sendable, Codable {
         /// Being opened: waiting for permission or negotiation.
         case opening

@@ -1,6 +1,6 @@
 /// The kind of an agent's capture source, in configurations and in HELLO.
 package enum SourceKind: String, Sendable, Codable, CaseIterable {
-    /// What the desktop offers: Mutter, otherwise the portal.
+    /// What the desktop offers: Mutter, its portal if a person can answer it, otherwise screenshots.
     case auto
     /// The desktop portal's screencast.
     case portal

@@ -60,10 +60,20 @@ package final class SnapshotDesk: Sendable {
         if isWaitedFor { state.wake() }
     }
 
+    /// Whether a snapshot waits for a frame of the source.
+    package var awaitsFrame: Bool {
+        state.withLock { state in state.orders.contains { $0.since > state.newest } }
+    }
+
     /// Makes snapshots until the desk is closed.
     ///
-    /// - Parameter subject: What a snapshot of a session shows, or why there is none.
-    package func run(_ subject: (SessionID) -> Result<SnapshotSubject, SnapshotRefusal>) {
+    /// - Parameters:
+    ///   - subject: What a snapshot of a session shows, or why there is none.
+    ///   - answered: Called after each answer.
+    package func run(
+        _ subject: (SessionID) -> Result<SnapshotSubject, SnapshotRefusal>,
+        answered: () -> Void = {}
+    ) {
         // On Linux each thread has its own niceness (setpriority(2), BUGS). If the system refuses the change, nothing
         // is lost.
         _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.niceness)
@@ -76,6 +86,7 @@ package final class SnapshotDesk: Sendable {
             case .failure(let refusal): outcome = .refusal(refusal.why)
             }
             send(order.session, Snapshot(request: order.request.id, outcome: outcome))
+            answered()
         }
     }
 

@@ -4,8 +4,8 @@ import Wire
 
 /// A synthetic screen that needs no desktop: a test card with a frame counter.
 ///
-/// Frame `n` shows the counter value `n` and is delivered `n / fps` seconds after the start. Its pixels depend only on
-/// `n` and the size.
+/// Frame `n` shows the counter value `n` and is delivered `n / fps` seconds after the start, if it is wanted: a slower
+/// session gets fewer. Its pixels depend only on `n` and the size.
 package struct TestPatternSource: FrameSource {
     package let kind = "test-pattern"
     package let size: PictureSize
@@ -13,14 +13,25 @@ package struct TestPatternSource: FrameSource {
     package let fps: Int
 
     package func run(into sink: any FrameSink, demand: SourceDemand, stop: Event) throws(SourceError) {
+        let demandChanged = try SourceError.explainingShortage { () throws(ResourceShortage) in try Event() }
+        demand.observe { _ in demandChanged.set() }
+        defer { demand.observe(nil) }
         sink.sourceChanged(SourceStatus(state: .streaming, size: size, orientation: 0))
-        let start = MonotonicClock.now
-        var number: UInt64 = 0
-        while !stop.wait(until: start + number * 1_000_000_000 / UInt64(fps)) {
-            sink.receive(
-                Self.frame(number: UInt32(truncatingIfNeeded: number), size: size, captured: MonotonicClock.now)
-            )
-            number += 1
+        let (start, rate) = (MonotonicClock.now, UInt64(fps))
+        var next: UInt64 = 0
+        while !stop.isSet {
+            demandChanged.clear()
+            let wanted = demand.value
+            guard wanted.isWanted else {
+                sink.outdated()
+                _ = Event.wait(forAnyOf: [stop, demandChanged], until: nil)
+                next = (MonotonicClock.now - start) * rate / 1_000_000_000 + 1
+                continue
+            }
+            let due = start + next * 1_000_000_000 / rate
+            if Event.wait(forAnyOf: [stop, demandChanged], until: due) { continue }
+            sink.receive(Self.frame(number: UInt32(truncatingIfNeeded: next), size: size, captured: MonotonicClock.now))
+            next += max(1, rate / UInt64(max(1, wanted.maximumRate)))
         }
     }
 

@@ -91,6 +91,8 @@ package struct BroadcastSummary: APIModel {
     package var device = ""
     package var state = ""
     package var since = ""
+    package var labels: [String: String] = [:]
+    package var autostart = false
     package var source = SourceReport()
     package var restarts = 0
     package var sessions = 0
@@ -102,6 +104,8 @@ package struct BroadcastSummary: APIModel {
         "BroadcastSummary",
         [
             Field("device", .text), Field("state", .broadcastState), Field("since", .date, "Of this state."),
+            Field("labels", .dictionary(of: .text), "Texts by name, from the configuration."),
+            Field("autostart", .bool, "Whether the relay starts it by itself."),
             Field("source", SourceReport.schema),
             Field("restarts", .count, "How often the agent was restarted since the broadcast's start."),
             Field("sessions", .count, "The device's sessions."),
@@ -176,12 +180,16 @@ package struct StoppedBroadcast: APIModel {
     package var device = ""
     package var state = ""
     package var wasRunning = false
+    package var screenshots = false
 
     package init() {}
 
     package static let schema = Schema.report(
         "StoppedBroadcast",
-        [Field("device", .text), Field("state", .broadcastState), Field("wasRunning", .bool)]
+        [
+            Field("device", .text), Field("state", .broadcastState), Field("wasRunning", .bool),
+            Field("screenshots", .bool, "Whether the standby's screenshots feed the sessions from now on."),
+        ]
     )
 }
 

@@ -103,6 +103,7 @@ package struct TunnelState: APIModel {
 /// A signed link.
 package struct SignedLinkReport: APIModel {
     package var base = ""
+    package var page: String?
     package var expires = ""
 
     package init() {}
@@ -114,6 +115,11 @@ package struct SignedLinkReport: APIModel {
                 "base",
                 .text,
                 "The path to put before what you want to see, such as `live.m3u8` or `stream.mjpeg`. It ends with a slash."
+            ),
+            Field(
+                "page",
+                .text.orNull,
+                "The path of a page that plays the session, or the device's shared one, for an iframe; null for an item."
             ),
             Field("expires", .date, "When the link ends."),
         ]
@@ -240,7 +246,7 @@ package struct ReadinessReport: APIModel {
             nil,
             [
                 Field("device", .text), Field("state", .broadcastState), Field("ready", .bool),
-                Field("reason", .words("no_source", "stale").orNull, "Null if it is ready."),
+                Field("reason", .words("no_source", "stale", "no_session").orNull, "Null if it is ready."),
             ]
         )
     }

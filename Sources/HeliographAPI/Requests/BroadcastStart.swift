@@ -4,7 +4,7 @@ package import Wire
 /// The body of POST /screencapture/broadcast/start.
 package struct BroadcastStart: APIModel {
     package var device: String?
-    package var timeout = 15.0
+    package var timeout: Double?
     package var source: SourceRequest?
     package var ttl: Int?
 
@@ -14,7 +14,14 @@ package struct BroadcastStart: APIModel {
         "BroadcastStart",
         [
             Field("device", .device),
-            Field("timeout", .number(0.1...120).default(15), "How long the start may take, s."),
+            Field(
+                "timeout",
+                .number(0.1...3600),
+                """
+                How long the start may take, s. Default: 15, and while the desktop's dialog waits for a person's answer, \
+                no limit.
+                """
+            ),
             Field("source", SourceRequest.schema),
             Field(
                 "ttl",
@@ -22,6 +29,29 @@ package struct BroadcastStart: APIModel {
                 """
                 Seconds without a session after which the broadcast ends itself. Default: never. Of several starts the \
                 longest counts.
+                """
+            ),
+        ]
+    )
+}
+
+/// The arguments of POST /v1/devices/{device}/broadcast/stop.
+package struct BroadcastStop: APIModel {
+    package var device: String?
+    package var keepScreenshots = false
+
+    package init() {}
+
+    package static let schema = Schema.request(
+        "BroadcastStop",
+        [
+            Field("device", .device),
+            Field(
+                "keepScreenshots",
+                .bool.default(false),
+                """
+                Whether the standby stays and feeds the sessions with its screenshots, until the next start or stop. \
+                Does nothing if the device has no fallback.
                 """
             ),
         ]
@@ -58,7 +88,13 @@ package struct SourceRequest: APIModel, Equatable {
 
     package static let schema = Schema(
         .variants([
-            variant(.auto, "`mutter` if Mutter is the compositor, else `portal`.", [cursor, content]),
+            variant(
+                .auto,
+                """
+                `mutter` if Mutter is the compositor; else `portal`, if a person can answer it; else `screenshot`.
+                """,
+                [cursor, content]
+            ),
             variant(.portal, "A monitor or a window, by xdg-desktop-portal.", [cursor, content]),
             variant(
                 .mutter,

@@ -48,11 +48,22 @@ package struct DeviceArgument: APIModel {
 /// The body of a call that makes a signed link.
 package struct SignedLinkRequest: APIModel {
     package var ttl = 3600
+    package var act = false
 
     package init() {}
 
     package static let schema = Schema.request(
         "SignedLinkRequest",
-        [Field("ttl", .integer(1...2_592_000).default(3600), "After how many seconds the link ends.")]
+        [
+            Field("ttl", .integer(1...2_592_000).default(3600), "After how many seconds the link ends."),
+            Field(
+                "act",
+                .bool.default(false),
+                """
+                Whether viewers over the link's WebSocket may also act on the screen. The caller's key needs the role \
+                controller, and the link cannot be for an item of the library.
+                """
+            ),
+        ]
     )
 }

@@ -1,5 +1,6 @@
 /// The query of GET /screencapture/{id}/snapshot.jpg and snapshot.png.
 package struct SnapshotQuery: APIModel {
+    package var width: Int?
     package var use = true
     package var fresh = false
 
@@ -8,6 +9,14 @@ package struct SnapshotQuery: APIModel {
     package static let schema = Schema.request(
         nil,
         [
+            Field(
+                "width",
+                .integer(16...1920),
+                """
+                The longest side of a smaller picture, in pixels, rounded down to a multiple of 16. It is upright, and does \
+                not wake a session that is asleep. Default: the session's own picture.
+                """
+            ),
             Field("use", .bool.default(true), "Whether the call keeps the session from ending by its `ttl`."),
             Field(
                 "fresh",

@@ -38,7 +38,7 @@ extension Routes {
         answer: "The broadcasts."
     ) { $0.isScoped = true }
 
-    package static let stopBroadcast = Call<DeviceArgument, StoppedBroadcast>(
+    package static let stopBroadcast = Call<BroadcastStop, StoppedBroadcast>(
         "stopBroadcast",
         .post,
         "/v1/devices/{device}/broadcast/stop",
@@ -47,7 +47,7 @@ extension Routes {
         .broadcasts,
         "Stops the agent and answers when it is gone.",
         arguments: .queryOrBody,
-        answer: "Nothing runs. Sessions stay, with feed `none`."
+        answer: "The broadcast's agent is gone. Sessions stay, with feed `none` unless the standby stays."
     ) { $0.needsDevice = true }
 }
 

@@ -1,5 +1,5 @@
 extension Routes {
-    static let events = [listenForEvents.route]
+    static let events = [listenForEvents.route, followWall.route]
 
     package static let listenForEvents = Call<EventQuery, Bytes>(
         "listenForEvents",
@@ -16,5 +16,19 @@ extension Routes {
     ) {
         $0.refusesBody = true
         $0.isScoped = true
+    }
+
+    package static let followWall = Call<NoArguments, Bytes>(
+        "followWall",
+        "/v1/wall",
+        for: .viewer,
+        .monitoring,
+        "Shows small pictures of many sessions, and tells what happens, over one WebSocket.",
+        "docs/reference/wall.md describes the messages. It wakes no session.",
+        answer: .webSocket
+    ) {
+        $0.refusesBody = true
+        $0.isScoped = true
+        $0.ownProblems = [.upgradeRequired]
     }
 }

@@ -31,12 +31,18 @@ extension Routes {
             for: access,
             .access,
             "Makes an address under which anyone may look at \(thing) for a while, without a key.",
-            "The link is for GET and HEAD: what the caller's key may look at, and no more. It ends with the key.",
+            """
+            The link is for GET and HEAD, and for a session's WebSocket: what the caller's key may look at, and no more. It \
+            ends with the key.
+            """,
             status: 201,
             answer: "The link."
         ) {
             $0.ownProblems =
-                [ProblemAnswer([.noKeys], "The relay has no keys: calls need no link.")] + problems
+                [
+                    ProblemAnswer([.noKeys], "The relay has no keys: calls need no link."),
+                    ProblemAnswer([.forbiddenRole], "A link to act needs a key with the role controller."),
+                ] + problems
         }
     }
 }

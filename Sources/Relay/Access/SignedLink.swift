@@ -1,6 +1,6 @@
 import Media
 
-/// What a signed link is for, and until when. Anyone with the link may look at it.
+/// What a signed link is for, and until when. Anyone with the link may look at it, or also act on it.
 ///
 /// The link is a part of addresses: `/signed/LINK/v1/…`. So relative addresses in a playlist have it, too.
 struct SignedLink: Sendable, Equatable {
@@ -16,17 +16,22 @@ struct SignedLink: Sendable, Equatable {
     let scope: Scope
     /// When it ends, in s since 1970.
     let end: Int
+    /// Whether viewers with the link may act on the screen.
+    let acts: Bool
 
-    init(_ scope: Scope, end: Int) {
-        self.scope = scope
-        self.end = end
+    /// The field of links to act.
+    private static let act = "act"
+
+    init(_ scope: Scope, end: Int, acts: Bool = false) {
+        (self.scope, self.end, self.acts) = (scope, end, acts)
     }
 
     /// Reads the fields that were signed; `nil` if they are not those of a link.
     init?(_ fields: [String]) {
-        guard fields.count == 3, let name = fields[at: 1], let end = fields.last.flatMap({ Int($0, radix: 10) }) else {
-            return nil
-        }
+        acts = fields[at: 3] == Self.act
+        guard fields.count == (acts ? 4 : 3), let name = fields[at: 1],
+            let end = fields[at: 2].flatMap({ Int($0, radix: 10) })
+        else { return nil }
         switch fields.first {
         case "session":
             guard let id = UInt32(name, radix: 10) else { return nil }
@@ -40,10 +45,12 @@ struct SignedLink: Sendable, Equatable {
 
     /// The fields to sign.
     var fields: [String] {
-        switch scope {
-        case .session(let id): ["session", "\(id)", "\(end)"]
-        case .device(let name): ["device", name, "\(end)"]
-        case .recording(let id): ["recording", id, "\(end)"]
-        }
+        let subject =
+            switch scope {
+            case .session(let id): ["session", "\(id)"]
+            case .device(let name): ["device", name]
+            case .recording(let id): ["recording", id]
+            }
+        return subject + ["\(end)"] + (acts ? [Self.act] : [])
     }
 }

@@ -73,6 +73,17 @@ extension DeviceConfiguration: Configurable {
         Setting("screenshotTimeout", \.screenshotTimeout, .optionalSeconds(0.1...60), .forBroadcasts, default: "5") {
             "How long the program may take for one screenshot, in seconds."
         },
+        Setting("autostart", \.isAutostarted, .bool, .atOnce) {
+            "Whether the relay [starts the broadcast](../guide/unattended.md#the-broadcast-starts-by-itself) when it starts, "
+                + "and tries again until the screen is captured."
+        },
+        Setting("sessions", \.standingSessions, .standingSessions, .atOnce) {
+            "The [sessions](#standing-sessions) that exist from the relay's start on, by name, with the settings of "
+                + "[POST /v1/sessions](api.md#post-v1sessions)."
+        },
+        Setting("labels", \.labels, .labels, .atOnce) {
+            "Words to find the device by in lists and on the web page, such as `room: lab`."
+        },
         Setting("onDemand", \.isOnDemand, .bool, .atOnce) {
             "Whether a viewer's call at the [device's own address](api.md#one-address-for-a-device) starts the broadcast "
                 + "and a shared session. Sources that may ask a person are never started this way."

@@ -9,8 +9,10 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
 
     /// The name: 1 to 64 letters, digits, `-` and `_`.
     package let name: String
+    /// What people call it or sort it by.
+    package var labels: [String: String] = [:]
     /// The source of a broadcast whose start names none.
-    package var source = SourceRequest(kind: .portal)
+    package var source = SourceRequest(kind: .auto)
     /// The source of its standby; `nil` if it follows from the broadcast's source.
     package var fallback: Fallback?
     /// The `capture-agent` to start; `nil` looks beside the relay's own executable, then in PATH.
@@ -33,6 +35,10 @@ package struct DeviceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var screenshotCommand: [String]?
     /// The time limit for a screenshot; `nil` for the agent's default.
     package var screenshotTimeout: TimeAmount?
+    /// Whether the relay starts the broadcast itself, and keeps it running.
+    package var isAutostarted = false
+    /// The sessions that the relay starts itself, by name.
+    package var standingSessions: [String: SessionRequest] = [:]
     /// Whether a viewer's call to the device's own address starts the broadcast and a shared session.
     package var isOnDemand = false
     /// Whether its shared session is recorded whenever the device is broadcast.

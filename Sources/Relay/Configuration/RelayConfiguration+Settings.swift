@@ -42,6 +42,10 @@ extension RelayConfiguration: Configurable {
                 + "the page's login and signed links then count for callers from loopback alone, and no call that comes "
                 + "through a tunnel gets in."
         },
+        Setting("allowedOrigins", \.allowedOrigins, .origins, .atRestart) {
+            "The [origins](../guide/embedding.md#your-own-page) of other pages that may call the relay and show its page in "
+                + "a frame, such as `https://ci.example`. The flag has commas between them."
+        },
         Setting("linkTokenFile", \.linkTokenFile, .path, .atRestart) {
             "The file of the secret that agents show, at least 16 characters. Only user and group may be able to read it. "
                 + "Without the file, `HELIOGRAPH_LINK_TOKEN` counts; without both, each run makes its own secret."
@@ -147,7 +151,8 @@ extension RelayConfiguration: Configurable {
     private static let ofDevices: [Setting<RelayConfiguration>] =
         [
             "source", "fallback", "input", "audio", "audioBitrate", "audioPacket", "microphone", "agent",
-            "record", "recordWhen", "recordAudio", "applications", "desktopFiles", "maxSessions", "maxViewers",
+            "autostart", "sessions", "record", "recordWhen",
+            "recordAudio", "applications", "desktopFiles", "maxSessions", "maxViewers",
         ].flatMap(
             Setting.ofDevices
         ) + [

@@ -35,6 +35,8 @@ package struct RelayConfiguration: Sendable {
     package var stateDirectory: String?
     /// The file with the API keys; `nil` for no access control.
     package var keysFile: String?
+    /// The origins of other pages that may call the relay and show its page, such as `https://ci.example`.
+    package var allowedOrigins: [String] = []
     /// The file to read ``linkToken`` from.
     package var linkTokenFile: String?
     /// The secret that agents send.

@@ -81,6 +81,38 @@ extension SettingType<[UInt32]> {
     }
 }
 
+extension SettingType<[String]> {
+    /// Most origins.
+    private static var maximumOrigins: Int { 20 }
+
+    /// Origins of web pages (RFC 6454): a scheme, a host and a port.
+    static var origins: Self {
+        Self(
+            range: "array of up to \(maximumOrigins) strings",
+            argument: .list,
+            valueName: "origins",
+            text: { _ in "none" }
+        ) { reader, name in
+            let origins = reader.strings(name, count: 0...maximumOrigins, length: 1...300)?.map { $0.lowercased() }
+            if let other = origins?.first(where: { !$0.isOrigin }) {
+                let allowed = "http:// or https:// and a host, without a path"
+                reader.note(.outOfRange, name, "has \"\(other)\"; allowed: \(allowed)")
+                return nil
+            }
+            return origins
+        }
+    }
+}
+
+extension String {
+    fileprivate var isOrigin: Bool {
+        guard let url = URL(string: self), let scheme = url.scheme, ["http", "https"].contains(scheme),
+            let host = url.host(), !host.isEmpty
+        else { return false }
+        return self == "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+    }
+}
+
 extension SettingType<SourceRequest> {
     static var source: Self {
         Self(
@@ -202,6 +234,56 @@ extension SettingType<[String: String]> {
             variables[name] = reader.string(name, length: 0...longestValue)
         }
         return variables
+    }
+}
+
+extension SettingType<[String: String]> {
+    /// Most labels of a device.
+    private static var maximumLabels: Int { 20 }
+
+    /// Short texts by name.
+    static var labels: Self {
+        Self(range: "object of strings, up to \(maximumLabels) members", text: { _ in "`{}`" }) { reader, name in
+            let labels = reader.object(name) { reader in
+                reader.names.reduce(into: [String: String]()) { labels, name in
+                    if !name.isName {
+                        reader.note(.unknown, name, "is not a label's name; allowed: \(String.nameRule)")
+                    }
+                    labels[name] = reader.string(name, length: 1...100)
+                }
+            }
+            guard let labels, labels.count > maximumLabels else { return labels }
+            reader.note(.outOfRange, name, "has \(labels.count) labels; allowed: up to \(maximumLabels)")
+            return nil
+        }
+    }
+}
+
+extension SettingType<[String: SessionRequest]> {
+    /// Most standing sessions of a device.
+    private static var maximumSessions: Int { 64 }
+
+    /// Sessions by name.
+    static var standingSessions: Self {
+        Self(range: "object, up to \(maximumSessions) members", text: { _ in "`{}`" }) { reader, name in
+            let sessions = reader.object(name) { reader in
+                reader.names.reduce(into: [String: SessionRequest]()) { $0[$1] = session($1, &reader) }
+            }
+            guard let sessions, sessions.count > maximumSessions else { return sessions }
+            reader.note(.outOfRange, name, "has \(sessions.count) sessions; allowed: up to \(maximumSessions)")
+            return nil
+        }
+    }
+
+    private static func session(_ name: String, _ reader: inout ObjectReader) -> SessionRequest? {
+        if !name.isName {
+            reader.note(.unknown, name, "is not a session's name; allowed: \(String.nameRule)")
+        }
+        let session = reader.model(name, SessionRequest.self)
+        if session?.ttl != nil {
+            reader.note(.outOfRange, name, "has a ttl, and would end by itself; leave it out, or set onDemand")
+        }
+        return session
     }
 }
 

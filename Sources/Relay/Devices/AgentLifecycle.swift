@@ -13,6 +13,8 @@ package struct AgentLifecycle: Sendable {
         var timings: StartTimings.Recorder
         var deadline: NIODeadline
         var timeout: TimeAmount
+        /// Whether the time stops while the desktop waits for a person's answer.
+        var outlastsDialogs: Bool
         /// When to spawn; `nil` if that is done, or the agent needs no spawn.
         var spawnAt: NIODeadline?
         /// Whether the broadcast was supervised before. If so, the start only waits for it, and a failed start ends
@@ -21,6 +23,16 @@ package struct AgentLifecycle: Sendable {
         /// When a guest's failed start gives up on the process without a link; `nil` if it is linked or being
         /// terminated.
         var patience: NIODeadline?
+
+        /// Stops the time while a dialog is open, and starts it anew afterwards.
+        mutating func follow(_ status: SourceStatus?, now: NIODeadline) {
+            guard outlastsDialogs else { return }
+            if status?.cause == SourceStatus.waitingForConsent {
+                deadline = .distantFuture
+            } else if deadline == .distantFuture {
+                deadline = now + timeout
+            }
+        }
     }
 
     /// The wait for an agent that was lost.
@@ -94,7 +106,8 @@ package struct AgentLifecycle: Sendable {
     package var wake: NIODeadline? {
         switch phase {
         case .idle, .live: nil
-        case .starting(let attempt): [attempt.spawnAt, attempt.deadline].compactMap { $0 }.min()
+        case .starting(let attempt):
+            [attempt.spawnAt, attempt.deadline].compactMap { $0 == .distantFuture ? nil : $0 }.min()
         case .away(let absence): [absence.patience, absence.respawnAt].compactMap { $0 }.min()
         case .stopping(let stopping): stopping.forceAt
         }
@@ -103,9 +116,12 @@ package struct AgentLifecycle: Sendable {
     // MARK: Requests
 
     /// Handles a call that starts the agent, with a new source or the default one.
+    ///
+    /// - Parameter outlastsDialogs: Whether the timeout does not count while the desktop waits for a person's answer.
     package mutating func startRequested(
         source requested: SourceRequest?,
         timeout: TimeAmount,
+        outlastsDialogs: Bool = false,
         ttl: Int? = nil,
         now: NIODeadline
     ) -> StartDecision {
@@ -123,19 +139,23 @@ package struct AgentLifecycle: Sendable {
             case .lost:
                 return .refuse(.sourceUnavailable(cause: agent?.status?.cause, detail: agent?.status?.detail))
             case .opening, nil:
-                return .lead(begin(spawnAt: nil, timeout: timeout, now: now))
+                return .lead(begin(spawnAt: nil, timeout: timeout, outlastsDialogs, now: now))
             }
         case .away(let absence):
             if !supervised { source = requested ?? policy.defaultSource }
-            guard supervised else { return .lead(begin(spawnAt: absence.patience, timeout: timeout, now: now)) }
+            guard supervised else {
+                return .lead(begin(spawnAt: absence.patience, timeout: timeout, outlastsDialogs, now: now))
+            }
             let spawnAt = absence.respawnAt.map { _ in now }
-            return .lead(begin(spawnAt: spawnAt, patience: absence.patience, timeout: timeout, now: now))
+            return .lead(
+                begin(spawnAt: spawnAt, patience: absence.patience, timeout: timeout, outlastsDialogs, now: now)
+            )
         case .idle, .stopping:
             source = requested ?? policy.defaultSource
             restarts = 0
             lastExit = nil
             backoff = RestartBackoff(policy: policy.backoff)
-            return .lead(begin(spawnAt: now, timeout: timeout, now: now))
+            return .lead(begin(spawnAt: now, timeout: timeout, outlastsDialogs, now: now))
         }
     }
 
@@ -208,6 +228,8 @@ package struct AgentLifecycle: Sendable {
         guard case .starting(var attempt) = phase else { return [] }
         switch status.state {
         case .opening, .paused:
+            attempt.follow(status, now: now)
+            phase = .starting(attempt)
             return []
         case .streaming:
             attempt.timings.agent = status.timings ?? [:]
@@ -231,6 +253,7 @@ package struct AgentLifecycle: Sendable {
                 enter(.away(Absence(patience: now + policy.returnGrace)), now: now)
             }
         case .starting(var attempt):
+            attempt.follow(nil, now: now)
             if processExists {
                 attempt.patience = now + policy.returnGrace
             } else if supervised {
@@ -349,17 +372,20 @@ extension AgentLifecycle {
         spawnAt: NIODeadline?,
         patience: NIODeadline? = nil,
         timeout: TimeAmount,
+        _ outlastsDialogs: Bool,
         now: NIODeadline
     ) -> [Action] {
         var attempt = Attempt(
             timings: StartTimings.Recorder(start: now),
             deadline: now + timeout,
             timeout: timeout,
+            outlastsDialogs: outlastsDialogs,
             spawnAt: spawnAt,
             isGuest: supervised,
             patience: patience
         )
         attempt.timings.hello = agent == nil ? nil : now
+        attempt.follow(agent?.status, now: now)
         guard let spawnAt, spawnAt <= now else {
             enter(.starting(attempt), now: now)
             return []

@@ -86,12 +86,25 @@ final class AgentSupervisor {
 
     /// Starts the agent, or waits for a pending start.
     ///
+    /// - Parameter outlastsDialogs: Whether the timeout does not count while the desktop waits for a person's answer.
     /// - Returns: The start's timings; `nil` if the agent was already live.
-    func start(source: SourceRequest?, timeout: TimeAmount, ttl: Int?) async throws(BroadcastError) -> StartTimings? {
+    func start(
+        source: SourceRequest?,
+        timeout: TimeAmount,
+        outlastsDialogs: Bool,
+        ttl: Int?
+    ) async throws(BroadcastError) -> StartTimings? {
         let deadline = NIODeadline.now() + timeout
         while true {
             guard !draining else { throw .draining }
-            switch machine.startRequested(source: source, timeout: deadline - .now(), ttl: ttl, now: .now()) {
+            let decision = machine.startRequested(
+                source: source,
+                timeout: deadline - .now(),
+                outlastsDialogs: outlastsDialogs,
+                ttl: ttl,
+                now: .now()
+            )
+            switch decision {
             case .alreadyRunning:
                 return nil
             case .refuse(let error):
@@ -105,7 +118,9 @@ final class AgentSupervisor {
                 perform(actions)
                 return try await outcome(ticket, until: .distantFuture, timeout: timeout)
             case .join:
-                return try await outcome(startWaiters.ticket(), until: deadline, timeout: timeout)
+                // The start that it joins ends after its own time.
+                let end = outlastsDialogs ? .distantFuture : deadline
+                return try await outcome(startWaiters.ticket(), until: end, timeout: timeout)
             }
         }
     }

@@ -8,6 +8,8 @@ import Wire
 /// cannot.
 @MediaLoop
 final class Broadcast {
+    /// How long a start may take, unless its caller says so.
+    private static let startTimeout = TimeAmount.seconds(15)
     /// How long a start may take before the standby is started as well.
     private static let standbyDelay = TimeAmount.seconds(1)
 
@@ -36,6 +38,8 @@ final class Broadcast {
     private var formerStandby: ProcessIdentity?
     private var delay: Scheduled<Void>?
     private var draining = false
+    /// What the standby captures although the broadcast is stopped; `nil` for nothing.
+    private var lastingFallback: SourceRequest?
     /// The stop that ends applications.
     private var stopping: Task<Void, Never>?
     /// When the broadcast last had a session, or was started.
@@ -78,14 +82,30 @@ final class Broadcast {
 
     /// Starts the broadcast, or waits for a pending start.
     ///
-    /// - Parameter ttl: How long it may be without a session before it ends, in s; `nil` for no limit.
+    /// - Parameters:
+    ///   - timeout: How long it may take; `nil` for as usual, plus the time in which a person answers a dialog.
+    ///   - ttl: How long it may be without a session before it ends, in s; `nil` for no limit.
     /// - Returns: The start's timings; `nil` if it was already live.
-    func start(source: SourceRequest?, timeout: TimeAmount, ttl: Int?) async throws(BroadcastError) -> StartTimings? {
+    func start(
+        source: SourceRequest?,
+        timeout: TimeAmount? = nil,
+        ttl: Int?
+    ) async throws(BroadcastError) -> StartTimings? {
         lastUse = .now()
         // The stop that ends the applications would end this start too.
         guard !applications.isEnding else { throw draining ? .draining : .stopped }
-        return try await agent.start(source: source, timeout: timeout, ttl: ttl)
+        lastingFallback = nil
+        return try await agent.start(
+            source: source,
+            timeout: timeout ?? Self.startTimeout,
+            outlastsDialogs: timeout == nil,
+            ttl: ttl
+        )
     }
+
+    /// Keeps the broadcast of the device's own source running although no caller waits for it. Does nothing unless
+    /// idle.
+    func keepRunning() { agent.supervise(device.source) }
 
     /// Returns whether it has had no session for its ttl. Called periodically.
     func isIdle(hasSessions: Bool) -> Bool {
@@ -126,16 +146,22 @@ final class Broadcast {
 
     /// Ends the launched applications, stops the broadcast, and returns when its agents are gone. Joins a stop that
     /// still ends applications.
-    func stop(reason: String) async {
+    ///
+    /// - Parameter keepsStandby: Whether the standby stays, or starts, and feeds the sessions until the next start or
+    ///   stop.
+    func stop(reason: String, keepsStandby: Bool = false) async {
         if let stopping { return await stopping.value }
+        let source = agent.machine.state == .idle ? device.source : runningSource ?? device.source
+        lastingFallback = keepsStandby ? device.fallback(for: source) : nil
         let task = Task {
             await applications.endAll {
                 // A start may follow from now on, so a later stop must not join this one.
                 stopping = nil
-                async let standbyStopped: Void = standby.stop(reason: reason)
-                await agent.stop(reason: reason)
-                await standbyStopped
+                async let agentStopped: Void = agent.stop(reason: reason)
+                if lastingFallback == nil { await standby.stop(reason: reason) }
+                await agentStopped
             }
+            keepStandby()
         }
         stopping = task
         await task.value
@@ -155,15 +181,24 @@ final class Broadcast {
 
     /// The standby's source; `nil` if the device has no standby, or needs none now.
     var fallback: SourceRequest? {
-        guard !draining, let source = runningSource else { return nil }
-        let isNeeded =
-            switch agent.machine.state {
-            case .idle, .stopping: false
-            case .starting: NIODeadline.now() - agent.machine.since >= Self.standbyDelay
-            case .live, .away: true
-            }
-        return isNeeded ? device.fallback(for: source) : nil
+        guard !draining else { return nil }
+        let isNeeded: Bool
+        switch agent.machine.state {
+        case .idle, .stopping: return lastingFallback
+        case .starting: isNeeded = NIODeadline.now() - agent.machine.since >= Self.standbyDelay
+        case .live, .away: isNeeded = true
+        }
+        guard let source = runningSource else { return nil }
+        return isNeeded && !(device.fallback == nil && takesScreenshots) ? device.fallback(for: source) : nil
     }
+
+    /// Whether the broadcast's agent has said that its own pictures are screenshots.
+    private var takesScreenshots: Bool {
+        agent.machine.agent?.status?.kind.map(Self.screenshotKinds.contains) ?? false
+    }
+
+    /// What agents call sources that take screenshots.
+    private static let screenshotKinds: Set = ["screenshot", "wlr-screencopy", "x11", "command"]
 
     /// The broadcast's source. For an agent that was started by hand, only its kind is known.
     private var runningSource: SourceRequest? {

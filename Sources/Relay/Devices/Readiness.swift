@@ -19,6 +19,8 @@ struct Readiness {
         case noSource = "no_source"
         /// Viewers of a session see an outdated picture.
         case stale
+        /// A standing session could not be started.
+        case noSession = "no_session"
     }
 
     let isDraining: Bool
@@ -32,6 +34,7 @@ struct Readiness {
                 name: broadcast.device.name,
                 state: broadcast.machine.state,
                 obstacle: Self.obstacle(of: broadcast, sessions[broadcast.device.name, default: []])
+                    ?? (switchboard.missingSessions[broadcast.device.name, default: []].isEmpty ? nil : .noSession)
             )
         }
     }
@@ -45,6 +48,18 @@ struct Readiness {
         return sessions.contains { $0.source.staleSince != nil } ? .stale : nil
     }
 
+    /// Why the relay is not ready; `nil` if it is.
+    private var statement: String? {
+        if isDraining { return "the relay drains: it takes no new sessions and viewers" }
+        let unready = devices.filter { $0.obstacle != nil }
+        guard let obstacle = unready.first?.obstacle else { return nil }
+        let names = unready.filter { ($0.obstacle == .noSession) == (obstacle == .noSession) }.map(\.name)
+            .joined(separator: ", ")
+        return obstacle == .noSession
+            ? "a standing session of \(names) does not run; the relay's log says why"
+            : "no picture of \(names); the status of its broadcast says why"
+    }
+
     /// Returns the report of a ready relay.
     ///
     /// - Throws: A ``Problem`` if it is not ready.
@@ -52,14 +67,8 @@ struct Readiness {
         var report = ReadinessReport()
         report.draining = isDraining
         report.devices = devices.map(ReadinessReport.Device.init)
-        let unready = devices.filter { $0.obstacle != nil }.map(\.name)
-        guard isDraining || !unready.isEmpty else { return report }
-        var problem = Problem.retryable(
-            .notReady,
-            isDraining
-                ? "the relay drains: it takes no new sessions and viewers"
-                : "no picture of \(unready.joined(separator: ", ")); the status of its broadcast says why"
-        )
+        guard let statement else { return report }
+        var problem = Problem.retryable(.notReady, statement)
         if case .object(let members) = try JSONValue(encoding: report) {
             problem.extra = members.filter { $0.name != "status" }
         }

@@ -48,6 +48,9 @@ final class Switchboard: AgentLinkOwner {
     let recordings: Recordings
     /// Pending starts of named sessions, by device and name.
     private var starts: [[String]: Waiters<Void>] = [:]
+    /// The standing sessions that could not be started yet: their names, by device.
+    private(set) var missingSessions: [String: Set<String>] = [:]
+    private var refusedSessions = LogBudget()
     /// Yields a value when the relay should end because no viewer is left. For one reader.
     let drained: AsyncStream<Void>
     private let drainedContinuation: AsyncStream<Void>.Continuation
@@ -244,6 +247,7 @@ final class Switchboard: AgentLinkOwner {
         for device in configuration.devices {
             let former = broadcasts[device.name]?.device
             broadcasts[device.name]?.change(to: device, configuration)
+            stand(device, former: former)
             guard device.isRecorded != former?.isRecorded || device.recordWhen != former?.recordWhen,
                 let session = sessions.session(named: SharedSession.name, of: device.name)
             else { continue }
@@ -328,6 +332,7 @@ final class Switchboard: AgentLinkOwner {
             events.wake()
             recordings.clean()
             for broadcast in broadcasts.values { record(broadcast) }
+            startMissingSessions()
             // The library could not be opened when they began.
             for session in sessions.all where session.request.record && session.recorder == nil {
                 Task { try? await recordings.follow(session) }
@@ -402,6 +407,42 @@ final class Switchboard: AgentLinkOwner {
         for var kept in state.broadcasts {
             if !state.isOfThisBoot { (kept.agent, kept.standby) = (nil, nil) }
             broadcasts[kept.device]?.resume(kept, grace: configuration.adoptionTime)
+        }
+    }
+
+    // MARK: What exists without a call
+
+    /// Starts the broadcasts and sessions that the configuration wants from the relay's start on.
+    func standUp() {
+        for device in configuration.devices { stand(device, former: nil) }
+    }
+
+    /// Starts what the configuration of a device wants, and its former one did not.
+    private func stand(_ device: DeviceConfiguration, former: DeviceConfiguration?) {
+        if device.isAutostarted, former?.isAutostarted != true { broadcasts[device.name]?.keepRunning() }
+        let wanted = device.standingSessions.filter { $0.value != former?.standingSessions[$0.key] }
+        missingSessions[device.name] = missingSessions[device.name, default: []]
+            .intersection(device.standingSessions.keys).union(wanted.keys)
+        startMissingSessions()
+    }
+
+    private func startMissingSessions() {
+        guard !draining, !isDraining else { return }
+        for (device, names) in missingSessions {
+            for name in names { Task { await startStanding(name, of: device) } }
+        }
+    }
+
+    private func startStanding(_ name: String, of device: String) async {
+        guard let broadcast = broadcasts[device], let request = broadcast.device.standingSessions[name] else { return }
+        do throws(SessionError) {
+            _ = try await putSession(name, request, on: broadcast)
+            missingSessions[device]?.remove(name)
+        } catch {
+            // Only a stop and a new start can change it, and its viewers come first.
+            if case .notChangeable = error { missingSessions[device]?.remove(name) }
+            let text = "device \(device): its standing session \(name) does not have its settings: \(error)"
+            refusedSessions.log(.error, to: logger, "\(text)")
         }
     }
 

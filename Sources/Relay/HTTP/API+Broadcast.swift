@@ -7,7 +7,7 @@ extension API {
         routes.add(Routes.startBroadcast) { try await start($0, $2) }
         routes.add(Routes.getBroadcast) { arguments, _, _ in try await status(device: arguments.device) }
         routes.add(Routes.listBroadcasts) { _, _, context in BroadcastList(await summaries(for: context.caller)) }
-        routes.add(Routes.stopBroadcast) { try await stop(device: $0.device, $2) }
+        routes.add(Routes.stopBroadcast) { try await stop($0, $2) }
     }
 
     @MediaLoop
@@ -19,7 +19,7 @@ extension API {
         do {
             let timings = try await broadcast.start(
                 source: arguments.source,
-                timeout: TimeAmount(seconds: arguments.timeout),
+                timeout: arguments.timeout.map { TimeAmount(seconds: $0) },
                 ttl: arguments.ttl
             )
             await switchboard.keepState()
@@ -67,15 +67,19 @@ extension API {
     }
 
     @MediaLoop
-    private func stop(device: String?, _ context: RelayRequestContext) async throws(Problem) -> StoppedBroadcast {
-        let broadcast = try broadcast(device)
+    private func stop(
+        _ arguments: BroadcastStop,
+        _ context: RelayRequestContext
+    ) async throws(Problem) -> StoppedBroadcast {
+        let broadcast = try broadcast(arguments.device)
         context.audit.note("device", broadcast.device.name)
         var report = StoppedBroadcast()
         report.wasRunning = broadcast.machine.state != .idle
-        await broadcast.stop(reason: "the broadcast was stopped")
+        await broadcast.stop(reason: "the broadcast was stopped", keepsStandby: arguments.keepScreenshots)
         await switchboard.keepState()
         report.device = broadcast.device.name
         report.state = broadcast.machine.state.rawValue
+        report.screenshots = broadcast.fallback != nil
         return report
     }
 }

@@ -9,16 +9,18 @@ extension API {
     func addLinkRoutes(to routes: inout RouteTable) {
         routes.add(Routes.linkSession) { link, _, context in
             let id = try await session(context, isUse: false).id
-            return try await report(link, for: .session(id), at: "v1/sessions/\(id)/", context.caller)
+            let page = "#/session/\(id)"
+            return try await report(link, for: .session(id), at: "v1/sessions/\(id)/", page: page, context.caller)
         }
         routes.add(Routes.linkDevice) { link, _, context in
             let name = try await broadcast(context.parameters.get("device")).device.name
-            return try await report(link, for: .device(name), at: "v1/devices/\(name)/", context.caller)
+            let page = "#/devices/\(name)/\(SharedSession.name)"
+            return try await report(link, for: .device(name), at: "v1/devices/\(name)/", page: page, context.caller)
         }
         routes.add(Routes.linkItem) { link, _, context in
             let item = try await item(context)
             let scope = SignedLink.Scope.recording(item.facts.recording)
-            return try await report(link, for: scope, at: "v1/library/\(item.id)/", context.caller)
+            return try await report(link, for: scope, at: "v1/library/\(item.id)/", page: nil, context.caller)
         }
     }
 
@@ -26,10 +28,17 @@ extension API {
         _ asked: SignedLinkRequest,
         for scope: SignedLink.Scope,
         at path: String,
+        page: String?,
         _ caller: Caller
     ) async throws(Problem) -> SignedLinkReport {
+        if asked.act {
+            guard page != nil else { throw Problem(.outOfRange, "act is for sessions and devices only", field: "act") }
+            guard let role = caller.role, role >= .controller else {
+                throw access.counted(.forbiddenRole(caller.role, needs: .controller))
+            }
+        }
         let end = Date(timeIntervalSinceNow: TimeInterval(asked.ttl))
-        let link = SignedLink(scope, end: Int(end.timeIntervalSince1970))
+        let link = SignedLink(scope, end: Int(end.timeIntervalSince1970), acts: asked.act)
         guard let signed = access.sign(link, by: caller) else {
             throw Problem(.noKeys, "the relay has no keys, so calls need no link: use the address itself")
         }
@@ -37,14 +46,15 @@ extension API {
         await switchboard.keepState()
         var report = SignedLinkReport()
         report.base = "\(SignedPath.root)\(signed)/\(path)"
+        report.page = page.map { "\(SignedPath.root)\(signed)/?view=player\($0)" }
         report.expires = end.formatted(.iso8601)
         return report
     }
 
     /// Refuses a call that the caller's link is not for. Only what the path names counts.
-    func requireLink(_ context: RelayRequestContext) async throws {
-        guard let link = context.caller.link else { return }
-        guard try await isPart(context, of: link.scope) else { throw access.counted(.forbiddenLink) }
+    func requireLink(for access: RouteAccess, _ context: RelayRequestContext) async throws {
+        guard let link = context.caller.link, access != .anyone else { return }
+        guard try await isPart(context, of: link.scope) else { throw self.access.counted(.forbiddenLink) }
     }
 
     private func isPart(_ context: RelayRequestContext, of scope: SignedLink.Scope) async throws -> Bool {

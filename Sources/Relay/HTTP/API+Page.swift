@@ -8,10 +8,12 @@ extension API {
     func addPageRoutes(to routes: inout RouteTable) {
         for file in PageFile.all {
             let call = file.path == "/" ? Routes.getPage : Routes.getPageFile
-            routes.respond(to: call, at: file.path) { _, _, _ in
-                Response(
+            routes.respond(to: call, at: file.path) { [allowedOrigins] _, _, context in
+                // A signed link opens one session on any page.
+                let frames = context.link == nil ? allowedOrigins.sorted() : ["*"]
+                return Response(
                     status: .ok,
-                    headers: PageFile.headers(type: file.type),
+                    headers: PageFile.headers(type: file.type, framedBy: frames),
                     body: ResponseBody(byteBuffer: file.bytes)
                 )
             }
@@ -97,15 +99,17 @@ struct PageFile: Sendable {
         self.bytes = ByteBuffer(bytes: bytes)
     }
 
-    /// Returns header fields that allow only the relay's own files to run, block all other addresses, and keep other
-    /// pages from framing this one.
+    /// Returns header fields that allow only the relay's own files to run, and block all other addresses.
+    ///
+    /// - Parameter origins: The pages that may show this one in a frame.
     ///
     /// `connect-src 'self'` covers WebSockets of the page's own host (Content Security Policy Level 3).
-    static func headers(type: String) -> HTTPFields {
+    static func headers(type: String, framedBy origins: [String]) -> HTTPFields {
         let policy = [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
             "media-src 'self' blob:",
-            "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+            "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+            "frame-ancestors \(origins.isEmpty ? "'none'" : origins.joined(separator: " "))",
         ]
         return [
             .contentType: type, .cacheControl: "no-store", .contentSecurityPolicy: policy.joined(separator: "; "),

@@ -11,7 +11,7 @@ extension API {
     func addSnapshotRoutes(to routes: inout RouteTable) {
         for (call, format) in [(Routes.takeJPEG, SnapshotFormat.jpeg), (Routes.takePNG, .png)] {
             routes.respond(to: call) { query, request, context in
-                try await snapshot(format, isFresh: query.fresh, isUse: query.use, request, context)
+                try await snapshot(SnapshotKind(format, longestSide: query.width), query, request, context)
             }
         }
         routes.respond(to: Routes.streamMJPEG) { try await motionJPEG($0, $1, $2) }
@@ -19,26 +19,25 @@ extension API {
 
     @MediaLoop
     private func snapshot(
-        _ format: SnapshotFormat,
-        isFresh: Bool,
-        isUse: Bool,
+        _ kind: SnapshotKind,
+        _ query: SnapshotQuery,
         _ request: Request,
         _ context: RelayRequestContext
     ) async throws(Problem) -> Response {
         let now = NIODeadline.now()
-        let session = try await watchedSession(request, context, isUse: isUse)
+        let session = try await watchedSession(request, context, isUse: query.use)
         let snapshot: KeptSnapshot
         do {
             snapshot = try await session.snapshot(
-                .file(format),
-                since: isFresh ? now : now - SessionSnapshots.sharingTime,
-                isFresh: isFresh,
-                isUse: isUse
+                kind,
+                since: query.fresh ? now : now - SessionSnapshots.sharingTime,
+                isFresh: query.fresh,
+                isUse: query.use
             )
         } catch {
             throw Problem(error, session: session)
         }
-        var headers: HTTPFields = [.contentType: format.mediaType, .cacheControl: "no-store"]
+        var headers: HTTPFields = [.contentType: kind.format.mediaType, .cacheControl: "no-store"]
         for (name, value) in snapshot.fields(epoch: session.epoch) {
             if let name = HTTPField.Name(name) { headers[name] = value }
         }

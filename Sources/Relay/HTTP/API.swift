@@ -9,6 +9,8 @@ struct API: Sendable {
     var tls: TLSServer?
     /// Where the calls come in.
     var door = Door.own
+    /// The origins of other pages that may call, and show the relay's page.
+    let allowedOrigins: Set<String>
     let tunnels: Tunnels
     let speedTests = SpeedTests()
     let pairing = Pairing()
@@ -17,7 +19,9 @@ struct API: Sendable {
     /// Whether callers use HTTPS, which may end at the other end of the tunnel.
     var isSecure: Bool { tls != nil || door == .tunnel }
 
-    func responder() -> SignedPaths { SignedPaths(table.router(isSecure: isSecure)) }
+    func responder() -> SignedPaths {
+        SignedPaths(AllowedPages(table.router(isSecure: isSecure), origins: allowedOrigins, isSecure: isSecure))
+    }
 
     var table: RouteTable {
         var routes = RouteTable(api: self)

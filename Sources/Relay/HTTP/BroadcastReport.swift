@@ -110,6 +110,8 @@ extension BroadcastSummary {
         device = broadcast.device.name
         state = machine.state.rawValue
         since = machine.since.wallClockText
+        labels = broadcast.device.labels
+        autostart = broadcast.device.isAutostarted
         source = SourceReport(machine)
         restarts = machine.restarts
         self.sessions = sessions.count

@@ -25,7 +25,10 @@ struct OriginGuard<Context: RequestContext>: RouterMiddleware {
             )
         }
         if let origin = request.headers[.origin], !Origin.isSame(origin, authority: authority, isSecure: isSecure) {
-            throw Problem(.forbiddenOrigin, "pages of \(origin) may not call the relay")
+            throw Problem(
+                .forbiddenOrigin,
+                "pages of \(origin) may not call the relay; its setting allowedOrigins can allow it"
+            )
         }
         if CallAudit.isDue(request.method) { try Self.requireOwnSite(request) }
         return try await next(request, context)

@@ -53,7 +53,7 @@ struct RouteTable {
     ) {
         for route in path.map({ [call.route.at($0)] }) ?? call.route.addresses {
             let entry = Entry(route: route) { [api] request, context in
-                try await api.requireLink(context)
+                try await api.requireLink(for: route.access, context)
                 try await api.requireReach(of: route, context)
                 let arguments = try await api.arguments(Arguments.self, of: request, to: route, context)
                 return try await handler(arguments, request, context)
@@ -114,6 +114,9 @@ struct RouteTable {
             }
             if entry.route.access == .controller, caller.key == nil {
                 do {
+                    guard !context.isOtherPage else {
+                        throw Problem(.forbiddenCaller, "without keys, pages of other origins may not act on screens")
+                    }
                     try await LocalUser.require(request, context)
                 } catch let error as Problem {
                     context.audit.log(request, by: caller, from: context, under: access, answer: .failure(error))
@@ -196,7 +199,7 @@ extension Route {
 
     /// Whether a signed link may be for it: whether it only looks at something. An upgrade has no contents.
     fileprivate var opensByLink: Bool {
-        method == .get && [.viewer, .look].contains(access) && !answer.contents.isEmpty
+        method == .get && [.anyone, .viewer, .look].contains(access) && !answer.contents.isEmpty
     }
 }
 
@@ -232,6 +235,8 @@ struct RelayRequestContext: RequestContext {
     var peer: Peer
     /// The signed link in the request's path; `nil` for none.
     var link: String?
+    /// Whether a page of another, allowed origin calls.
+    var isOtherPage = false
     /// The caller; known after ``RouteTable`` has admitted it.
     var caller = Caller.stranger
     /// What the log will say about the call.

@@ -26,7 +26,7 @@ struct SignedPaths: HTTPResponder {
 
     private let next: any HTTPResponder<RelayRequestContext>
 
-    init(_ router: Router<RelayRequestContext>) { next = router.buildResponder() }
+    init(_ next: any HTTPResponder<RelayRequestContext>) { self.next = next }
 
     func respond(to request: Request, context: RelayRequestContext) async throws -> Response {
         guard let (link, path) = request.head.path.flatMap(SignedPath.split) else {

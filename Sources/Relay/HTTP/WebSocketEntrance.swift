@@ -9,12 +9,13 @@ import NIOHTTP1
 import NIOWebSocket
 import Wire
 
-/// Admits WebSockets: viewers', and the library's channel. ``API`` answers refused requests like others, with the
+/// Admits WebSockets: viewers', the wall's, and the library's channel. ``API`` answers refused requests like others, with the
 /// reason.
 struct WebSocketEntrance: Sendable {
     /// What an admitted request asks for.
     enum Admission: Sendable {
-        case viewer(Session, WebSocketPath)
+        case viewer(Session, WebSocketPath, Caller)
+        case wall(Caller)
         case library(Library, Caller)
     }
 
@@ -25,6 +26,7 @@ struct WebSocketEntrance: Sendable {
     private let access: AccessControl
     private let isSecure: Bool
     private let door: Door
+    private let allowedOrigins: Set<String>
     private let policy: WebSocketMachine.Policy
     private let logger: Logger
 
@@ -33,10 +35,12 @@ struct WebSocketEntrance: Sendable {
         access: AccessControl,
         isSecure: Bool,
         door: Door,
+        allowedOrigins: Set<String>,
         policy: WebSocketMachine.Policy,
         logger: Logger
     ) {
         (self.isSecure, self.door) = (isSecure, door)
+        self.allowedOrigins = allowedOrigins
         self.logger = logger
         self.switchboard = switchboard
         self.access = access
@@ -64,26 +68,38 @@ struct WebSocketEntrance: Sendable {
 
     /// Returns what the WebSocket that `head` requests is for; `nil` unless the caller may have it now.
     func admission(for head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<Admission?> {
-        guard Self.asksForWebSocket(head), mayCall(head.headers) else {
+        let signed = SignedPath.split(head.uri)
+        let uri = signed?.path ?? head.uri
+        // The link is a credential that no browser shows by itself, so any page may use it.
+        guard Self.asksForWebSocket(head), signed != nil || mayCall(head.headers) else {
             return channel.eventLoop.makeSucceededFuture(nil)
         }
         let peer = peer(on: channel, channel.shownCertificate)
-        guard let caller = access.caller(showing: Self.credential(head.headers), from: peer) else {
+        let credential = signed.map { .link($0.link) } ?? Self.credential(head.headers)
+        guard let caller = access.caller(showing: credential, from: peer) else {
             return channel.eventLoop.makeSucceededFuture(nil)
         }
-        if Routes.followLibrary.route.addresses.contains(where: { $0.path == head.uri }) {
+        if Routes.followWall.route.addresses.contains(where: { $0.path == uri }) {
+            guard signed == nil, caller.role.map({ $0 >= .viewer }) == true else {
+                return channel.eventLoop.makeSucceededFuture(nil)
+            }
+            hold(channel, by: caller)
+            // Not at once, because the request's end must have come.
+            return channel.eventLoop.submit { .wall(caller) }
+        }
+        if signed == nil, Routes.followLibrary.route.addresses.contains(where: { $0.path == uri }) {
             guard caller.libraryRights.contains(.look) else { return channel.eventLoop.makeSucceededFuture(nil) }
             hold(channel, by: caller)
             return channel.eventLoop.makeFutureWithTask {
                 await switchboard.recordings.libraryWithRoom().map { .library($0, caller) }
             }
         }
-        guard let path = WebSocketPath(head.uri), caller.role.map({ $0 >= .viewer }) == true else {
+        guard let path = WebSocketPath(uri), caller.role.map({ $0 >= .viewer }) == true else {
             return channel.eventLoop.makeSucceededFuture(nil)
         }
         hold(channel, by: caller)
         return channel.eventLoop.makeFutureWithTask {
-            await session(at: path.session, for: caller).map { .viewer($0, path) }
+            await session(at: path.session, for: caller).map { .viewer($0, path, caller) }
         }
     }
 
@@ -106,7 +122,7 @@ struct WebSocketEntrance: Sendable {
             try? await SharedSession.start(on: broadcast, of: switchboard)
             session = switchboard.sessions.session(named: SharedSession.name, of: device)
         }
-        return session.flatMap { $0.hasRoom && caller.reaches($0.device.name) ? $0 : nil }
+        return session.flatMap { $0.hasRoom && caller.reaches($0.device.name) && caller.mayOpen($0) ? $0 : nil }
     }
 
     /// Makes the endpoint of a WebSocket. It fails without an admission: what was there may have ended since.
@@ -123,12 +139,20 @@ struct WebSocketEntrance: Sendable {
                 let client = LibraryClient(caller, on: channel, of: switchboard.recordings.channel, in: library)
                 return channel.eventLoop.makeSucceededFuture(client)
             }
-        case .viewer(let session, let path):
+        case .wall(let caller):
+            let mark = ChannelOptions.Types.WriteBufferWaterMark(low: WallClient.room / 2, high: WallClient.room)
+            return channel.setOption(.writeBufferWaterMark, value: mark).flatMap {
+                channel.eventLoop.makeFutureWithTask {
+                    let pictures = await WallPictures(for: caller, of: switchboard.sessions, on: channel)
+                    return WallClient(caller, on: channel, events: switchboard.events, pictures: pictures)
+                }
+            }
+        case .viewer(let session, let path, let caller):
             return channel.setOption(
                 .socketOption(.so_sndbuf),
                 value: ChannelOptions.Types.SocketOption.Value(Self.socketBuffer)
             ).flatMap {
-                channel.eventLoop.makeFutureWithTask { await right(of: headers, on: channel) }
+                channel.eventLoop.makeFutureWithTask { await right(of: caller, headers, on: channel) }
             }.flatMap { right in
                 makeViewer(of: session, as: path, with: right, on: channel)
             }
@@ -170,7 +194,16 @@ struct WebSocketEntrance: Sendable {
     }
 
     /// Returns whether the caller may act on the screen: by the same rules as a call that does, see ``RouteTable``.
-    private func right(of headers: HTTPHeaders, on channel: any Channel) async -> ControlRight {
+    private func right(
+        of caller: Caller,
+        _ headers: HTTPHeaders,
+        on channel: any Channel
+    ) async -> ControlRight {
+        if let link = caller.link, let key = caller.key {
+            return link.acts && key.role >= .controller
+                ? .may(.key(key.name))
+                : .mayNot("this link is for looking only: make one with act")
+        }
         let credential = Self.credential(headers)
         let peer = peer(on: channel, await channel.clientCertificate())
         guard let caller = access.caller(showing: credential, from: peer) else {
@@ -209,7 +242,22 @@ struct WebSocketEntrance: Sendable {
     private func mayCall(_ headers: HTTPHeaders) -> Bool {
         let hosts = headers["host"]
         guard hosts.count == 1, access.isOn || Origin.isLocal(authority: hosts[0]) else { return false }
-        return headers["origin"].allSatisfy { Origin.isSame($0, authority: hosts[0], isSecure: isSecure) }
+        return headers["origin"].allSatisfy {
+            Origin.isSame($0, authority: hosts[0], isSecure: isSecure) || allowedOrigins.contains($0.lowercased())
+        }
+    }
+}
+
+extension Caller {
+    /// Whether the caller's signed link, if it has one, is for this session.
+    @MediaLoop
+    fileprivate func mayOpen(_ session: Session) -> Bool {
+        switch link?.scope {
+        case nil: true
+        case .session(let id): session.id == id
+        case .device(let name): session.device.name == name
+        case .recording: false
+        }
     }
 }
 
@@ -221,6 +269,7 @@ extension API {
             if let refusal = await session.refusal { throw Problem(refusal) }
             throw Problem.upgradeRequired("websocket.md")
         }
+        routes.respond(to: Routes.followWall) { _, _, _ in throw Problem.upgradeRequired("wall.md") }
         routes.respond(to: Routes.followLibrary) { _, _, _ in
             _ = try await inLibrary { $0.folder }
             guard await switchboard.recordings.libraryWithRoom() != nil else {

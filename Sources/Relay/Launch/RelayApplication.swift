@@ -80,6 +80,7 @@ package struct RelayApplication: Service {
             pauses: switchboard.acceptPauses
         )
         await switchboard.listens(onPort: listener.port)
+        await switchboard.standUp()
         do {
             try await serve(switchboard, access, tls, agentLinkPort: listener.port)
         } catch {
@@ -140,7 +141,13 @@ package struct RelayApplication: Service {
             backoff: configuration.tunnelBackoff,
             logger: logger
         )
-        let api = API(switchboard: switchboard, access: access, tls: tls, tunnels: tunnels)
+        let api = API(
+            switchboard: switchboard,
+            access: access,
+            tls: tls,
+            allowedOrigins: Set(configuration.allowedOrigins),
+            tunnels: tunnels
+        )
         let server = server(of: api, at: configuration.http, switchboard.connections) { port in
             announcement.yield(port)
             announcement.finish()
@@ -236,6 +243,7 @@ package struct RelayApplication: Service {
                         access: api.access,
                         isSecure: api.isSecure,
                         door: api.door,
+                        allowedOrigins: api.allowedOrigins,
                         policy: configuration.webSocket,
                         logger: logger
                     ),

@@ -127,14 +127,3 @@ package enum LibraryMessage: Sendable, Equatable {
         return Int64(seconds * 1e6)
     }
 }
-
-extension JSONValue {
-    /// The value of a number; `nil` for other values.
-    fileprivate var double: Double? {
-        switch self {
-        case .integer(let value): Double(value)
-        case .number(let value): value
-        default: nil
-        }
-    }
-}

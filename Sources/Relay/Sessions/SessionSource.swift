@@ -225,9 +225,9 @@ final class SessionSource {
     ///
     /// - Returns: The agent's role; `nil` if no agent feeds the session.
     func requestSnapshot(_ request: SnapshotRequest) -> AgentRole? {
-        guard let current else { return nil }
-        send(.snapshotRequest(id, request), to: current)
-        return current
+        guard let role = watching else { return nil }
+        send(.snapshotRequest(id, request), to: role)
+        return role
     }
 
     /// Sends a change of the session's settings to its agents.

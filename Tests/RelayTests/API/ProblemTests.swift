@@ -79,7 +79,7 @@ struct ProblemTests {
 
     private static let others: [Refusal] = [
         .broadcast("{\"timeout\":0.05}", .outOfRange, "timeout"),
-        .broadcast("{\"timeout\":121}", .outOfRange, "timeout"),
+        .broadcast("{\"timeout\":3601}", .outOfRange, "timeout"),
         .broadcast("{\"timeout\":\"1\"}", .wrongType, "timeout"),
         .broadcast("{\"ttl\":0}", .outOfRange, "ttl"), .broadcast("{\"ttl\":86401}", .outOfRange, "ttl"),
         .broadcast("{\"source\":\"portal\"}", .wrongType, "source"),

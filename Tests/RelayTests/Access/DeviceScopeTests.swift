@@ -45,6 +45,7 @@ struct DeviceScopeTests {
                     "GET /v1/library/playlists/{playlist}", "HEAD /v1/library/playlists/{playlist}",
                     "GET /v1/library/playlists/{playlist}/list.m3u8",
                     "HEAD /v1/library/playlists/{playlist}/list.m3u8", "GET /v1/speedtest", "HEAD /v1/speedtest",
+                    "GET /v1/wall", "HEAD /v1/wall",
                 ]
             )
             #expect(refused.count > 130, "\(refused.count)")

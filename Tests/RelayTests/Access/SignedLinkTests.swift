@@ -56,9 +56,13 @@ struct SignedLinkTests {
                         let names = Set(route.parameters).intersection(["id", "device", "item"])
                         let isFor = device == "left" && !names.isDisjoint(with: parameters[kind] ?? [])
                         let looks = route.method == .get && [.viewer, .look].contains(route.access)
+                        // The page's files, and what strangers may read.
+                        let isPublic = route.method == .get && route.access == .anyone
                         let opens = isFor && looks && !route.answer.contents.isEmpty
                         let name = "\(kind): \(method) \(route.path) of \(device): \(answer.text)"
-                        if opens {
+                        if isPublic {
+                            #expect(answer.status != 401 && answer.status != 403, "\(name)")
+                        } else if opens {
                             opened += 1
                             #expect(answer.status != 401 && answer.status != 403, "\(name)")
                         } else {
@@ -68,6 +72,44 @@ struct SignedLinkTests {
                 }
                 #expect(opened > 5, "\(kind): \(opened)")
             }
+        }
+    }
+
+    @Test("opens the WebSocket of what it is for, which acts only if the link does and the key may")
+    func webSocket() async throws {
+        try await TwoDevices.run { devices in
+            func upgrade(_ link: String, _ device: String) async throws -> WebSocketClient {
+                let session = try #require(devices.sessions[device])
+                return try await WebSocketClient(
+                    port: devices.relay.ports.http,
+                    path: "\(link)/v1/sessions/\(session)/ws",
+                    headers: ["Origin": "https://elsewhere.example"]
+                )
+            }
+            let link = try await Self.link("devices/left", devices.all, of: devices)
+            #expect(try await !upgrade(link, "right").wasUpgraded)
+            #expect(try await !upgrade(String(link.dropLast()) + "x", "left").wasUpgraded)
+            let looking = try await upgrade(link, "left")
+            #expect(looking.wasUpgraded)
+            try await looking.send(WebSocketClient.Opcode.binary, [1, 1, 0, 0])
+            let refused = try await looking.event("control")
+            #expect(
+                refused["mine"] == false && refused["problem"]?.text.contains("looking only") == true,
+                "\(refused.text)"
+            )
+
+            let answer = try await devices.post("/v1/devices/left/links", devices.all, ["act": true])
+            let page = try #require(answer.json["page"]?.string)
+            #expect(page.hasSuffix("/?view=player#/devices/left/shared"), "\(page)")
+            let acting = try await upgrade(try #require(page.split(separator: "/?").first.map(String.init)), "left")
+            #expect(acting.wasUpgraded)
+            let file = try await devices.relay.get(page.split(separator: "/?")[0] + "/page/app.js")
+            #expect(file.status == 200)
+            #expect(file.headers.first(name: "content-security-policy")?.contains("frame-ancestors *") == true)
+            let item = try #require(devices.items["left"])
+            #expect(
+                try await devices.post("/v1/library/\(item)/links", devices.all, ["act": true]).code == "out_of_range"
+            )
         }
     }
 

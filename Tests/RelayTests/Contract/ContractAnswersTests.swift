@@ -323,7 +323,9 @@ struct ContractAnswersTests {
             try await call(.POST, "/screencapture/stop")
             // Last, because it ends the relay.
             try await call(.POST, "/drain", ["timeout": 600])
-            let webSockets = [Routes.watchOverWebSocket.route, Routes.followLibrary.route]
+            let webSockets = [
+                Routes.watchOverWebSocket.route, Routes.followLibrary.route, Routes.followWall.route,
+            ]
             // Those need TLS, and a client with a certificate.
             let pairing = [Routes.armPairing.route, Routes.sharePairing.route, Routes.provePairing.route]
             let others = webSockets.map { "GET \(usesAliases ? $0.aliased.path : $0.path)" }

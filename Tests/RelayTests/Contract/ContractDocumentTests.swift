@@ -23,7 +23,8 @@ struct ContractDocumentTests {
     }
 
     private static let models: [any APIModel] = [
-        AgentCounters(), AgentReport(), BroadcastList(), BroadcastReport(), BroadcastStart(), BroadcastSummary(),
+        AgentCounters(), AgentReport(), BroadcastList(), BroadcastReport(), BroadcastStart(), BroadcastStop(),
+        BroadcastSummary(),
         CallerReport(), CertificateReport(), DeviceArgument(), DrainRequest(), Draining(), ExitReport(),
         HeartbeatReport(), HeartbeatReport.Rates(), HeartbeatReport.Session(), HistogramReport(), KeyframeRequested(),
         LinkReport(), Liveness(), LoggedOut(), Login(), MotionJPEGQuery(), NoArguments(), PercentilesReport(),

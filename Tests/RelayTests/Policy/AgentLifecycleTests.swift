@@ -53,6 +53,20 @@ struct AgentLifecycleTests {
         #expect(machine.wake == nil)
     }
 
+    @Test("The time of a start stops while a dialog is open, if its caller named none, and begins anew afterwards")
+    mutating func aDialogStopsTheTime() {
+        let dialog = SourceStatus(state: .opening, cause: SourceStatus.waitingForConsent)
+        _ = machine.startRequested(source: nil, timeout: .seconds(15), outlastsDialogs: true, now: at(0))
+        machine.processStarted(pid: 10, now: at(100))
+        _ = machine.agentConnected(Self.hello(), now: at(200))
+        #expect(machine.wake == at(15_000))
+        _ = machine.sourceReported(dialog, now: at(1_000))
+        #expect(machine.wake == nil)
+        #expect(machine.timerFired(now: at(600_000)).isEmpty && machine.state == .starting)
+        _ = machine.sourceReported(SourceStatus(state: .opening), now: at(600_000))
+        #expect(machine.wake == at(615_000))
+    }
+
     @Test("A second start joins the first, and a start of a live broadcast has nothing to do")
     mutating func startsAreIdempotent() {
         _ = start(at: 0)

@@ -136,7 +136,7 @@ struct SnapshotTests {
             #expect(nothing.headers["retry-after"] == ["5"])
             let unknown = try await relay.get("/screencapture/99/snapshot.png")
             #expect(unknown.status == 404 && unknown.code == "unknown_session")
-            for query in ["fresh=1", "fresh=yes", "width=100"] {
+            for query in ["fresh=1", "fresh=yes", "width=15"] {
                 let wrong = try await relay.get("/screencapture/\(session.id)/snapshot.jpg?\(query)")
                 #expect(wrong.status == 400, "\(query)")
             }

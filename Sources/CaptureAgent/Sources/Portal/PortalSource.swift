@@ -50,7 +50,7 @@ struct PortalSource: FrameSource {
 
     private static let waitingForConsent = SourceStatus(
         state: .opening,
-        cause: "waiting_for_consent",
+        cause: SourceStatus.waitingForConsent,
         detail:
             "The desktop asks which screen to share: answer its dialog. To need no dialog, see docs/guide/unattended.md."
     )

@@ -2,20 +2,24 @@ import NIOCore
 import Wire
 
 /// What a snapshot is like.
-enum SnapshotKind: Sendable, Hashable {
-    /// A file with the session's picture.
-    case file(SnapshotFormat)
-    /// A small JPEG, upright.
-    case preview
+struct SnapshotKind: Sendable, Hashable {
+    let format: SnapshotFormat
+    /// The longest side in units of 16 pixels, of a small one, which is upright; 0 for the session's own picture.
+    let side: UInt8
 
-    static let jpeg = Self.file(.jpeg)
+    static let jpeg = Self(.jpeg)
+    /// What storyboards have.
+    static let preview = Self(.jpeg, longestSide: 320)
 
-    var format: SnapshotFormat {
-        switch self {
-        case .file(let format): format
-        case .preview: .jpeg
-        }
+    /// - Parameter longestSide: The longest side in pixels, rounded down to a multiple of 16; `nil` for the session's
+    ///   own picture.
+    init(_ format: SnapshotFormat, longestSide: Int? = nil) {
+        self.format = format
+        side = longestSide.map { max(1, UInt8(clamping: $0 / 16)) } ?? 0
     }
+
+    /// Whether it is smaller than the session's picture. If so, it wakes no encoder.
+    var isSmall: Bool { side > 0 }
 }
 
 /// A session's snapshots: requests them from the agent that feeds it, and hands the answers to all callers.
@@ -29,8 +33,8 @@ final class SessionSnapshots: Sink {
     static let answerTime = TimeAmount.seconds(5)
     /// The JPEG quality. At this value text stays legible.
     private static let quality: UInt8 = 85
-    /// The quality of previews, and their longer side in 16 pixels.
-    private static let (previewQuality, previewSide): (UInt8, UInt8) = (70, 20)
+    /// The quality of small ones.
+    private static let smallQuality: UInt8 = 70
 
     /// Asks the agent that feeds the session, and returns its role; `nil` if there is none.
     private let ask: @MediaLoop (SnapshotRequest) -> AgentRole?
@@ -45,6 +49,8 @@ final class SessionSnapshots: Sink {
     private var waiting: [SnapshotKind: [SnapshotRounds.Round: Waiters<Outcome>]] = [:]
     private var lastRequest: UInt32 = 0
     private var waitingCount = 0
+    /// How many of the waiting callers need the session to be awake.
+    private var wakers = 0
     /// How many of the waiting callers count as a use of the session.
     private var uses = 0
     private var ended = false
@@ -69,7 +75,7 @@ final class SessionSnapshots: Sink {
 
     // MARK: Sink
 
-    var demand: Demand { waitingCount > 0 ? Demand(video: .changes) : .none }
+    var demand: Demand { wakers > 0 ? Demand(video: .changes) : .none }
 
     /// Whether a waiting caller counts as a use of the session. A mere preview does not.
     var isUse: Bool { uses > 0 }
@@ -105,8 +111,9 @@ final class SessionSnapshots: Sink {
         let waiters = waiting[kind, default: [:]][round] ?? Waiters()
         waiting[kind, default: [:]][round] = waiters
         let ticket = waiters.ticket()
-        (waitingCount, uses) = (waitingCount + 1, uses + (isUse ? 1 : 0))
-        defer { (waitingCount, uses) = (waitingCount - 1, uses - (isUse ? 1 : 0)) }
+        let (use, waker) = (isUse ? 1 : 0, kind.isSmall ? 0 : 1)
+        (waitingCount, uses, wakers) = (waitingCount + 1, uses + use, wakers + waker)
+        defer { (waitingCount, uses, wakers) = (waitingCount - 1, uses - use, wakers - waker) }
         begin(kind)
         return await waiters.wait(ticket, until: .now() + Self.answerTime) ?? .failure(.timeout(Self.answerTime))
     }
@@ -157,20 +164,20 @@ final class SessionSnapshots: Sink {
     /// - Parameter isFresh: Whether the picture must be fresh even if no caller asked for that.
     private func begin(_ kind: SnapshotKind, isFresh: Bool = false) {
         guard !ended, rounds[kind]?.isDue == true else { return }
-        guard !wakes() else {
+        guard kind.isSmall || !wakes() else {
             awaitsFeed = true
             return
         }
         guard let wantsFresh = rounds[kind]?.begin(request: lastRequest + 1, now: .now()) else { return }
         lastRequest += 1
         let id = lastRequest
-        let isPreview = kind == .preview
         let request = SnapshotRequest(
             id: id,
             format: kind.format,
-            quality: isPreview ? Self.previewQuality : Self.quality,
-            isFresh: isFresh || wantsFresh,
-            side: isPreview ? Self.previewSide : 0
+            quality: kind.isSmall ? Self.smallQuality : Self.quality,
+            // The newest frame of an agent that encodes nothing may be old.
+            isFresh: isFresh || wantsFresh || kind.isSmall,
+            side: kind.side
         )
         guard let role = ask(request) else {
             return finish(kind, with: .failure(.noSource))

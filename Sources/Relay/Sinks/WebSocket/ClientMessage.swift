@@ -21,3 +21,14 @@ package struct ClientMessage: Sendable {
         self.type = type
     }
 }
+
+extension JSONValue {
+    /// The value of a number; `nil` for other values.
+    var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+}

@@ -22,6 +22,13 @@ final class ScreencopyBackend: ScreenshotBackend {
     /// once.
     private var gaveUp = false
 
+    /// Returns whether the compositor of WAYLAND_DISPLAY gives screenshots.
+    static func isAvailable() throws(SourceError) -> Bool {
+        let connection = try WaylandConnection()
+        defer { connection.close() }
+        return connection.screencopyManager != nil
+    }
+
     /// - Parameter output: The monitor's name; `nil` for the first one.
     convenience init(output: String?, cursor: CursorDrawing) throws(SourceError) {
         try self.init(cursor: cursor) { outputs throws(SourceError) in
