@@ -3,6 +3,8 @@
 import { paint } from "./paint.js";
 
 const Source = globalThis.MediaSource ?? globalThis.ManagedMediaSource;
+/** Firefox chooses the picture that it draws in its own way, and no property tells. */
+const isFirefox = /\bFirefox\//.test(globalThis.navigator?.userAgent);
 
 /** If it is further behind the newest picture, s, it jumps instead of catching up. */
 const longestLag = 1;
@@ -124,6 +126,7 @@ export class FragmentPlayer extends EventTarget {
     source.addEventListener("sourceopen", () => this.opened(source), { once: true });
     video.src = URL.createObjectURL(source);
     this.awaitFrame(video);
+    if (isFirefox) this.keepRedrawing(video);
   }
 
   opened(source) {
@@ -209,15 +212,37 @@ export class FragmentPlayer extends EventTarget {
 
   awaitFrame(video) {
     if (video.requestVideoFrameCallback) {
-      video.requestVideoFrameCallback((_, { mediaTime, width, height }) => this.frame(video, mediaTime, width, height));
+      video.requestVideoFrameCallback((_, metadata) => this.announced(video, metadata));
     } else {
-      requestAnimationFrame(() => this.frame(video, video.currentTime, video.videoWidth, video.videoHeight));
+      requestAnimationFrame(() => this.redrawn(video));
     }
+  }
+
+  /** The browser says that there is another picture. */
+  announced(video, { mediaTime, width, height, presentationTime, expectedDisplayTime }) {
+    if (video !== this.video) return;
+    this.awaitFrame(video);
+    const draw = () => this.frame(video, mediaTime, width, height);
+    // In Firefox, `drawImage` draws the picture before until this one is due: at the next redraw. The first callback
+    // still belongs to this redraw.
+    if (isFirefox && expectedDisplayTime > presentationTime) requestAnimationFrame(() => requestAnimationFrame(draw));
+    else draw();
+  }
+
+  /** The page is redrawn, and the browser does not say when there is another picture. */
+  redrawn(video) {
+    if (video !== this.video) return;
+    this.awaitFrame(video);
+    this.frame(video, video.currentTime, video.videoWidth, video.videoHeight);
+  }
+
+  /** Lets the page be redrawn all the time. Otherwise Firefox looks for the next picture only every 40 ms. */
+  keepRedrawing(video) {
+    if (video === this.video) requestAnimationFrame(() => this.keepRedrawing(video));
   }
 
   frame(video, time, width, height) {
     if (video !== this.video) return;
-    this.awaitFrame(video);
     // The newest picture that is due; times are rounded to µs on their way.
     let picture;
     for (const [due, candidate] of this.waiting) {

@@ -1,6 +1,5 @@
 // A session as one JPEG after the other, which the browser shows by itself: for a browser that can decode no video.
 
-import { paint } from "./paint.js";
 import { pauseAfter } from "./pauses.js";
 
 /** Pictures a second at most: each is compressed by itself. */
@@ -30,7 +29,7 @@ export class MotionJPEGPlayer extends EventTarget {
     this.image.addEventListener("error", () => this.failed());
     canvas.hidden = true;
     canvas.after(this.image);
-    this.timer = setInterval(() => this.image.naturalWidth > 0 && this.shown(), 250);
+    this.timer = setInterval(() => this.hasPicture && this.shown(), 250);
     this.retry();
   }
 
@@ -58,10 +57,8 @@ export class MotionJPEGPlayer extends EventTarget {
     if (!hasEnded) this.pause = setTimeout(() => this.retry(), pause);
   }
 
-  /** Puts the picture on the canvas, to be saved. */
-  paint() {
-    const { naturalWidth, naturalHeight } = this.image;
-    if (naturalWidth > 0) paint(this.canvas, this.image, naturalWidth, naturalHeight, 0);
+  get hasPicture() {
+    return this.image.naturalWidth > 0;
   }
 
   close() {
