@@ -104,7 +104,7 @@ export class Wall extends EventTarget {
     // Meanwhile it may have been closed, or opened again.
     if (socket !== this.socket) return;
     this.#drop();
-    if (error && error.status >= 400 && error.status < 500) return this.say("refused", error.message, error);
+    if (error?.status === 401 || error?.status === 403) return this.say("refused", error.message, error);
     this.failures += 1;
     this.timer = setTimeout(() => this.connect(), pauseAfter(this.failures));
     this.say("interrupted", error?.message ?? "The connection broke off.", error);

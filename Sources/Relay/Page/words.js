@@ -15,7 +15,7 @@ export const sourceNames = {
 export function broadcastState({ state, source }) {
   switch (state) {
     case "idle": return ["Off", ""];
-    case "connecting": return ["Starting", "busy"];
+    case "starting": return ["Starting", "busy"];
     case "stopping": return ["Stopping", "busy"];
     case "away": return ["Away: its agent ended and is being restarted", "bad"];
     default: break;
@@ -38,8 +38,20 @@ export function bitrate(bits) {
   return bits >= 1e6 ? `${(bits / 1e6).toFixed(bits < 1e7 ? 1 : 0)} Mbit/s` : `${Math.round(bits / 1e3)} kbit/s`;
 }
 
-export function sessionName({ id, label }) {
-  return label || `Session ${id}`;
+export function sessionName({ id, label, name }) {
+  return label || name || `Session ${id}`;
+}
+
+/** Returns what a session shows, as a title: the device of a session `shared`, else the session. */
+export function screenName(session) {
+  const { device, name, label } = session;
+  if (label || !name) return sessionName(session);
+  return name === "shared" ? device : `${device} · ${name}`;
+}
+
+/** Returns how many viewers there are. */
+export function viewersText(viewers) {
+  return viewers === 1 ? "1 viewer" : `${viewers} viewers`;
 }
 
 export function sessionText({ codec, width, height, fps, bitrate: bits }) {
@@ -55,6 +67,11 @@ export function feedBadge({ feed, stale, asleep }, kind) {
   if (feed === "standby") return ["Screenshot mode", false, "There is no screencast at the moment: pictures are single screenshots until it is back."];
   if (["screenshot", "wlr-screencopy", "x11"].includes(kind)) return ["Screenshot mode", false, "This device is captured by single screenshots."];
   return null;
+}
+
+/** Returns a rate such as 29.9. */
+export function rate(value) {
+  return Number.isFinite(value) ? value.toFixed(1) : "–";
 }
 
 export function milliseconds(value) {
