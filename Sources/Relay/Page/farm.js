@@ -91,11 +91,11 @@ export class Farm extends EventTarget {
   }
 
   connection({ state, text, error }) {
-    if (state === "connected") this.refresh();
+    if (state === "connected") return this.refresh();
     if (state !== "interrupted" && state !== "refused") return;
-    this.tell("trouble", { text, error });
-    // The relay may answer calls although something on the way stops WebSockets.
+    // A relay that answers calls tells what is wrong, or nothing is: something on the way may stop WebSockets.
     if (error === null) this.refresh();
+    else this.tell("trouble", { text, error });
   }
 
   happened(event) {

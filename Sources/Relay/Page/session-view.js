@@ -207,7 +207,8 @@ export class SessionView {
     const { stage, buttons, player } = this;
     const isVideo = player?.player !== undefined && player.player !== "mjpeg";
     for (const button of [buttons.record, buttons.keyframe]) button.disabled = !isVideo || stage.isPaused;
-    this.chartGrid.hidden = player?.player === "mjpeg" || player?.state === "unsupported";
+    for (const part of [this.actions, this.settings.root, this.addresses.root]) part.hidden = !this.session;
+    this.chartGrid.hidden = !this.session || player?.player === "mjpeg" || player?.state === "unsupported";
     buttons.small.hidden = !PictureInPicture.isSupported || !isVideo;
     setText(buttons.pause.firstChild, stage.isPaused ? "Play" : "Pause");
     buttons.pause.disabled = player === undefined || player.state === "ended";
@@ -327,7 +328,7 @@ export class SessionView {
     try {
       const { viewers } = await session.get();
       const isViewer = this.player?.state === "playing" || this.player?.state === "waiting";
-      await stopWith(screenName(this.session), Math.max(viewers - (isViewer ? 1 : 0), 0), async () => {
+      await stopWith("the session", Math.max(viewers - (isViewer ? 1 : 0), 0), async () => {
         await session.stop();
         location.hash = wallPlace();
       });

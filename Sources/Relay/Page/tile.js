@@ -28,6 +28,7 @@ export class Tile {
     this.state = element("p", { class: "state" });
     this.badge = element("span", { class: "badge" });
     this.recording = element("span", { class: "badge" });
+    this.badges = element("p", { class: "badges" }, this.badge, this.recording);
     this.labels = element("p", { class: "labels" });
     this.facts = element("p", { class: "quiet" });
     this.others = element("p", { class: "others quiet" });
@@ -47,7 +48,7 @@ export class Tile {
         "div",
         { class: "text" },
         element("div", { class: "line" }, element("h2", {}, this.link), this.state),
-        element("p", { class: "badges" }, this.badge, this.recording),
+        this.badges,
         this.labels,
         this.facts,
         this.others,
@@ -106,6 +107,7 @@ export class Tile {
     setText(this.recording, recording);
     this.recording.className = `badge ${kind}`;
     this.recording.title = session?.recording?.problem ?? "";
+    this.badges.hidden = this.badge.hidden && this.recording.hidden;
     if (this.image.hidden) setText(this.words, this.emptyText());
     const others = this.sessions.filter((other) => other !== session);
     const links = others.map((other) => element("a", { href: sessionPlace(other), text: sessionName(other) }));
@@ -186,7 +188,7 @@ export class Tile {
     const sessions = await relay.sessions({ device: this.device });
     const own = this.player ? 1 : 0;
     const others = sessions.reduce((sum, { viewers }) => sum + viewers, 0) - own;
-    await stopWith(this.device, Math.max(others, 0), () => relay.device(this.device).stop());
+    await stopWith(`the device ${this.device}`, Math.max(others, 0), () => relay.device(this.device).stop());
   }
 
   end() {
