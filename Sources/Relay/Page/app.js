@@ -3,5 +3,5 @@
 import { isEmbedded } from "./site.js";
 
 document.body.classList.toggle("embedded", isEmbedded);
-const { start } = await import(isEmbedded ? "./embedded.js" : "./page.js");
+const { start } = await (isEmbedded ? import("./embedded.js") : import("./page.js"));
 start();

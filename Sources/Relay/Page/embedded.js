@@ -27,7 +27,8 @@ class EmbeddedView {
     this.whole = button("Full screen", "F", () => this.fillScreen());
     this.bar = element("div", { class: "embedded-bar" }, control.toggle, this.pause, sound.root, this.whole, control.problem, sound.problem);
     theatre.append(this.bar);
-    this.root = theatre;
+    this.title = element("h1", { class: "unseen", text: "Player" });
+    this.root = element("div", {}, this.title, theatre);
     this.stage.addEventListener("change", () => this.show());
     fullScreen.addEventListener("change", () => this.show());
     this.stage.addEventListener("player", ({ detail: player }) => {
@@ -45,7 +46,7 @@ class EmbeddedView {
     const found = screens(place);
     if (!found) return this.stage.say("This address names no session. Add one, such as #/devices/NAME/shared.");
     this.session = found.session;
-    setTitle(screenName(place));
+    this.name(place);
     this.stage.play(found.screen);
   }
 
@@ -53,11 +54,17 @@ class EmbeddedView {
   async report() {
     try {
       const session = await this.session.get();
+      this.name(session);
       // How long a recording is would be out of date soon.
       this.stage.show({ ...session, recording: null });
     } catch {
       // The player says what is wrong.
     }
+  }
+
+  name(screen) {
+    setText(this.title, screenName(screen));
+    setTitle(screenName(screen));
   }
 
   show() {

@@ -24,7 +24,7 @@ export function askForKey(done) {
   );
 }
 
-export function askForBroadcast(device, done) {
+export function askForBroadcast(device) {
   const node = field("Node", element("input", { name: "node", autocomplete: "off" }), "name, serial or id");
   node.hidden = true;
   const kind = choice("kind", [
@@ -44,7 +44,6 @@ export function askForBroadcast(device, done) {
     async ({ kind, node }) => {
       const source = kind ? { kind, ...(kind === "node" ? { node } : {}) } : undefined;
       await relay.device(device).start({ timeout: 90, ...(source ? { source } : {}) });
-      await done();
     },
     "The desktop may show a dialog that asks for permission. The start waits up to 90 s for the answer.",
   );

@@ -300,6 +300,7 @@ export class ItemView {
     clear.disabled = !isSet;
     if (isSet) clip.href = this.recorded.clipAddress(start, end);
     else clip.removeAttribute("href");
+    clip.setAttribute("aria-disabled", String(!isSet));
     const [from, to] = [start ?? 0, end ?? seconds];
     setText(this.clip, isSet ? `${exactTime(from)} to ${exactTime(to)}: ${(to - from).toFixed(2)} s` : "Go to a time, and set the start or the end of a clip.");
     this.timeline.update({ seconds, gaps: this.item?.gaps ?? [], start, end, time: this.video.currentTime });

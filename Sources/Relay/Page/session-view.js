@@ -54,7 +54,7 @@ export class SessionView {
     this.actions = element("div", { class: "actions" }, control.toggle, ...Object.values(this.buttons), this.speed.button, this.share, sound.root);
     this.buttons.library.after(this.when);
     this.start = element("button", { type: "button", class: "main changes", text: "Start it", on: { click: () => this.startSession() } });
-    this.missing = element("div", { class: "actions", hidden: true }, this.start);
+    this.missing = element("p", { hidden: true }, this.start);
     this.why = element("p", { class: "quiet why", role: "status", hidden: true });
     this.wrong = element("p", { class: "wrong", role: "alert" });
     this.error = element("p", { class: "wrong" });

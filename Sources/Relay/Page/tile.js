@@ -102,7 +102,7 @@ export class Tile {
       this.badge.className = badge[1] ? "badge bad" : "badge";
       this.badge.title = badge[2];
     }
-    const [recording, kind] = session ? recordingText(session) : ["", ""];
+    const [recording, kind] = session ? recordingText(session, true) : ["", ""];
     this.recording.hidden = !recording;
     setText(this.recording, recording);
     this.recording.className = `badge ${kind}`;

@@ -86,11 +86,16 @@ export const recordTimes = [
   ["changed", "while the screen changes"],
 ];
 
-/** Returns a notice about a session's recording: text, and the class of its badge; empty if it is not recorded. */
-export function recordingText({ recording, recordWhen, viewers }) {
+/**
+ * Returns a notice about a session's recording: text, and the class of its badge; empty if it is not recorded.
+ *
+ * @param {object} session Its report.
+ * @param {boolean} [isBrief] Leaves out how long the file is, which no event tells.
+ */
+export function recordingText({ recording, recordWhen, viewers }, isBrief = false) {
   switch (recording?.state) {
     case undefined: return ["", ""];
-    case "recording": return [`Recording: ${duration(recording.seconds)}, ${size(recording.bytes)}`, "recording"];
+    case "recording": return isBrief ? ["Recording", "recording"] : [`Recording: ${duration(recording.seconds)}, ${size(recording.bytes)}`, "recording"];
     case "waiting": return [`Recording waits for ${awaited(recordWhen, viewers)}`, "waiting"];
     case "disk_full": return ["Not recorded: the disk is full", "bad"];
     default: return ["Not recorded", "bad"];
