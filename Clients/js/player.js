@@ -319,7 +319,8 @@ export class Player extends EventTarget {
  * - `paused` by `pause`; `interrupted`: the connection broke off, and the player tries again by itself;
  * - `ended`: the session has; `unsupported`: this browser cannot play it; `closed` by `close`.
  *
- * @typedef {"connecting" | "waiting" | "playing" | "paused" | "interrupted" | "ended" | "unsupported" | "closed"} PlayerState
+ * @typedef {"connecting" | "waiting" | "playing" | "paused" | "interrupted" | "ended" | "unsupported" | "closed"}
+ *   PlayerState
  */
 
 /**

@@ -11,9 +11,9 @@ const unmeasured = { skew: null, delay: null, holes: null, dropped: null, errors
  *     const { sound } = player;
  *     button.addEventListener("click", () => (sound.state === "off" ? sound.start() : sound.stop()));
  *
- * Sound begins with `start`, in a handler of a click or a key. It pauses with the player and while the page is hidden,
- * and ends with the session. Its event `change` comes when a property below has changed; `level`, ten times a second,
- * when the level has.
+ * Sound begins with `start`, in a handler of a click or a key. It pauses with the player, and while the page is hidden
+ * and has no picture-in-picture. It ends with the session. Its event `change` comes when a property below has changed;
+ * `level`, ten times a second, when the level has.
  */
 export class Sound extends EventTarget {
   /** @param {import("./player.js").Player} player */
@@ -201,7 +201,9 @@ export class Sound extends EventTarget {
     this.player.decoder?.hold?.follow(isActing ? undefined : this.output?.lateness);
   }
 
+  /** The page is seen again, or its picture is not seen any more. */
   seen(isVisible) {
+    if (!isVisible && document.pictureInPictureElement) return;
     if (!isVisible && this.state !== "off") {
       this.stop();
       this.isPaused = true;

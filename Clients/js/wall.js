@@ -10,7 +10,7 @@ const headerLength = 4;
  * A connection for a page that shows many sessions at once. It connects again if it breaks off.
  *
  *     const wall = new Wall(relay);
- *     wall.addEventListener("picture", ({ detail }) => (images[detail.session].src = URL.createObjectURL(detail.picture)));
+ *     wall.addEventListener("picture", ({ detail }) => show(detail.session, URL.createObjectURL(detail.picture)));
  *     wall.show([3, 4, 9], { width: 320 });
  *     wall.connect();
  *

@@ -169,6 +169,17 @@ test("it rests while the player pauses, and a page that is seen again does not e
   assert.equal(sound.state, "off");
 });
 
+test("it goes on in a hidden page whose picture is in picture-in-picture", async () => {
+  fakeBrowser();
+  const sound = await started(fakePlayer("webcodecs"));
+  Object.assign(document, { hidden: true, pictureInPictureElement: {} });
+  document.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(sound.state, "on");
+  document.pictureInPictureElement = null;
+  sound.seen(false);
+  assert.equal(sound.state, "off");
+});
+
 test("a browser that does not let the page play sound is told, after a while", { timeout: 10_000 }, async () => {
   const done = fakeBrowser({ mayPlay: false });
   const sound = new Sound(fakePlayer("webcodecs"));

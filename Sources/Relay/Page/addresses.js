@@ -19,7 +19,7 @@ function rows({ id, device, name, codec, port }, wantsKeys) {
     ["Snapshot", session.address("snapshot.png")],
     ["Bare stream", bare],
     ["WebSocket", session.address("ws")],
-    ["TCP", `tcp://${location.hostname}:${port}`, "only where this port can be reached: not by a tunnel or a proxy"],
+    ["TCP", `tcp://${location.hostname}:${port}`, "Tunnels and proxies do not pass it on."],
   ];
 }
 

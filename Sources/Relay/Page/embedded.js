@@ -9,7 +9,7 @@ import { relay } from "./site.js";
 import { Stage } from "./stage.js";
 import { screenName } from "./words.js";
 
-/** Returns what a place shows, and where its report is; `undefined` if it is no session's. */
+/** Returns what a place shows, and where its report is; `undefined` if it names no session. */
 function screens({ view, id, device, name }) {
   if (view !== "session") return undefined;
   if (id !== undefined) return { screen: relay.session(id), session: relay.session(id) };

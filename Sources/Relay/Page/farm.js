@@ -11,7 +11,7 @@ const FEW = 8;
 /** How long to wait before another look for what no event tells: that a screen is open, or a call will succeed, ms. */
 const AGAIN = 2000;
 
-/** What is to be fetched. */
+/** What the next fetch asks for. */
 const nothing = () => ({ who: false, broadcasts: false, everySession: false, sessions: new Set() });
 
 /** Events that change a session's report, and those that change a device's. */

@@ -40,7 +40,7 @@ export class Stage extends EventTarget {
     this.absence = new Absence({
       left: () => this.left(),
       back: () => this.back(),
-      isUsed: () => this.small.isOn || this.player?.sound.state === "on" || this.isUsed(),
+      isUsed: () => this.small.isOn || this.isUsed(),
     });
     this.root.addEventListener("click", () => this.isPaused && this.resume());
     this.fullScreen.addEventListener("change", () => {
@@ -48,6 +48,7 @@ export class Stage extends EventTarget {
       this.changed();
     });
     this.small.addEventListener("change", () => {
+      if (document.hidden) this.player?.sound.seen(false);
       this.absence.look();
       this.changed();
     });
