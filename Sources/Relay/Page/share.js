@@ -3,7 +3,6 @@
 import { copiedField } from "./copy.js";
 import { ask, choice, field } from "./dialog.js";
 import { element } from "./dom.js";
-import { sessionPlace } from "./places.js";
 import { relay } from "./site.js";
 import { localTime } from "./words.js";
 
@@ -12,22 +11,13 @@ const lifetimes = [[3600, "1 hour"], [86_400, "1 day"], [604_800, "1 week"]];
 /** What a frame with the link may use of the visitor's browser. */
 const allowed = { look: "fullscreen; picture-in-picture", act: "fullscreen; picture-in-picture; clipboard-read; gamepad; microphone" };
 
-/**
- * Returns what a link is for, and what it shows. A device's link shows its session `shared`, also the next one.
- *
- * @param {{ id: number, device: string, name: ?string }} session
- */
-function subject({ id, device, name }) {
-  const isShared = name === "shared";
-  return {
-    path: isShared ? `v1/devices/${encodeURIComponent(device)}/links` : `v1/sessions/${id}/links`,
-    hash: isShared ? sessionPlace({ device, name }) : sessionPlace({ id }),
-  };
+/** Returns where the link of a session is made. A device's link shows its session `shared`, also the next one. */
+function linksPath({ id, device, name }) {
+  return name === "shared" ? `v1/devices/${encodeURIComponent(device)}/links` : `v1/sessions/${id}/links`;
 }
 
 /** Asks for how long and what for, and shows the link. */
 export function askToShare(session, mayAct) {
-  const { path, hash } = subject(session);
   ask(
     "Share",
     "Make a link",
@@ -36,8 +26,8 @@ export function askToShare(session, mayAct) {
       field("Visitors may", choice("rights", mayAct ? [["look", "look"], ["act", "look and act"]] : [["look", "look"]])),
     ],
     async ({ ttl, rights }) => {
-      const link = await relay.call("POST", path, { body: { ttl: Number(ttl), act: rights === "act" } });
-      showLink(session, relay.address(link.page) + hash, rights, link.expires);
+      const link = await relay.call("POST", linksPath(session), { body: { ttl: Number(ttl), act: rights === "act" } });
+      showLink(session, relay.address(link.page), rights, link.expires);
     },
     "Anyone who has the link can watch without a key. It ends early when your key is revoked.",
   );
