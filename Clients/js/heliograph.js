@@ -10,3 +10,4 @@ export { Relay } from "./relay.js";
 export { NamedSession, Session } from "./session.js";
 export { cueAt, parseStoryboard } from "./storyboard.js";
 export { Stream } from "./stream.js";
+export { Wall } from "./wall.js";

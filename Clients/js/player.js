@@ -49,6 +49,7 @@ export class Player extends EventTarget {
     this.feed = undefined;
     /** @type {PlayerState} */
     this.state = "connecting";
+    this.isPaused = false;
     this.statistics = new Statistics();
     this.isOwner = place.localName !== "canvas";
     this.canvas = this.isOwner ? document.createElement("canvas") : place;
@@ -74,6 +75,26 @@ export class Player extends EventTarget {
     this.sound.close();
     if (this.isOwner) this.canvas.remove();
     this.say("closed", "");
+  }
+
+  /** Closes the connection, and keeps the last picture. Control ends; sound pauses. */
+  pause() {
+    if (this.isPaused || this.isClosed || this.state === "ended") return;
+    this.isPaused = true;
+    this.decoder?.paint?.();
+    this.sound.rest();
+    this.release();
+    this.say("paused", "Paused");
+  }
+
+  /** Ends a pause: plays what the screen shows now. */
+  resume() {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    if (this.players === undefined) return;
+    if (this.player === undefined) return this.play();
+    this.begin();
+    this.sound.wake();
   }
 
   /** Connects at once if it waits to connect again. */
@@ -138,6 +159,11 @@ export class Player extends EventTarget {
   /** Plays in the best way that is left. */
   play() {
     if (this.isClosed) return;
+    if (this.isPaused) {
+      // `resume` takes the first way of the new list.
+      this.player = undefined;
+      return;
+    }
     this.sound.end();
     this.release();
     this.player = this.players.shift();
@@ -291,10 +317,11 @@ export class Player extends EventTarget {
 
 /**
  * - `connecting`; `waiting` for a picture; `playing`;
- * - `interrupted`: the connection broke off, and the player tries again by itself;
+ * - `paused` by `pause`; `interrupted`: the connection broke off, and the player tries again by itself;
  * - `ended`: the session has; `unsupported`: this browser cannot play it; `closed` by `close`.
  *
- * @typedef {"connecting" | "waiting" | "playing" | "interrupted" | "ended" | "unsupported" | "closed"} PlayerState
+ * @typedef {"connecting" | "waiting" | "playing" | "paused" | "interrupted" | "ended" | "unsupported" | "closed"}
+ *   PlayerState
  */
 
 /**

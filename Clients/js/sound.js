@@ -11,8 +11,9 @@ const unmeasured = { skew: null, delay: null, holes: null, dropped: null, errors
  *     const { sound } = player;
  *     button.addEventListener("click", () => (sound.state === "off" ? sound.start() : sound.stop()));
  *
- * Sound begins with `start`, in a handler of a click or a key. It pauses while the page is hidden, and ends with the
- * session. Its event `change` comes when a property below has changed; `level`, ten times a second, when the level has.
+ * Sound begins with `start`, in a handler of a click or a key. It pauses with the player, and while the page is hidden
+ * and has no picture-in-picture. It ends with the session. Its event `change` comes when a property below has changed;
+ * `level`, ten times a second, when the level has.
  */
 export class Sound extends EventTarget {
   /** @param {import("./player.js").Player} player */
@@ -34,6 +35,7 @@ export class Sound extends EventTarget {
   get obstacle() {
     const { player: way, stream, decoder } = this.player;
     if (!this.track) return "This session has no sound.";
+    if (this.player.isPaused) return "The picture is paused.";
     if (way === "webcodecs" && !hasSoundOutput()) return "This browser cannot play sound by WebCodecs. Play the session by Media Source Extensions.";
     if (way === "mse" && !decoder?.canHear) return "This browser cannot play Opus in MP4.";
     // Between pictures that are far apart, the sound would have to wait.
@@ -138,6 +140,20 @@ export class Sound extends EventTarget {
     this.output?.pictured(pts, at);
   }
 
+  /** The player pauses. */
+  rest() {
+    const wasOn = this.state !== "off" || this.isPaused;
+    this.stop();
+    this.isPaused = wasOn;
+    this.changed();
+  }
+
+  /** The player plays again. */
+  wake() {
+    if (!document.hidden) this.seen(true);
+    this.changed();
+  }
+
   /** The session is over, or is played in another way from now on. */
   end() {
     this.isContained = false;
@@ -185,11 +201,13 @@ export class Sound extends EventTarget {
     this.player.decoder?.hold?.follow(isActing ? undefined : this.output?.lateness);
   }
 
+  /** The page is seen again, or its picture is not seen any more. */
   seen(isVisible) {
+    if (!isVisible && document.pictureInPictureElement) return;
     if (!isVisible && this.state !== "off") {
       this.stop();
       this.isPaused = true;
-    } else if (isVisible && this.isPaused) {
+    } else if (isVisible && this.isPaused && !this.player.isPaused) {
       this.isPaused = false;
       this.start();
     }

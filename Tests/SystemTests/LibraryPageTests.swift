@@ -87,8 +87,8 @@ extension SystemTests {
             try await Self.withLibrary { relay, browser in
                 let session = try await relay.startSession(["record": true]).integer("id")
                 try browser.open("http://127.0.0.1:\(relay.httpPort)/")
-                let badge = "document.querySelector('.session .badge:is(.recording, .waiting)')?.textContent"
-                try browser.wait(until: "\(badge)?.startsWith('Recording: ')")
+                let badge = "document.querySelector('.tile .badge:is(.recording, .waiting)')?.textContent"
+                try browser.wait(until: "\(badge) === 'Recording'")
                 try await relay.patch("/v1/sessions/\(session)", ["recordWhen": "watched"])
                 try browser.wait(until: "\(badge) === 'Recording waits for a viewer'")
 

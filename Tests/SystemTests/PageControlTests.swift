@@ -29,10 +29,10 @@ extension SystemTests {
                 let started = """
                     import("/page/heliograph.js").then(({ Relay }) => new Relay().call("PUT", "\(path)", { body: \(settings) }))
                     """
-                let report = try browser.evaluate(started, seconds: 20) as? [String: Any]
-                let id = try #require(report?["id"] as? Int)
-                try browser.open("http://127.0.0.1:\(port)/#/session/\(id)")
-                try browser.wait(until: "document.querySelector('h1')?.textContent.includes('\(id)')")
+                _ = try browser.evaluate(started, seconds: 20)
+                try browser.open("http://127.0.0.1:\(port)/#/devices/default/\(session)")
+                let title = session == "shared" ? "default" : "default · \(session)"
+                try browser.wait(until: "document.querySelector('h1')?.textContent === '\(title)'")
                 try browser.wait(until: "document.querySelector('.message')?.hidden")
                 try browser.wait(until: "\(PageControlTests.button)?.disabled === false")
             }
@@ -328,7 +328,7 @@ extension SystemTests {
                 // A repeat of the key that is still held does not leave the page's view.
                 try place.browser.key("Escape", code: "Escape", isDown: true, repeats: true)
                 try place.browser.key("Escape", code: "Escape", isDown: false)
-                #expect(try place.browser.evaluate("location.hash.startsWith('#/session/')") as? Bool == true)
+                #expect(try place.browser.evaluate("location.hash.startsWith('#/devices/')") as? Bool == true)
                 events = try await place.events(after: mark, until: "Escape") { _ in true }
                 #expect(
                     events.count { $0.name == "key" && $0.fields.starts(with: ["Escape", "down"]) } == 1,

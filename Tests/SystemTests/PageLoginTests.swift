@@ -65,14 +65,14 @@ extension SystemTests {
             _ = try browser.evaluate("document.querySelector('#login').click()")
             try Self.logIn(viewer, browser)
             try browser.wait(until: "document.querySelector('#relay').textContent.includes('as wall (viewer)')")
-            // A viewer's key offers nothing else, in the player and in the list.
+            // A viewer's key offers nothing else, in the player and on the wall.
             let isOffered =
                 "[...document.querySelectorAll('button')].some((b) => /Start|Stop|New/.test(b.textContent) && b.offsetParent)"
             try browser.wait(until: "document.querySelector('.message')?.hidden")
             #expect(try browser.evaluate(isOffered) as? Bool == false)
             _ = try browser.evaluate("location.hash = '#/'")
-            // The page fetches the card's picture by the cookie, too.
-            try browser.wait(until: "document.querySelector('.session img')?.naturalWidth > 0")
+            // The wall's pictures come by the cookie, too.
+            try browser.wait(until: "document.querySelector('.tile img')?.naturalWidth > 0")
             #expect(try browser.evaluate(isOffered) as? Bool == false)
             _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")
             #expect(try browser.evaluate("document.querySelector('dialog[open]') === null") as? Bool == true)
@@ -276,7 +276,8 @@ extension SystemTests {
             try browser.open("https://localhost:\(relay.httpPort)/")
             try Self.logIn(key, browser)
             try browser.wait(until: "document.querySelector('.state')?.textContent === 'Off'")
-            _ = try browser.evaluate("document.querySelector('.card .main').click()")
+            // The first of the actions that the tile hides at first: Start.
+            _ = try browser.evaluate("document.querySelector('.tile .more button').click()")
             try Self.submit(browser)
             try browser.wait(until: "document.querySelector('.state').textContent === 'Live'")
             _ = try browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n' }))")

@@ -311,11 +311,11 @@ extension SystemTests {
                 defer { browser.end() }
                 try browser.open("http://127.0.0.1:\(relay.httpPort)/")
                 let rests = """
-                    document.querySelector('.session .badge')?.textContent === 'Asleep'
-                      && document.querySelector('.thumbnail').innerText === 'Asleep until watched'
+                    document.querySelector('.tile .badge:not([hidden])')?.textContent === 'Asleep'
+                      && document.querySelector('.tile img').naturalWidth > 0
                     """
                 try browser.wait(until: rests)
-                // Longer than the time between two snapshots.
+                // Longer than the time between two pictures of the wall.
                 try await Task.sleep(for: .seconds(3))
                 #expect(try await relay.get("/screencapture/\(session)")["asleep"] as? Bool == true)
                 let viewed = try await relay.get("/screencapture/\(session)").object("counters").object("relay")
@@ -325,7 +325,7 @@ extension SystemTests {
                 try browser.wait(until: "document.querySelector('.message')?.hidden")
                 try browser.wait(until: "document.querySelector('.stage .badge').hidden")
                 _ = try browser.evaluate("location.hash = '#/'")
-                // The visible list does not keep the session awake.
+                // The visible wall does not keep the session awake.
                 try browser.wait(until: rests)
                 #expect(browser.complaints == [])
             }
@@ -339,8 +339,10 @@ extension SystemTests {
             let browser = try Chromium()
             defer { browser.end() }
             try browser.open("http://127.0.0.1:\(relay.httpPort)/")
-            try browser.wait(until: "document.querySelector('.card button.main')?.textContent === 'Start…'")
-            _ = try browser.evaluate("document.querySelector('.card button.main').click()")
+            try browser.wait(until: "document.querySelector('.tile button.main')?.textContent === 'Watch'")
+            _ = try browser.evaluate("document.querySelector('.tile button.main').click()")
+            try browser.wait(until: "document.querySelector('.tile [role=alert]').textContent.length > 20")
+            _ = try browser.evaluate("document.querySelector('.tile .more button').click()")
             _ = try browser.evaluate("document.querySelector('dialog[open] button[type=submit]').click()")
             try browser.wait(until: "document.querySelector('dialog[open] .wrong')?.textContent.length > 20")
             relay.terminate()

@@ -13,7 +13,10 @@ async function page(name) {
 const words = await page("words.js");
 const { duration, exactTime, gapsText, gapText, itemName, itemState, itemText, localTime, partText, size } = words;
 const { ownerText, recordingText, tunnelText, usageProblem, usageShare, usageText } = words;
+const { broadcastState, screenName } = words;
 const { labelChanges, labelLines } = await page("labels.js");
+const { allLabels, filterQuery, matches, parseFilters } = await page("filters.js");
+const { parsePlace, sessionPlace } = await page("places.js");
 
 const item = {
   device: "left",
@@ -95,6 +98,7 @@ test("a session's badge tells recording from waiting, and for what", () => {
   const badge = (state, more) => recordingText({ recording: { state, seconds: 75, bytes: 3.2e6 }, recordWhen: "always", viewers: 0, ...more });
   assert.deepEqual(recordingText({ recording: null }), ["", ""]);
   assert.deepEqual(badge("recording"), ["Recording: 1:15, 3.2 MB", "recording"]);
+  assert.deepEqual(recordingText({ recording: { state: "recording" } }, true), ["Recording", "recording"]);
   assert.deepEqual(badge("waiting"), ["Recording waits for a picture", "waiting"]);
   assert.deepEqual(badge("waiting", { recordWhen: "changed" }), ["Recording waits for a change of the screen", "waiting"]);
   assert.deepEqual(badge("waiting", { recordWhen: "watched" }), ["Recording waits for a viewer", "waiting"]);
@@ -118,4 +122,61 @@ test("the relay's tunnel, with its address if it has one", () => {
   assert.equal(tunnelText({ state: "up", address, problem: null }), `, and by its tunnel at ${address}`);
   assert.equal(tunnelText({ state: "up", address: null, problem: null }), ", and by its tunnel");
   assert.equal(tunnelText({ state: "down", address: null, problem: "it ended" }), ". The tunnel is down");
+});
+
+test("addresses name a session by its name or its number, and what the page shows else", () => {
+  assert.deepEqual(parsePlace("#/devices/left/shared"), { view: "session", device: "left", name: "shared" });
+  assert.deepEqual(parsePlace("#/devices/left"), { view: "session", device: "left", name: "shared" });
+  assert.deepEqual(parsePlace("#/devices/a%2Fb/d%C3%BCr"), { view: "session", device: "a/b", name: "dür" });
+  assert.deepEqual(parsePlace("#/session/7"), { view: "session", id: 7 });
+  assert.deepEqual(parsePlace("#/library"), { view: "library", id: undefined });
+  assert.deepEqual(parsePlace("#/library/12"), { view: "library", id: 12 });
+  assert.deepEqual(parsePlace("#/access"), { view: "access" });
+  assert.deepEqual(parsePlace("#/?q=a%20b&state=live"), { view: "wall", query: "q=a%20b&state=live" });
+  for (const hash of ["", "#", "#/", "#/session/x", "#/devices/", "#/%E0%A4%A", "other"]) assert.equal(parsePlace(hash).view, "wall", hash);
+});
+
+test("a session's address outlives it if it has a name", () => {
+  assert.equal(sessionPlace({ id: 7, device: "left", name: "shared" }), "#/devices/left/shared");
+  assert.equal(sessionPlace({ id: 7, device: "left", name: null }), "#/session/7");
+  const odd = { id: 7, device: "a/b", name: "c d" };
+  assert.deepEqual(parsePlace(sessionPlace(odd)), { view: "session", device: "a/b", name: "c d" });
+});
+
+test("a session's title is its device, unless it has a name or a label of its own", () => {
+  const session = { id: 7, device: "left", name: "shared", label: null };
+  assert.equal(screenName(session), "left");
+  assert.equal(screenName({ ...session, name: "door" }), "left · door");
+  assert.equal(screenName({ ...session, label: "Desk 1" }), "Desk 1");
+  assert.equal(screenName({ ...session, name: null }), "Session 7");
+});
+
+test("the wall's filters are in its address", () => {
+  const filters = { text: "door", label: "room=lab", state: "live" };
+  assert.equal(filterQuery(filters), "?q=door&label=room%3Dlab&state=live");
+  assert.deepEqual(parseFilters("q=door&label=room%3Dlab&state=live"), filters);
+  assert.equal(filterQuery({ text: "  ", label: "", state: "" }), "");
+  assert.deepEqual(parseFilters("state=other"), { text: "", label: "", state: "" });
+});
+
+test("devices match by their name, labels, sessions and state", () => {
+  const broadcast = { device: "phone-1", labels: { room: "lab", os: "sway" } };
+  const device = { broadcast, sessions: [{ name: "shared", label: "Front Door" }] };
+  const all = { text: "", label: "", state: "" };
+  const found = (filters, mood = "good") => matches({ ...all, ...filters }, device, mood);
+  assert.ok(found({}));
+  assert.ok(found({ text: "PHONE lab" }) && found({ text: "door shared" }) && found({ text: "room=lab" }));
+  assert.ok(!found({ text: "phone hall" }));
+  assert.ok(found({ label: "room=lab" }) && !found({ label: "room=hall" }));
+  assert.ok(found({ state: "live" }) && !found({ state: "off" }));
+  assert.ok(found({ state: "off" }, "") && found({ state: "bad" }, "bad") && found({ state: "busy" }, "busy"));
+  // A relay that does not know labels.
+  assert.ok(matches(all, { broadcast: { device: "left" }, sessions: [] }, ""));
+  assert.deepEqual(allLabels([broadcast, { device: "left" }, { device: "right", labels: { room: "hall" } }]), ["os=sway", "room=hall", "room=lab"]);
+});
+
+test("a device that starts is busy", () => {
+  assert.deepEqual(broadcastState({ state: "starting", source: {} }), ["Starting", "busy"]);
+  assert.deepEqual(broadcastState({ state: "idle", source: {} }), ["Off", ""]);
+  assert.deepEqual(broadcastState({ state: "live", source: { state: "streaming" } }), ["Live", "good"]);
 });

@@ -145,6 +145,41 @@ test("it pauses while the page is hidden, unless it was off", async () => {
   sound.close();
 });
 
+test("it rests while the player pauses, and a page that is seen again does not end that", async () => {
+  const done = fakeBrowser();
+  const player = fakePlayer("webcodecs");
+  const sound = await started(player);
+  const see = (hidden) => {
+    document.hidden = hidden;
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+  player.isPaused = true;
+  sound.rest();
+  assert.deepEqual([sound.state, sound.isPossible, done.contexts[0].state], ["off", false, "closed"]);
+  see(true);
+  see(false);
+  assert.equal(sound.state, "off");
+  player.isPaused = false;
+  sound.wake();
+  await settled();
+  assert.equal(sound.state, "on");
+  sound.stop();
+  sound.rest();
+  sound.wake();
+  assert.equal(sound.state, "off");
+});
+
+test("it goes on in a hidden page whose picture is in picture-in-picture", async () => {
+  fakeBrowser();
+  const sound = await started(fakePlayer("webcodecs"));
+  Object.assign(document, { hidden: true, pictureInPictureElement: {} });
+  document.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(sound.state, "on");
+  document.pictureInPictureElement = null;
+  sound.seen(false);
+  assert.equal(sound.state, "off");
+});
+
 test("a browser that does not let the page play sound is told, after a while", { timeout: 10_000 }, async () => {
   const done = fakeBrowser({ mayPlay: false });
   const sound = new Sound(fakePlayer("webcodecs"));

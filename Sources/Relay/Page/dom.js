@@ -19,6 +19,12 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** Names the page in the browser's tabs and history. */
+export function setTitle(text) {
+  const title = `${text} · Heliograph`;
+  if (document.title !== title) document.title = title;
+}
+
 /** Returns whether a pressed key belongs to a field or a dialog rather than to the page. */
 export function isTyping(event) {
   return event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null

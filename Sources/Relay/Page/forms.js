@@ -1,58 +1,13 @@
 // The dialogs that start a broadcast and a session, log in, change labels, and manage keys and the tunnel.
 
+import { copiedField } from "./copy.js";
+import { ask, choice, field } from "./dialog.js";
 import { element, setText } from "./dom.js";
 import { playsVideo } from "./heliograph.js";
 import { labelChanges, labelLines } from "./labels.js";
+import { sessionPlace } from "./places.js";
 import { relay } from "./site.js";
 import { localTime, recordTimes } from "./words.js";
-
-function field(label, control, hint) {
-  return element("label", {}, label, control, hint ? element("small", { text: hint }) : null);
-}
-
-function choice(name, options) {
-  const select = element("select", { name });
-  for (const [value, text] of options) select.append(element("option", { value, text }));
-  return select;
-}
-
-/**
- * Shows a form until it is cancelled, or until `submit` has processed its values. Empty values are left out. Without
- * `submit` it only tells something.
- */
-function ask(title, verb, fields, submit, hint) {
-  const wrong = element("p", { class: "wrong", role: "alert" });
-  const go = element("button", { type: "submit", class: "main", text: verb });
-  const cancel = element("button", { type: "button", text: "Cancel", on: { click: () => dialog.close() } });
-  const form = element(
-    "form",
-    {},
-    element("h2", { text: title, id: "form-title" }),
-    element("div", { class: "fields" }, ...fields),
-    hint ? element("p", { class: "quiet", text: hint }) : null,
-    wrong,
-    element("div", { class: "actions" }, submit ? cancel : null, go),
-  );
-  const dialog = element("dialog", { "aria-labelledby": "form-title", on: { close: () => dialog.remove() } }, form);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const values = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
-    setText(wrong, "");
-    go.disabled = true;
-    setText(go, `${verb}…`);
-    try {
-      await submit?.(values);
-      dialog.close();
-    } catch (error) {
-      setText(wrong, error.message);
-    }
-    setText(go, verb);
-    go.disabled = false;
-  });
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
-}
 
 /** Asks for the relay's key. The relay answers with a cookie that scripts cannot read. */
 export function askForKey(done) {
@@ -69,7 +24,7 @@ export function askForKey(done) {
   );
 }
 
-export function askForBroadcast(device, done) {
+export function askForBroadcast(device) {
   const node = field("Node", element("input", { name: "node", autocomplete: "off" }), "name, serial or id");
   node.hidden = true;
   const kind = choice("kind", [
@@ -89,11 +44,13 @@ export function askForBroadcast(device, done) {
     async ({ kind, node }) => {
       const source = kind ? { kind, ...(kind === "node" ? { node } : {}) } : undefined;
       await relay.device(device).start({ timeout: 90, ...(source ? { source } : {}) });
-      await done();
     },
     "The desktop may show a dialog that asks for permission. The start waits up to 90 s for the answer.",
   );
 }
+
+/** After how many seconds out of use a session may end, and how they are called. */
+const lifetimes = [[600, "10 minutes"], [3600, "1 hour"], [86_400, "1 day"], ["", "never"]];
 
 export function askForSession(devices) {
   const number = (name, limits) => element("input", { name, type: "number", inputMode: "numeric", ...limits });
@@ -118,6 +75,7 @@ export function askForSession(devices) {
   const recordHint = element("small", { text: "you can change it later" });
   const hints = { always: "until the session ends", watched: "and 10 s longer", changed: "and 10 s longer" };
   record.addEventListener("change", () => setText(recordHint, hints[record.value] ?? "you can change it later"));
+  const onDemand = choice("onDemand", [["true", "while it is used"], ["false", "always"]]);
   const fields = [
     devices.length > 1 ? field("Device", device) : null,
     field("Label", element("input", { name: "label", maxLength: 100, autocomplete: "off" }), "for people; may be empty"),
@@ -129,16 +87,31 @@ export function askForSession(devices) {
     field("Encoder", element("input", { name: "encoder", value: "auto", maxLength: 64, autocomplete: "off" }), "auto, x264, h264_vaapi, …"),
     field("Width", number("width", { min: 16, max: 8192 }), "empty: the screen's"),
     field("Height", number("height", { min: 16, max: 8192 }), "empty: keeps the shape"),
+    field("Encodes", onDemand, "viewers and snapshots use it"),
+    field("Ends when unused for", choice("ttl", lifetimes)),
     element("label", { class: "records" }, "Record in the library", record, recordHint),
   ];
   ask("New session", "Start", fields.filter(Boolean), async (values) => {
     const body = { device: devices[0], ...values };
-    for (const name of ["fps", "width", "height"]) if (name in body) body[name] = Math.round(Number(body[name]));
+    for (const name of ["fps", "width", "height", "ttl"]) if (name in body) body[name] = Math.round(Number(body[name]));
     if ("bitrate" in body) body.bitrate = Math.round(Number(body.bitrate) * 1e6);
+    body.onDemand = body.onDemand === "true";
     if ("recordWhen" in body) body.record = true;
-    const { id } = await relay.startSession(body);
-    location.hash = `#/session/${id}`;
+    location.hash = sessionPlace(await relay.startSession(body));
   });
+}
+
+/**
+ * Stops something, and asks before if others watch it.
+ *
+ * @param {string} what What ends.
+ * @param {number} others How many others watch it.
+ * @param {() => Promise<void>} stop
+ */
+export async function stopWith(what, others, stop) {
+  if (others === 0) return stop();
+  const who = others === 1 ? "1 other viewer watches" : `${others} other viewers watch`;
+  ask(`Stop ${what}?`, "Stop", [], stop, `${who} it. Their pictures end.`);
 }
 
 /** Asks for a recording's labels, and calls `done` with what has to be set. */
@@ -232,19 +205,7 @@ export function showPIN({ pin, until }) {
 
 /** Shows a key that was just made, the only time that it can be seen. */
 export function showKey({ name, key }) {
-  const shown = element("input", { readOnly: true, value: key, "aria-label": "The key", on: { focus: () => shown.select() } });
-  const copy = element("button", { type: "button", text: "Copy", on: { click: () => copyText(copy, key) } });
-  ask(`The key ${name}`, "Done", [element("div", { class: "copied" }, shown, copy)], undefined, "The relay keeps only its hash: copy it now. To call with it, send Authorization: Bearer and the key.");
-}
-
-async function copyText(button, text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    setText(button, "Copied");
-  } catch {
-    // Pages over HTTP may not write to the clipboard.
-    setText(button, "Select and copy it");
-  }
+  ask(`The key ${name}`, "Done", [copiedField(key, "The key")], undefined, "The relay keeps only its hash: copy it now. To call with it, send Authorization: Bearer and the key.");
 }
 
 /** Asks whether a key shall be revoked. */

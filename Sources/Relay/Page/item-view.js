@@ -1,14 +1,18 @@
 // The view of one recording: the video, its gaps, a clip of it.
 
-import { element, isTyping, setText } from "./dom.js";
+import { element, setText } from "./dom.js";
 import { askForLabels } from "./forms.js";
 import { labelLines } from "./labels.js";
 import { Preview } from "./preview.js";
+import { Repeat } from "./repeat.js";
+import { isForButton, isShortcut } from "./shortcuts.js";
 import { relay } from "./site.js";
 import { Timeline } from "./timeline.js";
 import { offerUndo } from "./undo.js";
 import { duration, exactTime, gapText, itemName, itemState, itemText, mayNotLook, ownerText, partText } from "./words.js";
 
+/** The time between two looks at the recording, ms: it may go on, and others may delete it. */
+const INTERVAL = 2000;
 /** How far the arrow keys go, s. */
 const STEP = 5;
 
@@ -110,12 +114,13 @@ export class ItemView {
 
   update(known) {
     this.known = known;
-    if (known.mayLook) this.look();
-    else this.forbid();
+    if (!known.mayLook) return this.forbid();
+    this.looks ??= new Repeat(INTERVAL, () => this.look());
+    this.looks.look();
   }
 
   async look() {
-    if (this.isLooking || this.isGone) return;
+    if (this.isLooking || this.isGone || !this.known.mayLook) return;
     this.isLooking = true;
     const changes = this.changes;
     try {
@@ -295,6 +300,7 @@ export class ItemView {
     clear.disabled = !isSet;
     if (isSet) clip.href = this.recorded.clipAddress(start, end);
     else clip.removeAttribute("href");
+    clip.setAttribute("aria-disabled", String(!isSet));
     const [from, to] = [start ?? 0, end ?? seconds];
     setText(this.clip, isSet ? `${exactTime(from)} to ${exactTime(to)}: ${(to - from).toFixed(2)} s` : "Go to a time, and set the start or the end of a clip.");
     this.timeline.update({ seconds, gaps: this.item?.gaps ?? [], start, end, time: this.video.currentTime });
@@ -344,7 +350,7 @@ export class ItemView {
   }
 
   pressed(event) {
-    if (isTyping(event)) return;
+    if (!isShortcut(event)) return;
     const { video } = this;
     const { start, end, clear, clip, pin, labels, delete: remove } = this.buttons;
     const cuts = this.cutting.hidden ? {} : { i: start, o: end, x: clear, d: clip };
@@ -360,7 +366,7 @@ export class ItemView {
     } else if (event.key in seeks) {
       event.preventDefault();
       video.currentTime = Math.min(Math.max(video.currentTime + seeks[event.key], 0), this.seconds);
-    } else if (event.key === " " && !event.target.closest?.("a, button")) {
+    } else if (event.key === " " && !isForButton(event)) {
       event.preventDefault();
       if (video.paused) video.play().catch(() => {});
       else video.pause();
@@ -371,6 +377,7 @@ export class ItemView {
 
   end() {
     this.hasEnded = true;
+    this.looks?.end();
     document.removeEventListener("keydown", this.keys);
     // Ends its requests.
     this.video.removeAttribute("src");

@@ -1,9 +1,11 @@
 // The library: all recordings, the newest first.
 
-import { element, isTyping, KeyedList, setText } from "./dom.js";
+import { element, KeyedList, setText } from "./dom.js";
 import { Gauge } from "./gauge.js";
 import { Glance } from "./glance.js";
 import { labelLines } from "./labels.js";
+import { Repeat } from "./repeat.js";
+import { isShortcut } from "./shortcuts.js";
 import { relay } from "./site.js";
 import { duration, gapsText, itemName, itemState, localTime, mayNotLook, ownerText, size } from "./words.js";
 
@@ -11,6 +13,8 @@ import { duration, gapsText, itemName, itemState, localTime, mayNotLook, ownerTe
 const PAGE = 50;
 /** Up to how many changed items are fetched one by one, instead of the list. */
 const FEW = 4;
+/** The time between two looks, ms: the library has no events for all that changes in it. */
+const INTERVAL = 2000;
 /** How long a person pauses before the search begins, ms. */
 const PAUSE = 300;
 
@@ -120,8 +124,8 @@ export class LibraryView {
     this.known = known;
     if (!known.mayLook) return this.forbid();
     this.offerDevices(known.broadcasts.map((broadcast) => broadcast.device));
-    this.look();
-    this.gauge.look();
+    this.looks ??= new Repeat(INTERVAL, () => this.look());
+    this.looks.look();
   }
 
   /** Offers the relay's devices, and those that recordings have. */
@@ -138,7 +142,8 @@ export class LibraryView {
 
   /** Shows what has changed in the library since the last time. */
   async look() {
-    if (this.isLooking) return;
+    if (this.isLooking || !this.known.mayLook) return;
+    this.gauge.look();
     this.isLooking = true;
     try {
       const { changed, removed, mark, listAgain } = await relay.library.changes(this.mark);
@@ -246,7 +251,7 @@ export class LibraryView {
   }
 
   pressed(event) {
-    if (isTyping(event)) return;
+    if (!isShortcut(event)) return;
     if (event.key === "/") {
       event.preventDefault();
       this.text.focus();
@@ -257,6 +262,7 @@ export class LibraryView {
 
   end() {
     this.hasEnded = true;
+    this.looks?.end();
     this.asked?.abort();
     clearTimeout(this.pause);
     document.removeEventListener("keydown", this.keys);

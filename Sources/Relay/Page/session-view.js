@@ -1,63 +1,66 @@
-// The view of one session: picture, figures, charts.
+// The view of one session: the stage, what can be done with it, figures, charts.
 
+import { Addresses } from "./addresses.js";
 import { Chart } from "./chart.js";
-import { ControlBar } from "./control-bar.js";
-import { element, isTyping, setText } from "./dom.js";
-import { Player, playerNames } from "./heliograph.js";
+import { element, setText, setTitle } from "./dom.js";
+import { stopWith } from "./forms.js";
+import { PictureInPicture } from "./picture-in-picture.js";
+import { sessionPlace } from "./places.js";
 import { fileName, Recorder, save } from "./recorder.js";
+import { Settings } from "./settings.js";
+import { askToShare } from "./share.js";
+import { isForButton, isShortcut } from "./shortcuts.js";
 import { relay } from "./site.js";
-import { SoundBar } from "./sound-bar.js";
 import { SpeedTest } from "./speed-test.js";
-import { bitrate, broadcastState, feedBadge, milliseconds, recordingText, recordTimes, sessionName, sessionText } from "./words.js";
-
-const rate = (value) => (Number.isFinite(value) ? value.toFixed(1) : "–");
+import { Stage } from "./stage.js";
+import { wallPlace } from "./wall-view.js";
+import { startWatching } from "./watch.js";
+import { bitrate, broadcastState, milliseconds, rate, recordTimes, screenName, sessionText } from "./words.js";
 
 export class SessionView {
-  constructor(id) {
-    this.id = id;
+  /** @param {import("./places.js").Place} place */
+  constructor(place) {
+    this.place = place;
     this.build();
-    this.keys = (event) => this.pressed(event);
-    document.addEventListener("keydown", this.keys);
+    this.listen();
   }
 
   build() {
-    const button = (text, key, click) =>
-      element("button", { type: "button", "aria-keyshortcuts": key, on: { click } }, text, element("kbd", { text: key }));
-    this.title = element("h1", { text: `Session ${this.id}` });
+    const button = (text, key, click, properties = {}) =>
+      element("button", { type: "button", "aria-keyshortcuts": key, on: { click }, ...properties }, text, element("kbd", { text: key }));
+    const toggle = (text, key, click) => button(text, key, click, { "aria-pressed": "false" });
+    this.title = element("h1", { text: screenName(this.place) });
     this.facts = element("p", { class: "quiet" });
-    this.canvas = element("canvas", { class: "picture", width: 1280, height: 720, role: "img", "aria-label": "The session's picture" });
-    this.message = element("p", { class: "message", role: "status", text: "Connecting" });
-    this.badge = element("span", { class: "badge", hidden: true });
-    this.recording = element("span", { class: "badge corner", hidden: true });
-    this.overlay = element("dl", { class: "overlay", hidden: true });
-    this.stage = element("div", { class: "stage" }, this.canvas, this.badge, this.recording, this.overlay, this.message);
-    this.control = new ControlBar(this.stage);
-    this.sound = new SoundBar();
+    this.stage = new Stage("Or watch with a player: its addresses are below.");
     this.speed = new SpeedTest();
-    /** What full screen shows. */
-    this.theatre = element("div", { class: "theatre" }, this.stage, this.control.bar);
     this.buttons = {
-      fullscreen: button("Full screen", "F", () => this.fullscreen()),
+      pause: button("Pause", "Space", () => this.stage.togglePause()),
+      fullscreen: toggle("Full screen", "F", () => this.fullscreen()),
+      small: toggle("Small window", "P", () => this.showSmall()),
       snapshot: button("Save a picture", "S", () => this.snapshot()),
-      record: button("Record", "R", () => this.record()),
-      library: button("Record in the library", "L", () => this.recordInLibrary()),
+      record: toggle("Record", "R", () => this.record()),
+      library: toggle("Record in the library", "L", () => this.recordInLibrary()),
       keyframe: button("Keyframe", "K", () => this.player?.keyframe()),
-      figures: button("Figures", "I", () => this.toggleOverlay()),
+      figures: toggle("Figures", "I", () => this.toggleFigures()),
     };
-    this.buttons.figures.setAttribute("aria-pressed", "false");
-    this.buttons.record.setAttribute("aria-pressed", "false");
     this.buttons.library.classList.add("records");
     this.when = element(
       "select",
       { class: "changes", "aria-label": "What is recorded in the library", on: { change: () => this.chooseWhen() } },
       ...recordTimes.map(([value, text]) => element("option", { value, text: `Library: ${text}` })),
     );
-    this.actions = element("div", { class: "actions" }, this.control.toggle, ...Object.values(this.buttons), this.speed.button, this.sound.root);
+    this.share = element("button", { type: "button", text: "Share…", hidden: true, on: { click: () => askToShare(this.session, this.known.mayAct) } });
+    const { control, sound } = this.stage;
+    this.actions = element("div", { class: "actions" }, control.toggle, ...Object.values(this.buttons), this.speed.button, this.share, sound.root);
     this.buttons.library.after(this.when);
+    this.start = element("button", { type: "button", class: "main changes", text: "Start it", on: { click: () => this.startSession() } });
+    this.missing = element("p", { hidden: true }, this.start);
     this.why = element("p", { class: "quiet why", role: "status", hidden: true });
     this.wrong = element("p", { class: "wrong", role: "alert" });
+    this.error = element("p", { class: "wrong" });
     this.closure = element("p", { class: "quiet", role: "status", hidden: true });
-    this.addresses = element("dl", { class: "addresses" });
+    this.settings = new Settings((session) => this.show(session));
+    this.addresses = new Addresses();
     this.charts = [
       new Chart("Latency, capture to picture", [
         { name: "p50", value: (entry) => entry.p50, text: milliseconds },
@@ -70,77 +73,108 @@ export class SessionView {
       new Chart("Bitrate", [{ name: "arrived", value: (entry) => entry.bitrate, text: bitrate }]),
     ];
     this.chartGrid = element("div", { class: "charts" }, ...this.charts.map((chart) => chart.root));
+    this.stop = element("button", { type: "button", class: "changes", text: "Stop session", hidden: true, on: { click: () => this.stopSession() } });
     this.root = element(
       "div",
       { class: "player" },
-      element(
-        "div",
-        { class: "heading" },
-        element("div", {}, element("a", { href: "#/", text: "← All sessions" }), this.title, this.facts),
-        element("button", { type: "button", class: "changes", text: "Stop session", on: { click: () => this.stopSession() } }),
-      ),
-      this.theatre,
-      this.control.problem,
-      this.sound.problem,
+      element("div", { class: "heading" }, element("div", {}, element("a", { href: wallPlace(), text: "← Wall" }), this.title, this.facts), this.stop),
+      this.stage.theatre,
+      this.missing,
+      control.problem,
+      sound.problem,
       this.why,
       this.closure,
       this.actions,
       this.speed.result,
       this.wrong,
+      this.error,
       this.chartGrid,
-      element("details", {}, element("summary", { text: "Watch elsewhere" }), this.addresses),
+      this.settings.root,
+      this.addresses.root,
     );
+  }
+
+  listen() {
+    this.listeners = new AbortController();
+    const { signal } = this.listeners;
+    document.addEventListener("keydown", (event) => this.pressed(event), { signal });
+    this.stage.addEventListener("change", () => this.showStage(), { signal });
+    this.stage.addEventListener("player", ({ detail }) => this.attach(detail), { signal });
+    this.stage.isUsed = () => this.recorder !== undefined;
+    this.showStage();
+  }
+
+  get player() {
+    return this.stage.player;
   }
 
   // The session's state
 
-  update({ sessions, broadcasts, mayRecord, wantsKeys }) {
-    this.mayRecord = mayRecord;
-    const session = sessions.find((session) => session.id === this.id);
-    if (!session) return;
+  /** @param {object} known What the page knows of the relay. */
+  update(known) {
+    this.known = known;
+    const { id, device, name } = this.place;
+    const session = known.sessions.find((session) => (name ? session.device === device && session.name === name : session.id === id));
+    if (this.stage.isUnreachable) this.player?.retry();
+    this.stage.isUnreachable = false;
+    this.missing.hidden = true;
+    if (session) this.show(session);
+    else this.lacks();
+  }
+
+  /** Says that there is no session to play. */
+  lacks() {
+    const { device, name } = this.place;
+    const isKnown = this.known.broadcasts.some((broadcast) => broadcast.device === device);
+    this.stop.hidden = true;
+    if (!name) {
+      if (!this.session) this.stage.say("There is no such session. It may have ended.");
+    } else if (!isKnown) {
+      this.stage.say(`There is no device ${device}.`);
+    } else {
+      this.stage.say(`${device} has no session ${name} now. It plays here when it starts.`);
+      this.missing.hidden = name !== "shared";
+    }
+  }
+
+  /** Shows a session's report, and plays the session. */
+  show(session) {
+    const isOther = session.id !== this.session?.id || this.player.state === "ended";
     this.session = session;
-    setText(this.title, sessionName(session));
+    this.nameAddress(session);
+    this.broadcast = this.known.broadcasts.find((broadcast) => broadcast.device === session.device);
+    setText(this.title, screenName(session));
+    setTitle(screenName(session));
     setText(this.facts, [sessionText(session), `device ${session.device}`, session.encoder].filter(Boolean).join(" · "));
-    this.broadcast = broadcasts.find((broadcast) => broadcast.device === session.device);
-    if (this.wasUnreachable) this.player?.retry();
-    this.wasUnreachable = false;
-    this.showBadge(session);
+    this.stage.show(session, this.broadcast?.source.kind);
     this.showRecording(session);
-    setText(this.wrong, session.error ?? "");
-    if (this.addresses.childElementCount === 0) this.showAddresses(session, wantsKeys);
-    if (!this.player) this.watch(session);
+    setText(this.error, session.error ?? "");
+    this.settings.update(session);
+    this.addresses.update(session, this.known.wantsKeys);
+    this.share.hidden = !this.known.wantsKeys;
+    this.stop.hidden = false;
+    if (isOther) this.stage.play(relay.session(session.id), session);
     this.speed.attach(session, this.player);
+  }
+
+  /** Makes the page's address last: a name outlives its session. */
+  nameAddress(session) {
+    if (this.place.name || !session.name) return;
+    this.place = { view: "session", device: session.device, name: session.name };
+    history.replaceState(null, "", sessionPlace(session));
   }
 
   /** Shows that the relay did not answer, so that the last known state is out of date. */
   unreachable() {
-    this.wasUnreachable = true;
-    if (this.session) this.showBadge(this.session);
+    this.stage.isUnreachable = true;
+    this.stage.showBadge();
   }
 
-  showBadge(session) {
-    const isCut = this.wasUnreachable || this.player?.isCut;
-    const [text, isBad, why] = isCut ? ["Not connected", true, ""] : feedBadge(session, this.broadcast?.source.kind) ?? [""];
-    this.badge.hidden = !text;
-    this.why.hidden = !why;
-    if (!text) return;
-    setText(this.badge, text);
-    this.badge.className = isBad ? "badge bad" : "badge";
-    if (why) setText(this.why, [why, this.deviceText()].filter(Boolean).join(" "));
-  }
-
-  /** Shows that the session is recorded, how long and how large the file is, or why it is not written. */
-  showRecording(session) {
-    const { record, recordWhen, recording } = session;
-    const [text, kind] = recordingText(session);
-    this.recording.hidden = !text;
-    setText(this.recording, text);
-    this.recording.className = `badge corner ${kind}`;
-    this.recording.title = recording?.problem ?? "";
+  showRecording({ record, recordWhen }) {
     setText(this.buttons.library.firstChild, record ? "Stop recording in the library" : "Record in the library");
     this.buttons.library.setAttribute("aria-pressed", String(record));
     this.when.value = recordWhen ?? "always";
-    this.when.hidden = !this.mayRecord;
+    this.when.hidden = !this.known.mayRecord;
   }
 
   /** Returns the device's state if it has a problem; empty if it has none. */
@@ -151,31 +185,10 @@ export class SessionView {
     return mood === "good" ? "" : [`Device ${device}: ${words}.`, source.detail].filter(Boolean).join(" ");
   }
 
-  showAddresses({ id, codec, port }, wantsKeys) {
-    const session = relay.session(id);
-    const raw = session.address(`stream.${codec}`);
-    const key = wantsKeys ? '-H "Authorization: Bearer $HELIOGRAPH_KEY" ' : "";
-    const rows = [
-      ["Player", `curl -sN ${key}${raw} | ffplay -f ${codec === "h265" ? "hevc" : "h264"} -`],
-      ["HTTP", raw],
-      ["WebSocket", session.address("ws")],
-      ["TCP", `127.0.0.1:${port}, on the relay's machine`],
-    ];
-    for (const [name, text] of rows) this.addresses.append(element("dt", { text: name }), element("dd", {}, element("code", { text })));
-  }
-
   // The stream
 
-  /** Plays the session. `?player=` in the page's address selects the only player to try. */
-  watch({ codec, fps }) {
-    const player = new URLSearchParams(location.search).get("player") ?? undefined;
-    this.player = new Player(this.canvas, relay.session(this.id), { player, codec, fps, control: { label: false } });
-    this.control.attach(this.player.control);
-    this.sound.attach(this.player.sound);
-    const on = (type, listener) => this.player.addEventListener(type, ({ detail }) => listener(detail));
-    on("player", ({ player }) => this.playsBy(player));
-    on("state", ({ state, text }) => this.isNow(state, text));
-    on("event", (event) => this.told(event));
+  attach(player) {
+    const on = (type, listener) => player.addEventListener(type, ({ detail }) => listener(detail));
     on("closed", ({ text }) => {
       setText(this.closure, `${new Date().toLocaleTimeString()}: ${text}`);
       this.closure.hidden = false;
@@ -186,109 +199,63 @@ export class SessionView {
     on("sound", (packet) => {
       if (this.recordsSound) this.recorder?.add(packet);
     });
-    on("statistics", () => this.draw());
-    // For tests, which read the pictures from the canvas.
-    on("presented", (detail) => this.canvas.dispatchEvent(new CustomEvent("presented", { detail })));
+    on("statistics", () => this.tick());
   }
 
-  playsBy(name) {
-    const isVideo = name !== undefined && name !== "mjpeg";
-    for (const button of [this.buttons.record, this.buttons.keyframe]) button.disabled = !isVideo;
-    this.chartGrid.hidden = !isVideo;
+  /** Shows what the stage does, and why its pictures are not what they should be. */
+  showStage() {
+    const { stage, buttons, player } = this;
+    const isVideo = player?.player !== undefined && player.player !== "mjpeg";
+    for (const button of [buttons.record, buttons.keyframe]) button.disabled = !isVideo || stage.isPaused;
+    for (const part of [this.actions, this.settings.root, this.addresses.root]) part.hidden = !this.session;
+    this.chartGrid.hidden = !this.session || player?.player === "mjpeg" || player?.state === "unsupported";
+    buttons.small.hidden = !PictureInPicture.isSupported || !isVideo;
+    setText(buttons.pause.firstChild, stage.isPaused ? "Play" : "Pause");
+    buttons.pause.disabled = player === undefined || player.state === "ended";
+    buttons.small.setAttribute("aria-pressed", String(stage.small.isOn));
+    buttons.fullscreen.setAttribute("aria-pressed", String(stage.fullScreen.isOn));
+    this.why.hidden = stage.why === "";
+    if (stage.why) setText(this.why, [stage.why, this.deviceText()].filter(Boolean).join(" "));
   }
 
-  isNow(state, text) {
-    this.say(state === "unsupported" ? `${text} Or watch with a player: its addresses are below.` : text);
-    if (this.session) this.showBadge(this.session);
-  }
-
-  told({ type, feed }) {
-    if (!this.session) return;
-    // A viewer wakes the session.
-    if (type === "hello") this.session.asleep = false;
-    if (type === "feed") {
-      this.session.feed = feed;
-      this.showBadge(this.session);
-    }
-  }
-
-  say(text) {
-    setText(this.message, text);
-    this.message.hidden = text === "";
-  }
-
-  draw() {
+  /** A second has passed. */
+  tick() {
     for (const chart of this.charts) chart.draw(this.player.statistics.history);
-    if (!this.overlay.hidden) this.drawOverlay();
+    this.seconds = (this.seconds ?? 0) + 1;
+    if (this.seconds % 2 === 0 && this.needsReport) this.report();
   }
 
-  drawOverlay() {
-    const rows = [["Player", playerNames[this.player?.player] ?? "none"], ["Feed", this.session?.feed ?? "–"], ...this.figures()];
-    this.overlay.replaceChildren(...rows.flatMap(([name, text]) => [element("dt", { text: name }), element("dd", { text })]));
+  /** Whether something is shown that no event and no message of the stream tells. */
+  get needsReport() {
+    const isMeasuredByRelay = this.player?.player === "mjpeg" && !this.stage.overlay.hidden;
+    return !document.hidden && (this.session?.recording != null || isMeasuredByRelay);
   }
 
-  figures() {
-    if (!this.player) return [];
-    const figures = this.player.figures;
-    const size = ["Size", `${figures.width} × ${figures.height}`];
-    if (figures.player === "mjpeg") {
-      const { rates, viewers } = this.session ?? {};
-      return [
-        size,
-        ["Session", `${rate(rates?.pictures)} fps, ${bitrate(rates?.bitrate)}`],
-        ["Viewers", String(viewers ?? "–")],
-      ];
+  async report() {
+    try {
+      this.show(await relay.session(this.session.id).get());
+    } catch {
+      // The page says what is wrong.
     }
-    const { latency, stages } = figures;
-    return [
-      size,
-      ["Arrived", `${rate(figures.fpsIn)} fps`],
-      ["Presented", `${rate(figures.fpsOut)} fps`],
-      ["Bitrate", bitrate(figures.bitrate)],
-      ...(figures.target ? [["As viewers' networks carry", `${bitrate(figures.target.bitrate)}, ${figures.target.fps} fps`]] : []),
-      ["Latency p50 / p95", `${milliseconds(latency.p50)} / ${milliseconds(latency.p95)}`],
-      ["to encoded", milliseconds(stages.encode)],
-      ["to relay", milliseconds(stages.link)],
-      ["to here", milliseconds(stages.network)],
-      ["to picture", milliseconds(stages.decode)],
-      ["Clock error", `± ${milliseconds(figures.clockError)}`],
-      ["Repeats", String(figures.repeats)],
-      ["Dropped", `${figures.dropped} by the relay, ${figures.skipped} here`],
-      ["Decoder errors", String(figures.errors)],
-      ["Viewers", String(figures.viewers ?? "–")],
-      ...this.soundFigures(figures.sound),
-    ];
-  }
-
-  soundFigures(sound) {
-    if (!sound) return [];
-    const { skew, delay, holes, dropped } = sound;
-    return [
-      ["Sound after picture", skew === null ? "–" : `${Math.round(skew)} ms`],
-      ["Sound waits", milliseconds(delay)],
-      ["Sound holes", String(holes ?? "–")],
-      ["Sound dropped", String(dropped ?? "–")],
-    ];
   }
 
   // The user's actions
 
   /** Starts or ends the recording by the calls that need the right to record, and no operator's key. */
   recordInLibrary() {
-    if (!this.session || !this.mayRecord) return;
+    if (!this.session || !this.known.mayRecord) return;
     const verb = this.session.record ? "stop" : "start";
-    this.changeRecording(this.buttons.library, () => relay.call("POST", `v1/sessions/${this.id}/record/${verb}`));
+    this.changeRecording(this.buttons.library, () => relay.call("POST", `v1/sessions/${this.session.id}/record/${verb}`));
   }
 
   chooseWhen() {
-    this.changeRecording(this.when, () => relay.session(this.id).change({ recordWhen: this.when.value }));
+    this.changeRecording(this.when, () => relay.session(this.session.id).change({ recordWhen: this.when.value }));
   }
 
   async changeRecording(control, change) {
     control.disabled = true;
     try {
-      this.session = await change();
-      this.showRecording(this.session);
+      this.show(await change());
       setText(this.wrong, "");
     } catch (error) {
       setText(this.wrong, error.message);
@@ -296,35 +263,37 @@ export class SessionView {
     control.disabled = false;
   }
 
-  toggleOverlay() {
-    this.overlay.hidden = !this.overlay.hidden;
-    this.buttons.figures.setAttribute("aria-pressed", String(!this.overlay.hidden));
-    if (!this.overlay.hidden) this.drawOverlay();
+  toggleFigures() {
+    this.stage.toggleOverlay();
+    this.buttons.figures.setAttribute("aria-pressed", String(!this.stage.overlay.hidden));
   }
 
   async fullscreen() {
     try {
-      if (document.fullscreenElement) await document.exitFullscreen();
-      else {
-        await this.theatre.requestFullscreen();
-        // The keys that the browser keeps go to the screen, too, where the browser allows it.
-        await navigator.keyboard?.lock?.().catch(() => {});
-      }
+      await this.stage.fullScreen.toggle();
     } catch {
       setText(this.wrong, "This browser does not allow full screen here.");
     }
   }
 
+  async showSmall() {
+    try {
+      await this.stage.small.toggle();
+    } catch {
+      setText(this.wrong, "This browser does not allow a small window here.");
+    }
+  }
+
   async snapshot() {
     const picture = await this.player?.snapshot();
-    if (picture) save(picture, fileName(this.id, "png"));
+    if (picture) save(picture, fileName(this.session.id, "png"));
     else setText(this.wrong, "There is no picture to save yet.");
   }
 
   record() {
     const button = this.buttons.record;
     if (this.recorder) {
-      const kept = this.recorder.finish(this.id);
+      const kept = this.recorder.finish(this.session.id);
       setText(this.wrong, kept ? "" : "Nothing was recorded: no keyframe arrived.");
       this.recorder = undefined;
     } else if (this.player) {
@@ -339,10 +308,30 @@ export class SessionView {
     button.setAttribute("aria-pressed", String(this.recorder !== undefined));
   }
 
-  async stopSession() {
+  async startSession() {
+    const { device } = this.place;
+    const broadcast = this.known.broadcasts.find((broadcast) => broadcast.device === device);
+    this.start.disabled = true;
+    setText(this.wrong, "");
     try {
-      await relay.session(this.id).stop();
-      location.hash = "#/";
+      const session = await startWatching(broadcast, []);
+      if (!this.hasEnded && session.id !== this.session?.id) this.show(session);
+      this.missing.hidden = true;
+    } catch (error) {
+      setText(this.wrong, error.message);
+    }
+    this.start.disabled = false;
+  }
+
+  async stopSession() {
+    const session = relay.session(this.session.id);
+    try {
+      const { viewers } = await session.get();
+      const isViewer = this.player?.state === "playing" || this.player?.state === "waiting";
+      await stopWith("the session", Math.max(viewers - (isViewer ? 1 : 0), 0), async () => {
+        await session.stop();
+        location.hash = wallPlace();
+      });
     } catch (error) {
       setText(this.wrong, error.message);
     }
@@ -350,21 +339,24 @@ export class SessionView {
 
   pressed(event) {
     // A key that is still held from controlling the screen is not for the page.
-    if (isTyping(event) || event.repeat) return;
-    const { fullscreen, snapshot, record, library, keyframe, figures } = this.buttons;
-    const actions = { f: fullscreen, s: snapshot, r: record, l: library, k: keyframe, i: figures, m: this.sound.button, t: this.speed.button };
+    if (!isShortcut(event) || event.repeat || isForButton(event)) return;
+    const { pause, fullscreen, small, snapshot, record, library, keyframe, figures } = this.buttons;
+    const { sound } = this.stage;
+    const actions = { " ": pause, f: fullscreen, p: small, s: snapshot, r: record, l: library, k: keyframe, i: figures, m: sound.button, t: this.speed.button };
     const action = actions[event.key.toLowerCase()];
     if (action) {
       event.preventDefault();
-      action.click();
+      if (!action.hidden) action.click();
     } else if (event.key === "Escape" && !document.fullscreenElement) {
-      location.hash = "#/";
+      if (this.stage.fullScreen.fillsWindow) this.stage.fullScreen.toggle();
+      else location.hash = wallPlace();
     }
   }
 
   end() {
-    document.removeEventListener("keydown", this.keys);
+    this.hasEnded = true;
+    this.listeners.abort();
     if (this.recorder) this.record();
-    this.player?.close();
+    this.stage.end();
   }
 }

@@ -1,28 +1,15 @@
 // What the page shows about sound: the button that begins it, its volume and its level.
 
 import { element, setText } from "./dom.js";
+import { remember, remembered } from "./memory.js";
 
-/** Where the volume is remembered. */
-const storageKey = "heliograph.volume";
 /** The quietest sound that the meter shows, dB below the loudest. */
 const quietest = 60;
 
-/** Returns the volume that was last set. A browser may forbid to remember one. */
+/** Returns the volume that was last set. */
 function rememberedVolume() {
-  try {
-    const volume = Number(localStorage.getItem(storageKey) ?? 1);
-    return volume >= 0 && volume <= 1 ? volume : 1;
-  } catch {
-    return 1;
-  }
-}
-
-function remember(volume) {
-  try {
-    localStorage.setItem(storageKey, String(volume));
-  } catch {
-    // It holds until the page is left.
-  }
+  const volume = Number(remembered("volume") ?? 1);
+  return volume >= 0 && volume <= 1 ? volume : 1;
 }
 
 export class SoundBar {
@@ -77,6 +64,6 @@ export class SoundBar {
 
   slid() {
     this.sound.volume = Number(this.slider.value) / 100;
-    remember(this.sound.volume);
+    remember("volume", this.sound.volume);
   }
 }

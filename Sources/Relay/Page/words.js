@@ -15,7 +15,7 @@ export const sourceNames = {
 export function broadcastState({ state, source }) {
   switch (state) {
     case "idle": return ["Off", ""];
-    case "connecting": return ["Starting", "busy"];
+    case "starting": return ["Starting", "busy"];
     case "stopping": return ["Stopping", "busy"];
     case "away": return ["Away: its agent ended and is being restarted", "bad"];
     default: break;
@@ -38,8 +38,20 @@ export function bitrate(bits) {
   return bits >= 1e6 ? `${(bits / 1e6).toFixed(bits < 1e7 ? 1 : 0)} Mbit/s` : `${Math.round(bits / 1e3)} kbit/s`;
 }
 
-export function sessionName({ id, label }) {
-  return label || `Session ${id}`;
+export function sessionName({ id, label, name }) {
+  return label || name || `Session ${id}`;
+}
+
+/** Returns what a session shows, as a title: the device of a session `shared`, else the session. */
+export function screenName(session) {
+  const { device, name, label } = session;
+  if (label || !name) return sessionName(session);
+  return name === "shared" ? device : `${device} · ${name}`;
+}
+
+/** Returns how many viewers there are. */
+export function viewersText(viewers) {
+  return viewers === 1 ? "1 viewer" : `${viewers} viewers`;
 }
 
 export function sessionText({ codec, width, height, fps, bitrate: bits }) {
@@ -57,6 +69,11 @@ export function feedBadge({ feed, stale, asleep }, kind) {
   return null;
 }
 
+/** Returns a rate such as 29.9. */
+export function rate(value) {
+  return Number.isFinite(value) ? value.toFixed(1) : "–";
+}
+
 export function milliseconds(value) {
   if (value == null || Number.isNaN(value)) return "–";
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
@@ -69,11 +86,16 @@ export const recordTimes = [
   ["changed", "while the screen changes"],
 ];
 
-/** Returns a notice about a session's recording: text, and the class of its badge; empty if it is not recorded. */
-export function recordingText({ recording, recordWhen, viewers }) {
+/**
+ * Returns a notice about a session's recording: text, and the class of its badge; empty if it is not recorded.
+ *
+ * @param {object} session Its report.
+ * @param {boolean} [isBrief] Leaves out how long the file is, which no event tells.
+ */
+export function recordingText({ recording, recordWhen, viewers }, isBrief = false) {
   switch (recording?.state) {
     case undefined: return ["", ""];
-    case "recording": return [`Recording: ${duration(recording.seconds)}, ${size(recording.bytes)}`, "recording"];
+    case "recording": return isBrief ? ["Recording", "recording"] : [`Recording: ${duration(recording.seconds)}, ${size(recording.bytes)}`, "recording"];
     case "waiting": return [`Recording waits for ${awaited(recordWhen, viewers)}`, "waiting"];
     case "disk_full": return ["Not recorded: the disk is full", "bad"];
     default: return ["Not recorded", "bad"];

@@ -12,7 +12,7 @@ struct PageFilesTests {
     /// Returns the relative addresses that a file refers to: attributes of HTML, imports of scripts, and modules that
     /// run in a worklet.
     private static func references(in text: String) -> [String] {
-        let pattern = /(?:src|href)="(?<attribute>[^"#]+)"|(?:from |new URL\()"\.\/(?<module>[^"]+)"/
+        let pattern = /(?:src|href)="(?<attribute>[^"#]+)"|(?:from |new URL\(|import\()"\.\/(?<module>[^"]+)"/
         return text.matches(of: pattern).map { match in
             match.output.attribute.map(String.init) ?? "page/" + (match.output.module ?? "")
         }
