@@ -109,7 +109,11 @@ export class Player extends EventTarget {
     this.stream?.send({ type: "keyframe" });
   }
 
-  /** Returns the picture that is shown, with `mjpeg` the newest, as PNG; `null` if there is none. @returns {Promise<Blob | null>} */
+  /**
+   * Returns the picture that is shown, with `mjpeg` the newest, as PNG; `null` if there is none.
+   *
+   * @returns {Promise<Blob | null>}
+   */
   async snapshot() {
     // On a canvas, Firefox draws only the first picture that an image has had. The relay has the newest.
     if (this.player === "mjpeg") return this.decoder?.hasPicture ? this.screen.snapshot().catch(() => null) : null;

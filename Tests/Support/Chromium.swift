@@ -2,11 +2,7 @@ import Foundation
 import Glibc
 
 /// A headless Chromium with one page, driven by the DevTools protocol over its pipe.
-package final class Chromium {
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-    }
-
+package final class Chromium: Browser {
     /// How long an answer may take beyond the time that the page itself may wait.
     private static let patience = 60.0
 
@@ -32,7 +28,7 @@ package final class Chromium {
         let pipes = ["in", "out"].map { folder.appendingPathComponent($0).path }
         // Opened for both, so that neither end waits for the other.
         let handles = try pipes.map { path in
-            guard mkfifo(path, 0o600) == 0 else { throw Failure(description: "no pipe at \(path)") }
+            guard mkfifo(path, 0o600) == 0 else { throw BrowserFailure(description: "no pipe at \(path)") }
             return FileHandle(fileDescriptor: Glibc.open(path, O_RDWR | O_CLOEXEC), closeOnDealloc: true)
         }
         (toBrowser, fromBrowser) = (handles[0], handles[1])
@@ -65,26 +61,11 @@ package final class Chromium {
     }
 
     /// Returns the value of a JavaScript expression. Waits for a promise for up to `seconds`.
-    package func evaluate(_ expression: String, seconds: Double = 0) throws -> Any? {
+    package func evaluate(_ expression: String, seconds: Double) throws -> Any? {
         let parameters: [String: Any] = ["expression": expression, "awaitPromise": true, "returnByValue": true]
         let answer = try call("Runtime.evaluate", parameters, seconds: seconds)
-        if let details = answer["exceptionDetails"] { throw Failure(description: "\(expression): \(details)") }
+        if let details = answer["exceptionDetails"] { throw BrowserFailure(description: "\(expression): \(details)") }
         return (answer["result"] as? [String: Any])?["value"]
-    }
-
-    /// Waits until a JavaScript expression is true.
-    package func wait(until expression: String) throws {
-        let promise = """
-            new Promise((done) => {
-              const look = () => (\(expression)) ? done(true) : setTimeout(look, 50);
-              look();
-              setTimeout(() => done(false), 20000);
-            })
-            """
-        guard try evaluate(promise, seconds: 20) as? Bool == true else {
-            let text = try evaluate("document.body.innerText") ?? ""
-            throw Failure(description: "never: \(expression). The page says: \(text)")
-        }
     }
 
     // MARK: - A person's input
@@ -163,7 +144,7 @@ package final class Chromium {
         while true {
             let message = try next(before: deadline)
             if message["id"] as? Int == lastID {
-                if let error = message["error"] { throw Failure(description: "\(method): \(error)") }
+                if let error = message["error"] { throw BrowserFailure(description: "\(method): \(error)") }
                 return message["result"] as? [String: Any] ?? [:]
             }
             notice(message)
@@ -193,9 +174,9 @@ package final class Chromium {
             if poll(&ready, 1, 100) > 0 {
                 received += fromBrowser.availableData
             } else if !process.isRunning {
-                throw Failure(description: "chromium ended with status \(process.terminationStatus)")
+                throw BrowserFailure(description: "chromium ended with status \(process.terminationStatus)")
             } else if Date() > deadline {
-                throw Failure(description: "chromium does not answer")
+                throw BrowserFailure(description: "chromium does not answer")
             }
         }
     }

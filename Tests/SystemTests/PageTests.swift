@@ -25,15 +25,15 @@ extension SystemTests {
         }
 
         /// JavaScript for the figure `name` over the picture.
-        private static func figure(_ name: String) -> String {
+        static func figure(_ name: String) -> String {
             """
             [...document.querySelectorAll(".overlay dt")].find((name) => name.textContent === "\(name)")?.nextSibling.textContent
             """
         }
 
         /// Expects pictures of a moving screen, and figures without errors.
-        private static func expectMoving(
-            _ browser: Chromium,
+        static func expectMoving(
+            _ browser: some Browser,
             seconds: Int = Effort.choose(5, whole: 30)
         ) throws {
             let seen = try #require(browser.evaluate(counters(seconds: seconds), seconds: Double(seconds)) as? [[Int]])

@@ -9,14 +9,14 @@ extension SystemTests {
     )
     struct SoundPageTests {
         /// JavaScript for the button's state: `true` or `false`.
-        private static let isPressed = "document.querySelector('.sound button').getAttribute('aria-pressed')"
+        static let isPressed = "document.querySelector('.sound button').getAttribute('aria-pressed')"
         /// JavaScript for the meter's value: 1 for the loudest sound, and 0 for one that is 60 dB below.
-        private static let meter = "document.querySelector('.sound meter').value"
+        static let meter = "document.querySelector('.sound meter').value"
         /// The tone's level on the meter: a sine at half of full scale, whose two channels are 3 dB below that.
-        private static let toneOnMeter = 1 - 20 * log10(4.0) / 60
+        static let toneOnMeter = 1 - 20 * log10(4.0) / 60
 
         /// JavaScript for a figure over the picture, as a number.
-        private static func figure(_ name: String) -> String {
+        static func figure(_ name: String) -> String {
             """
             parseFloat([...document.querySelectorAll(".overlay dt")].find((name) => name.textContent === "\(name)")?.nextSibling.textContent)
             """
@@ -50,7 +50,7 @@ extension SystemTests {
             }
         }
 
-        private static func press(_ browser: Chromium) throws {
+        static func press(_ browser: some Browser) throws {
             let place = try browser.evaluate(
                 """
                 (() => {
