@@ -64,7 +64,9 @@ struct ConfigurationFileTests {
         ]
         tv.allowsDesktopFiles = true
         (tv.isRecorded, tv.recordWhen, tv.recordedSound) = (true, .watched, .both)
-        let names = Set(DeviceConfiguration.settings.map(\.name)).subtracting(["fallback", "autostart", "sessions", "labels"])
+        let names = Set(DeviceConfiguration.settings.map(\.name)).subtracting([
+            "fallback", "autostart", "sessions", "labels",
+        ])
         expected.listedDevices = [
             DeviceSettings(name: "tv", settings: Settings(tv, names: names)), DeviceSettings(name: "Wall_2-b"),
         ]
