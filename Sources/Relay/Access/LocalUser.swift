@@ -22,6 +22,9 @@ package enum LocalUser {
 
     /// Refuses a call unless its caller is a process of the relay's own user on this machine, and no proxy.
     static func require(_ request: Request, _ context: RelayRequestContext) async throws(Problem) {
+        guard !context.isOtherPage else {
+            throw Problem(.forbiddenCaller, "the caller is a page of another origin; \(advice)")
+        }
         let objection = await objection(to: context.channel) { name in
             HTTPField.Name(name).map { request.headers[$0] != nil } ?? false
         }

@@ -74,7 +74,7 @@ extension DeviceConfiguration: Configurable {
             "How long the program may take for one screenshot, in seconds."
         },
         Setting("autostart", \.isAutostarted, .bool, .atOnce) {
-            "Whether the relay [starts the broadcast](../guide/unattended.md#the-broadcast-starts-by-itself) when it starts, "
+            "Whether the relay [starts the broadcast](../guide/unattended.md) when it starts, "
                 + "and tries again until the screen is captured."
         },
         Setting("sessions", \.standingSessions, .standingSessions, .atOnce) {

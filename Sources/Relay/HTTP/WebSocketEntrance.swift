@@ -9,8 +9,8 @@ import NIOHTTP1
 import NIOWebSocket
 import Wire
 
-/// Admits WebSockets: viewers', the wall's, and the library's channel. ``API`` answers refused requests like others, with the
-/// reason.
+/// Admits WebSockets: viewers', the wall's, and the library's channel. ``API`` answers refused requests like others,
+/// with the reason.
 struct WebSocketEntrance: Sendable {
     /// What an admitted request asks for.
     enum Admission: Sendable {
@@ -212,7 +212,11 @@ struct WebSocketEntrance: Sendable {
         if case .login = credential, !headers.contains(name: "origin") {
             return .mayNot("a connection with a cookie needs the Origin of the relay's own page")
         }
-        guard headers["sec-fetch-site"].allSatisfy(Origin.own.contains) else {
+        guard headers["sec-fetch-site"].allSatisfy(Origin.own.contains),
+            headers["origin"].allSatisfy({
+                Origin.isSame($0, authority: headers.first(name: "host"), isSecure: isSecure)
+            })
+        else {
             return .mayNot("pages of other sites may not act on the screen")
         }
         if let key = caller.key {
