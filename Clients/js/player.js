@@ -82,6 +82,7 @@ export class Player extends EventTarget {
     if (this.isPaused || this.isClosed || this.state === "ended") return;
     this.isPaused = true;
     this.decoder?.paint?.();
+    this.control?.stop();
     this.sound.rest();
     this.release();
     this.say("paused", "Paused");

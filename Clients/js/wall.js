@@ -1,4 +1,4 @@
-// The wall's WebSocket: small pictures of many sessions, and the relay's events. docs/reference/websocket.md
+// The wall's WebSocket: small pictures of many sessions, and the relay's events. docs/reference/wall.md
 
 import { RelayError } from "./errors.js";
 import { pauseAfter } from "./pauses.js";

@@ -167,6 +167,7 @@ export class SessionView {
   /** Shows that the relay did not answer, so that the last known state is out of date. */
   unreachable() {
     this.stage.isUnreachable = true;
+    this.missing.hidden = true;
     this.stage.showBadge();
   }
 

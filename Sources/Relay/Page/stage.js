@@ -42,7 +42,7 @@ export class Stage extends EventTarget {
       back: () => this.back(),
       isUsed: () => this.small.isOn || this.isUsed(),
     });
-    this.root.addEventListener("click", () => this.isPaused && this.resume());
+    this.root.addEventListener("click", ({ target }) => !target.closest("button") && this.resume());
     this.fullScreen.addEventListener("change", () => {
       this.leave.hidden = !this.fullScreen.fillsWindow;
       this.changed();

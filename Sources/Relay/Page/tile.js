@@ -77,6 +77,7 @@ export class Tile {
     setText(this.facts, viewers > 0 ? viewersText(viewers) : "");
     const { source, state } = broadcast;
     setText(this.detail, source.state === "streaming" ? "" : source.detail ?? "");
+    if (state === "idle") this.darken();
     this.start.hidden = state !== "idle";
     this.stop.hidden = state === "idle";
   }
