@@ -16,6 +16,7 @@ package struct EventReport: APIModel {
         case speakerChanged = "speaker.changed"
         case recordingChanged = "recording.changed"
         case keysChanged = "keys.changed"
+        case tunnelChanged = "tunnel.changed"
         case eventsMissed = "events.missed"
 
         /// Whether anyone who may watch or act can cause such events, as often as they like.
@@ -23,7 +24,7 @@ package struct EventReport: APIModel {
             switch self {
             case .viewerJoined, .viewerLeft, .waitEnded, .controllerChanged, .speakerChanged: true
             case .broadcastChanged, .agentLinked, .agentLost, .sessionStarted, .sessionChanged, .sessionEnded,
-                .feedChanged, .recordingChanged, .keysChanged, .eventsMissed:
+                .feedChanged, .recordingChanged, .keysChanged, .tunnelChanged, .eventsMissed:
                 false
             }
         }
@@ -52,7 +53,8 @@ package struct EventReport: APIModel {
                 .text.orNull,
                 """
                 What it is by now: a broadcast's state, a session's `feed`, an agent's role, a wait's outcome, a device's \
-                `controller` or `speaker`, what happened to a recording (`recording`, `ended`, `gap`, or its `state`), or at most how many events were missed; null for others.
+                `controller` or `speaker`, a tunnel's state, what happened to a recording (`recording`, `ended`, `gap`, or \
+                its `state`), or at most how many events were missed; null for others.
                 """
             ),
         ]

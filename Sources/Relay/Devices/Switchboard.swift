@@ -37,8 +37,9 @@ final class Switchboard: AgentLinkOwner {
     /// Keeps the relay's state; `nil` if there is no state file.
     private let keeper: StateKeeper?
     private var statesTaken = 0
-    /// The last published states of broadcasts, by device, and of linked agents, by device and role.
-    private var toldStates: [String: String] = [:]
+    /// The last published states of broadcasts and their sources, with the cause of the source's, by device.
+    private var toldStates: [String: [String?]] = [:]
+    /// The agents that were last published as linked, by device and role.
     private var toldLinks: Set<[String]> = []
     private var lastWake = NIODeadline.now()
     private var keptBroadcasts: [RelayState.Broadcast] = []
@@ -465,8 +466,9 @@ final class Switchboard: AgentLinkOwner {
     private func broadcastChanged(_ device: String) {
         if let broadcast = broadcasts[device] {
             record(broadcast)
-            let state = broadcast.machine.state.rawValue
-            if (toldStates.updateValue(state, forKey: device) ?? "idle") != state {
+            let (state, source) = (broadcast.machine.state.rawValue, broadcast.machine.agent?.status)
+            let states = [state, source?.state.rawValue, source?.cause]
+            if (toldStates.updateValue(states, forKey: device) ?? ["idle", nil, nil]) != states {
                 events.publish(.broadcastChanged, device: device, state: state)
             }
             for role in AgentRole.allCases {

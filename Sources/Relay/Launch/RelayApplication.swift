@@ -139,6 +139,7 @@ package struct RelayApplication: Service {
             configuration.tunnel,
             executable: configuration.tunnelExecutable ?? "cloudflared",
             backoff: configuration.tunnelBackoff,
+            events: switchboard.events,
             logger: logger
         )
         let api = API(

@@ -2,7 +2,6 @@
 
 import { element, KeyedList, setText } from "./dom.js";
 import { askForKeyToMake, askForTunnel, askToPair, askToRevoke, showKey, showPIN } from "./forms.js";
-import { Repeat } from "./repeat.js";
 import { relay } from "./site.js";
 import { localTime } from "./words.js";
 
@@ -34,9 +33,6 @@ function stateText({ tunnel, status }) {
   if (status.state === "connecting") return `${name} is connecting.`;
   return `${name} is up${status.address ? ":" : "."}`;
 }
-
-/** The time between two looks at the keys and the tunnel, ms: no event says how the tunnel is. */
-const INTERVAL = 2000;
 
 export class AccessView {
   /** @param refresh Fetches what the page knows of its caller. */
@@ -76,8 +72,11 @@ export class AccessView {
 
   update(known) {
     this.known = known;
-    this.looks ??= new Repeat(INTERVAL, () => this.look());
-    this.looks.look();
+    this.look();
+  }
+
+  happened({ type }) {
+    if (type === "tunnel.changed") this.look();
   }
 
   /** Fetches and shows the keys and the tunnel. */
@@ -161,7 +160,6 @@ export class AccessView {
 
   end() {
     this.hasEnded = true;
-    this.looks?.end();
     this.list.end();
   }
 }

@@ -8,7 +8,7 @@ const PAUSE = 500;
 const GATHERING = 50;
 /** Up to how many changed sessions are fetched one by one, instead of the list. */
 const FEW = 8;
-/** How long to wait before another look for what no event tells: that a screen is open, or a call will succeed, ms. */
+/** How long to wait before a failed call is made again, ms. */
 const AGAIN = 2000;
 
 /** What the next fetch asks for. */
@@ -142,11 +142,12 @@ export class Farm extends EventTarget {
       // Answers may be older than the ends that were told meanwhile.
       Object.assign(this, { who, broadcasts, sessions: sessions.filter(({ id }) => !this.ended.has(id)) });
       this.tell("change");
-      this.awaitScreens();
     } catch (error) {
       if (caller !== this.caller) return;
       this.tell("trouble", { text: error.message, error });
-      if (this.wall.state === "connected" && error.status !== 401) this.lookAgain(() => this.refresh());
+      if (this.wall.state !== "connected" || error.status === 401) return;
+      clearTimeout(this.again);
+      this.again = setTimeout(() => this.refresh(), AGAIN);
     }
   }
 
@@ -166,21 +167,6 @@ export class Farm extends EventTarget {
       this.ended.add(id);
       return undefined;
     }
-  }
-
-  /** Looks again while a device opens its screen, or has lost it. */
-  awaitScreens() {
-    const isOpening = ({ state, source }) => state === "live" && source.state !== "streaming";
-    if (!this.broadcasts.some(isOpening)) return clearTimeout(this.again);
-    this.lookAgain(() => {
-      this.wanted.broadcasts = true;
-      this.fetch();
-    });
-  }
-
-  lookAgain(action) {
-    clearTimeout(this.again);
-    this.again = setTimeout(action, AGAIN);
   }
 
   tell(type, detail) {

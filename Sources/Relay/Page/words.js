@@ -17,7 +17,7 @@ export function broadcastState({ state, source }) {
     case "idle": return ["Off", ""];
     case "starting": return ["Starting", "busy"];
     case "stopping": return ["Stopping", "busy"];
-    case "away": return ["Away: its agent ended and is being restarted", "bad"];
+    case "away": return ["Away: its agent is being started again", "bad"];
     default: break;
   }
   switch (source.state) {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HeliographAPI
 import Logging
 import NIOCore
 import Subprocess
@@ -54,16 +55,19 @@ final class Tunnel: Sendable {
     private let logger: Logger
     private let current = Mutex(Status())
     private let backoff: RestartBackoff.Policy
+    private let events: EventHub
 
     init(
         _ choice: TunnelChoice,
         executable: String,
         backoff: RestartBackoff.Policy,
+        events: EventHub,
         logger: Logger
     ) {
         self.choice = choice
         self.executable = executable
         self.backoff = backoff
+        self.events = events
         self.logger = logger
     }
 
@@ -75,13 +79,13 @@ final class Tunnel: Sendable {
     func run(port: Int) async {
         var backoff = RestartBackoff(policy: backoff)
         while !Task.isCancelled {
-            current.withLock { $0 = Status() }
+            change { $0 = Status() }
             let begin = NIODeadline.now()
             let problem = await runOnce(port: port)
             guard !Task.isCancelled else { return }
             backoff.wasLive(from: begin, to: .now())
             let delay = backoff.delay()
-            current.withLock { $0 = Status(state: .down, problem: problem) }
+            change { $0 = Status(state: .down, problem: problem) }
             logger.error("the tunnel is down: \(problem). Next attempt in \(delay.seconds) s")
             try? await Task.sleep(for: .nanoseconds(delay.nanoseconds))
         }
@@ -124,8 +128,7 @@ final class Tunnel: Sendable {
     }
 
     private func take(_ word: TunnelOutput) {
-        let (former, now) = current.withLock { status in
-            let former = status
+        let (former, now) = change { status in
             switch word {
             // The first one that it tells is its own.
             case .address(let address): status.address = status.address ?? address
@@ -133,7 +136,6 @@ final class Tunnel: Sendable {
             case .connection(let index, stands: false): status.connections.remove(index)
             }
             status.state = status.connections.isEmpty ? .connecting : .up
-            return (former, status)
         }
         guard (now.state, now.address) != (former.state, former.address) else { return }
         let address: Logger.Metadata = ["address": "\(now.address ?? "not known yet")"]
@@ -142,6 +144,20 @@ final class Tunnel: Sendable {
         } else if former.state == .up {
             logger.warning("the tunnel has lost all connections, and connects again", metadata: address)
         }
+    }
+
+    /// Changes the status, and publishes what others see of it.
+    @discardableResult
+    private func change(_ body: (inout Status) -> Void) -> (former: Status, now: Status) {
+        let (former, now) = current.withLock { status in
+            let former = status
+            body(&status)
+            return (former, status)
+        }
+        if (now.state, now.address) != (former.state, former.address) {
+            events.publish(.tunnelChanged, state: now.state.rawValue)
+        }
+        return (former, now)
     }
 
     private static func problem(_ status: TerminationStatus, lastLine: String?, executable: String) -> String {

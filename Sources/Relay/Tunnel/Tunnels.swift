@@ -1,3 +1,4 @@
+import HeliographAPI
 import Logging
 import Synchronization
 
@@ -5,14 +6,21 @@ import Synchronization
 final class Tunnels: Sendable {
     private let executable: String
     private let backoff: RestartBackoff.Policy
+    private let events: EventHub
     private let logger: Logger
     private let wanted: Mutex<Tunnel?>
     /// What ``wanted`` became. Only the newest counts.
     private let (wishes, wish) = AsyncStream<Tunnel?>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameter choice: The first tunnel.
-    init(_ choice: TunnelChoice, executable: String, backoff: RestartBackoff.Policy, logger: Logger) {
-        (self.executable, self.backoff, self.logger) = (executable, backoff, logger)
+    init(
+        _ choice: TunnelChoice,
+        executable: String,
+        backoff: RestartBackoff.Policy,
+        events: EventHub,
+        logger: Logger
+    ) {
+        (self.executable, self.backoff, self.events, self.logger) = (executable, backoff, events, logger)
         wanted = Mutex(nil)
         if choice != .none { turn(to: choice) }
     }
@@ -24,9 +32,10 @@ final class Tunnels: Sendable {
     func turn(to choice: TunnelChoice) {
         wanted.withLock { wanted in
             guard choice != wanted?.choice ?? .none else { return }
-            let tunnel = Tunnel(choice, executable: executable, backoff: backoff, logger: logger)
+            let tunnel = Tunnel(choice, executable: executable, backoff: backoff, events: events, logger: logger)
             wanted = choice == .none ? nil : tunnel
             wish.yield(wanted)
+            events.publish(.tunnelChanged, state: wanted?.status.state.rawValue)
         }
     }
 

@@ -94,7 +94,7 @@ struct SignedLinkTests {
             try await looking.send(WebSocketClient.Opcode.binary, [1, 1, 0, 0])
             let refused = try await looking.event("control")
             #expect(
-                refused["mine"] == false && refused["problem"]?.text.contains("looking only") == true,
+                refused["may"] == false && refused["why"]?.text.contains("looking only") == true,
                 "\(refused.text)"
             )
 

@@ -5,6 +5,7 @@ import RelayTestSupport
 import Synchronization
 import TestSupport
 import Testing
+import Wire
 
 @Suite("Events", .serialized)
 struct EventTests {
@@ -47,6 +48,15 @@ struct EventTests {
 
         var ids: [String] { events.map(\.id) }
 
+        /// The states of the events so far.
+        var states: [String?] {
+            let lines = text.withLock { $0.split(whereSeparator: \.isNewline) }.filter { $0.hasPrefix("data: ") }
+            return lines.map { try? JSONValue(parsing: $0.dropFirst(6).utf8)["state"]?.string }
+        }
+
+        /// Waits until an event of a type comes, or has come.
+        func hears(_ kind: String) async throws { try await read { $0.contains("event: \(kind)\n") } }
+
         /// Waits until the relay names an event without telling it.
         func isTold(id: String) async throws { try await read { $0.contains("\nid: \(id)\n\n") } }
 
@@ -67,12 +77,28 @@ struct EventTests {
             try await link.close()
             _ = try await relay.post("/screencapture/\(session.id)/stop")
             #expect(try await sessions.types(2) == ["session.started", "session.ended"])
-            let seen = try await everything.types(8)
             for kind in ["session.changed", "agent.linked", "broadcast.changed", "feed.changed", "wait.ended"] {
-                #expect(seen.contains(kind), "\(seen)")
+                try await everything.hears(kind)
             }
             try await everything.close()
             try await sessions.close()
+        }
+    }
+
+    @Test("tell once that a device's source is lost, and that it is back")
+    func source() async throws {
+        try await RunningRelay.run { relay in
+            let link = try await LinkClient(greeting: relay)
+            _ = try await eventually("the source") {
+                try await relay.broadcast()["source"]?["state"] == "streaming" ? true : nil
+            }
+            let listener = try await Listener(relay, "?types=broadcast")
+            let lost = SourceStatus(state: .lost, cause: "node_gone", detail: "the node is gone")
+            for status in [lost, lost, .streaming] { try await link.send(.status(status)) }
+            try await link.close()
+            #expect(try await listener.types(3).count == 3)
+            #expect(listener.states == ["live", "live", "away"], "\(listener.states)")
+            try await listener.close()
         }
     }
 

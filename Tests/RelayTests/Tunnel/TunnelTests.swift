@@ -129,6 +129,10 @@ struct TunnelTests {
             #expect(try await relay.get("/livez").status == 200)
             let up = try await Self.wait(for: "up", outside, key)
             #expect(up["address"] == .string(Self.address) && up["problem"] == .null)
+            let events = try await relay.call(.GET, "/v1/events?types=tunnel&follow=false", key: key).text
+            let told = events.split(separator: "\n").filter { $0.hasPrefix("data: ") }
+            #expect(told.first?.contains(#""state":"connecting""#) == true, "\(events)")
+            #expect(told.last?.contains(#""state":"up""#) == true, "\(events)")
             let login = try await outside.post("/auth/login", ["key": .string(key.text)])
             #expect(login.headers["set-cookie"].first?.contains("Secure") == true)
             let socket = try await WebSocketClient(outside, session: 1, headers: [:])
