@@ -44,7 +44,8 @@ extension SystemTests {
             let values = seen.map { $0[1] }
             #expect(!values.contains(-1), "every picture shows a whole counter")
             #expect(values == values.sorted(), "the screen never goes back")
-            #expect(Set(values).count > 25 * seconds, "\(values)")
+            // Of 30 a second. On a busy machine the browser leaves pictures out.
+            #expect(Set(values).count > 15 * seconds, "\(values)")
         }
 
         private static func withPage(

@@ -51,6 +51,6 @@ struct SignedLink: Sendable, Equatable {
             case .device(let name): ["device", name]
             case .recording(let id): ["recording", id]
             }
-        return subject + ["\(end)"] + (acts ? [Self.act] : [])
+        return [subject, ["\(end)"], acts ? [Self.act] : []].flatMap { $0 }
     }
 }

@@ -44,8 +44,8 @@ final class WallPictures {
         (self.kind, interval) = (kind, message.interval)
         let former = tiles
         tiles = [:]
-        order = message.sessions.filter { tiles.updateValue(former[$0] ?? Tile(), forKey: $0) == nil }
-        new = order.filter { former[$0]?.last == nil }[...]
+        order = message.sessions.filter { id in tiles.updateValue(former[id] ?? Tile(), forKey: id) == nil }
+        new = order.filter { id in former[id]?.last == nil }[...]
         place = 0
         askNext()
     }
@@ -96,7 +96,7 @@ final class WallPictures {
         case .failure:
             guard !tile.isDark else { return }
             (tile.last, tile.isDark) = (nil, true)
-            channel.write(WallClient.frame(["type": "dark", "session": JSONValue(Int64(id))]))
+            channel.write(WallClient.frame(["type": "dark", "session": .integer(Int(clamping: id))]))
         }
     }
 }
