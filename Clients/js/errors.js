@@ -21,6 +21,12 @@ export class RelayError extends Error {
     this.problem = problem;
   }
 
+  /** The message as a sentence that others can follow. @type {string} */
+  get sentence() {
+    const text = this.message.charAt(0).toUpperCase() + this.message.slice(1);
+    return /[.?!]$/.test(text) ? text : `${text}.`;
+  }
+
   /**
    * Reads the error of an answer that is a problem.
    *

@@ -242,8 +242,9 @@ export class Player extends EventTarget {
 
   /** What to say when nothing is left. */
   get hopeless() {
+    if (this.wanted && !playerNames[this.wanted]) return `There is no player ${this.wanted}, only ${Object.keys(playerNames).join(", ")}.`;
     const name = this.codec === "h265" ? "H.265" : "H.264";
-    const ways = playerNames[this.wanted] ? `by ${playerNames[this.wanted]}, which was asked for` : "in any way that this page knows";
+    const ways = this.wanted ? `by ${playerNames[this.wanted]}, which was asked for` : "in any way that this page knows";
     return `This browser cannot show ${name} ${ways}. Use a current Chrome, Edge, Firefox or Safari, or start a session of H.264.`;
   }
 

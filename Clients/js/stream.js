@@ -124,9 +124,13 @@ export class Stream extends EventTarget {
       this.ended = true;
       return this.tell("state", { state: "ended", text: "This session has ended." });
     }
+    if (refusal?.code === "bad_link") {
+      this.ended = true;
+      return this.tell("state", { state: "ended", text: refusal.sentence });
+    }
     this.failures += 1;
     const pause = pauseAfter(this.failures);
-    this.tell("state", { state: "interrupted", text: `${refusal?.message ?? text} Trying again in ${pause / 1000} s.` });
+    this.tell("state", { state: "interrupted", text: `${refusal?.sentence ?? text} Trying again in ${pause / 1000} s.` });
     this.timer = setTimeout(() => this.connect(), pause);
   }
 

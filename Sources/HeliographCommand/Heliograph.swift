@@ -37,12 +37,12 @@ struct Heliograph: AsyncParsableCommand {
             --key-file name a file with one. `heliograph keys` makes them.
 
             Exit codes: 0 done, 1 the relay refused or failed, 64 wrong arguments, 69 no relay there, 75 what `wait` waited for
-            did not happen in time, or no source delivered pictures.
+            did not happen in time, or no source delivered pictures. `run` has those of its program.
             """,
         version: Release.current,
         subcommands: [
             StatusCommand.self, StartCommand.self, StopCommand.self, SessionCommand.self, ViewCommand.self,
-            WatchCommand.self,
+            WatchCommand.self, RunCommand.self,
             SnapshotCommand.self, WaitCommand.self, TemplateCommand.self, LibraryCommand.self, ClickCommand.self,
             TapCommand.self,
             DragCommand.self, SwipeCommand.self, ScrollCommand.self, TypeCommand.self, PressCommand.self,

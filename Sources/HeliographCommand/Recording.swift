@@ -100,6 +100,9 @@ final class MovieRecording: PictureRecording {
         }
     }
 
+    /// Whether a picture has arrived.
+    var hasBegun: Bool { state.withLock { $0.begun != nil } }
+
     private func writeFragment(_ state: inout State) throws(CommandError) {
         let bytes = state.movie.takeBytes()
         do {

@@ -8,13 +8,18 @@ enum Summary {
         if let agent = status.agent { line += ", agent \(agent.pid)\(agent.managed ? "" : " (not the relay's own)")" }
         line += ", source \(text(of: status.source))"
         if let frames = status.heartbeat?.rates.framesReceived { line += ", \(Figure.text(frames)) frames/s in" }
-        if status.restarts > 0 { line += ", restarted \(status.restarts) times" }
+        line += restarts(status.restarts)
         var lines =
-            [line] + (status.input.map { ["  " + text(of: $0)] } ?? [])
+            [line] + (status.agent == nil ? status.lastExit.map { ["  the last agent: \($0.text)"] } ?? [] : [])
+            + (status.input.map { ["  " + text(of: $0)] } ?? [])
             + (status.audio.map { ["  " + text(of: $0)] } ?? [])
             + status.sessions.map { "  " + text(of: $0) }
         if let tls = status.tls { lines.append("TLS until \(tls.expires), SHA-256 fingerprint \(tls.fingerprint)") }
         return lines.joined(separator: "\n")
+    }
+
+    private static func restarts(_ count: Int) -> String {
+        count == 0 ? "" : count == 1 ? ", restarted once" : ", restarted \(count) times"
     }
 
     static func text(of input: InputDevicesReport) -> String {
@@ -30,7 +35,7 @@ enum Summary {
 
     static func text(of broadcast: BroadcastSummary) -> String {
         var line = "\(broadcast.device): \(broadcast.state), source \(text(of: broadcast.source))"
-        if broadcast.restarts > 0 { line += ", restarted \(broadcast.restarts) times" }
+        line += restarts(broadcast.restarts)
         return line + ", sessions: \(broadcast.sessions), viewers: \(broadcast.viewers)"
     }
 

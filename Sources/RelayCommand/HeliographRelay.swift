@@ -138,8 +138,8 @@ extension RelayStartError {
         switch self {
         case .portInUse, .cannotBind: EX_UNAVAILABLE
         case .notLoopback, .keys, .open, .tunnelWithoutKeys, .pairingWithoutKeysFile, .certificate,
-            .certificateUnreadable, .noStateDirectory,
-            .tokenUnreadable, .tokenTooShort, .webhookSecret, .webhookDevice:
+            .certificateUnreadable, .noStateDirectory, .tokenUnreadable, .tokenTooShort, .webhookSecret,
+            .webhookDevice, .standingSessions:
             EX_USAGE
         case .portsFileUnwritable: 1
         }

@@ -278,7 +278,7 @@ extension SystemTests {
                       const look = () => {
                         analyser.getFloatTimeDomainData(samples);
                         const level = Math.sqrt(samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length);
-                        if (level > 0.2 || Date.now() - begin > 15000) done(level);
+                        if (Math.abs(level - 0.25) < 0.02 || Date.now() - begin > 15000) done(level);
                         else setTimeout(look, 50);
                       };
                       look();

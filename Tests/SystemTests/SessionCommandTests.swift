@@ -51,6 +51,46 @@ extension SystemTests {
             )
         }
 
+        @Test("run starts a program when a picture has come, has its status, and leaves a movie and the last picture")
+        func program() async throws {
+            let relay = try await relay()
+            defer { relay.terminate() }
+            func record(_ more: [String], _ words: String...) throws -> Programs.Outcome {
+                try run(relay, ["run", "--device", "left", "test", "--output", "test.mp4"] + more + ["--"] + words)
+            }
+            let early = try record(["--wait", "0.5"], "touch", "started")
+            #expect(early.status == 1 && early.errors.contains("session start test --device left"), "\(early.errors)")
+            #expect(!FileManager.default.fileExists(atPath: scratch.file("started").path))
+            // The command comes before the session.
+            let script = """
+                "$0" run --device left test --output test.mp4 --last last.png -- sh -c "cat; echo out; sleep 1; exit 3" &
+                sleep 1
+                "$0" start --device left >/dev/null
+                "$0" session start test --device left --on-demand >/dev/null
+                wait $!
+                """
+            let tested = try Programs.run(
+                URL(fileURLWithPath: "/bin/sh"),
+                ["-c", script, Programs.product("heliograph").path],
+                environment: ["HELIOGRAPH_RELAY": "http://127.0.0.1:\(relay.httpPort)"],
+                directory: scratch.folder
+            )
+            #expect(tested.status == 3 && tested.output == "out\n", "\(tested)")
+            #expect(tested.errors.contains("test.mp4: ") && tested.errors.contains("last.png: "), "\(tested.errors)")
+            let size = PictureSize(width: 320, height: 240)
+            let luma = try FFmpeg.luma(ofPictureAt: scratch.file("last.png").path, size: size)
+            #expect(Pictures.counter(luma: luma, size: size) != nil)
+            let length = try Tool.run(
+                "/usr/bin/ffprobe",
+                ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", scratch.file("test.mp4").path]
+            )
+            #expect(Double(length.trimmingCharacters(in: .newlines)).map { $0 >= 0.9 } == true, "\(length)")
+
+            #expect(try record([], "nowhere").status == 127)
+            #expect(try record([], "/dev/null").status == 126)
+            #expect(try record([], "sh", "-c", "kill $$").status == 128 + SIGTERM)
+        }
+
         @Test("a session has a name: it starts, changes, is listed and shown, and ends, also twice")
         func sessions() async throws {
             let relay = try await relay()
@@ -115,6 +155,8 @@ extension SystemTests {
                 ["snapshot", "1", "--device", "left"], ["keyframe", "door", "--name", "door"], ["keyframe", "a.b"],
                 ["watch", "new", "--name", "door", "--output", "x.mp4"],
                 ["watch", "door", "--codec", "h265", "--output", "x.mp4"],
+                ["run", "door", "--output", "x.mp4"], ["run", "door", "--output", "x.png", "--", "true"],
+                ["run", "--output", "x.mp4", "--", "true"], ["run", "door", "--output", "x.mp4", "true"],
             ] {
                 let outcome = try run(nil, arguments)
                 #expect(outcome.status == 64, "\(arguments): \(outcome.errors)")

@@ -1,4 +1,5 @@
 import Access
+import HeliographAPI
 package import Logging
 package import NIOCore
 
@@ -118,8 +119,31 @@ package struct RelayConfiguration: Sendable {
         guard tunnel == .none || keyCount ?? 0 > 0 else { throw .tunnelWithoutKeys(keysFile: keysFile) }
         guard !requiresPairing || keysFile != nil else { throw .pairingWithoutKeysFile }
         guard agentLink.isLoopback else { throw .notLoopback(option: "--agent-link", endpoint: agentLink) }
+        try validateStandingSessions()
         guard !http.isLoopback, tls == .none || keyCount ?? 0 == 0 else { return }
         throw .open(endpoint: http, hasTLS: tls != .none, hasKeys: keyCount ?? 0 > 0, keysFile: keysFile)
+    }
+
+    /// Checks that all standing sessions can exist beside each other, and beside the relay.
+    private func validateStandingSessions() throws(RelayStartError) {
+        var taken = [agentLink.port: "the agents"]
+        taken[http.port] = "the HTTP API"
+        for device in devices {
+            guard device.standingSessions.count <= device.maximumSessions else {
+                let reason = "there are \(device.standingSessions.count), and maxSessions is \(device.maximumSessions)"
+                throw .standingSessions(device: device.name, reason: reason)
+            }
+            for (name, request) in device.standingSessions.sorted(by: { $0.key < $1.key }) {
+                guard !request.record || library != nil else {
+                    throw .standingSessions(device: device.name, reason: "\(name) is recorded, and library is none")
+                }
+                guard request.port != 0 else { continue }
+                if let other = taken.updateValue("the session \(name) of \(device.name)", forKey: request.port) {
+                    let reason = "\(name) has the port \(request.port) of \(other): give it another, or none"
+                    throw .standingSessions(device: device.name, reason: reason)
+                }
+            }
+        }
     }
 
     /// Checks what a start would check, without opening ports or creating files.

@@ -95,7 +95,7 @@ extension SettingType<[String]> {
         ) { reader, name in
             let origins = reader.strings(name, count: 0...maximumOrigins, length: 1...300)?.map { $0.lowercased() }
             if let other = origins?.first(where: { !$0.isOrigin }) {
-                let allowed = "http:// or https:// and a host, without a path"
+                let allowed = "http:// or https://, a host, and its port unless that is 80 or 443; no path and no *"
                 reader.note(.outOfRange, name, "has \"\(other)\"; allowed: \(allowed)")
                 return nil
             }
@@ -106,10 +106,15 @@ extension SettingType<[String]> {
 
 extension String {
     fileprivate var isOrigin: Bool {
-        guard let url = URL(string: self), let scheme = url.scheme, ["http", "https"].contains(scheme),
-            let host = url.host(), !host.isEmpty
+        guard let url = URL(string: self), let scheme = url.scheme,
+            let ownPort = ["http": 80, "https": 443][scheme], let host = url.host(), !host.isEmpty,
+            (1...65535).contains(url.port ?? ownPort), url.port != ownPort
         else { return false }
-        return self == "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+        let address = host.trimmingPrefix("[").prefix { $0 != "]" }
+        let isAddress = address.contains(":") && address.allSatisfy { $0.isHexDigit || ":.".contains($0) }
+        let isName = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) }
+        guard isAddress || isName else { return false }
+        return self == "\(scheme)://\(isAddress ? "[\(address)]" : host)\(url.port.map { ":\($0)" } ?? "")"
     }
 }
 

@@ -113,6 +113,8 @@ final class Broadcast {
         guard applications.isOpen else { return false }
         let isUsed = hasSessions || ![.live, .away].contains(machine.state)
         if isUsed { lastUse = .now() }
+        // One that starts with the relay lasts as long.
+        guard !device.isAutostarted else { return false }
         return machine.ttl.map { .now() - lastUse >= .seconds(Int64($0)) } ?? false
     }
 

@@ -11,6 +11,8 @@ struct Readiness {
         var state: AgentLifecycle.State
         /// Why it is not ready; `nil` if it is.
         var obstacle: Obstacle?
+        /// Which of its standing sessions does not run, and why; `nil` if all do.
+        var lack: String?
     }
 
     /// Why a device is not ready.
@@ -19,7 +21,7 @@ struct Readiness {
         case noSource = "no_source"
         /// Viewers of a session see an outdated picture.
         case stale
-        /// A standing session could not be started.
+        /// A standing session does not run.
         case noSession = "no_session"
     }
 
@@ -30,11 +32,14 @@ struct Readiness {
         isDraining = switchboard.isDraining
         let sessions = switchboard.sessions.byDevice
         devices = switchboard.allBroadcasts.map { broadcast in
-            Device(
-                name: broadcast.device.name,
+            let name = broadcast.device.name
+            let own = sessions[name, default: []]
+            let lack = switchboard.standing.obstacle(of: name) ?? Self.failure(of: broadcast, own)
+            return Device(
+                name: name,
                 state: broadcast.machine.state,
-                obstacle: Self.obstacle(of: broadcast, sessions[broadcast.device.name, default: []])
-                    ?? (switchboard.missingSessions[broadcast.device.name, default: []].isEmpty ? nil : .noSession)
+                obstacle: Self.obstacle(of: broadcast, own) ?? lack.map { _ in .noSession },
+                lack: lack
             )
         }
     }
@@ -48,16 +53,31 @@ struct Readiness {
         return sessions.contains { $0.source.staleSince != nil } ? .stale : nil
     }
 
+    /// Why a standing session that exists cannot be encoded; `nil` if all can.
+    private static func failure(of broadcast: Broadcast, _ sessions: [Session]) -> String? {
+        for session in sessions {
+            guard let name = session.name, broadcast.device.standingSessions[name] != nil,
+                let reason = session.source.failure
+            else { continue }
+            return "session \(name) of device \(broadcast.device.name) fails: \(reason)"
+        }
+        return nil
+    }
+
     /// Why the relay is not ready; `nil` if it is.
     private var statement: String? {
         if isDraining { return "the relay drains: it takes no new sessions and viewers" }
-        let unready = devices.filter { $0.obstacle != nil }
-        guard let obstacle = unready.first?.obstacle else { return nil }
-        let names = unready.filter { ($0.obstacle == .noSession) == (obstacle == .noSession) }.map(\.name)
-            .joined(separator: ", ")
-        return obstacle == .noSession
-            ? "a standing session of \(names) does not run; the relay's log says why"
-            : "no picture of \(names); the status of its broadcast says why"
+        let dark = devices.filter { $0.obstacle == .noSource || $0.obstacle == .stale }.map(\.name)
+        let lacks = devices.compactMap(\.lack)
+        var reasons: [String] = []
+        if !dark.isEmpty {
+            reasons.append("no picture of \(dark.joined(separator: ", ")): the status of each broadcast says why")
+        }
+        if let first = lacks.first {
+            let others = lacks.count > 1 ? ", and sessions of \(lacks.count - 1) more devices" : ""
+            reasons.append("\(first)\(others)")
+        }
+        return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     }
 
     /// Returns the report of a ready relay.

@@ -49,9 +49,7 @@ final class Switchboard: AgentLinkOwner {
     let recordings: Recordings
     /// Pending starts of named sessions, by device and name.
     private var starts: [[String]: Waiters<Void>] = [:]
-    /// The standing sessions that could not be started yet: their names, by device.
-    private(set) var missingSessions: [String: Set<String>] = [:]
-    private var refusedSessions = LogBudget()
+    let standing: StandingSessions
     /// Yields a value when the relay should end because no viewer is left. For one reader.
     let drained: AsyncStream<Void>
     private let drainedContinuation: AsyncStream<Void>.Continuation
@@ -74,6 +72,7 @@ final class Switchboard: AgentLinkOwner {
         self.connections = connections
         keeper = configuration.stateFile.map { StateKeeper(file: StateFile(path: $0), logger: logger) }
         self.logger = logger
+        standing = StandingSessions(logger: logger)
         recordings = Recordings(configuration: configuration, logger: logger)
         (drained, drainedContinuation) = AsyncStream<Void>.makeStream()
         agentLink = configuration.agentLink
@@ -256,6 +255,7 @@ final class Switchboard: AgentLinkOwner {
             (request.record, request.recordWhen) = (device.isRecorded, device.recordWhen)
             Task { [request] in try? await changeSession(session, to: request) }
         }
+        startMissingSessions()
         for session in sessions.all {
             if let broadcast = broadcasts[session.device.name] { session.device = broadcast.device }
         }
@@ -416,34 +416,24 @@ final class Switchboard: AgentLinkOwner {
     /// Starts the broadcasts and sessions that the configuration wants from the relay's start on.
     func standUp() {
         for device in configuration.devices { stand(device, former: nil) }
+        startMissingSessions()
     }
 
     /// Starts what the configuration of a device wants, and its former one did not.
     private func stand(_ device: DeviceConfiguration, former: DeviceConfiguration?) {
         if device.isAutostarted, former?.isAutostarted != true { broadcasts[device.name]?.keepRunning() }
-        let wanted = device.standingSessions.filter { $0.value != former?.standingSessions[$0.key] }
-        missingSessions[device.name] = missingSessions[device.name, default: []]
-            .intersection(device.standingSessions.keys).union(wanted.keys)
-        startMissingSessions()
+        standing.want(device.standingSessions, of: device.name, insteadOf: former?.standingSessions ?? [:])
     }
 
     private func startMissingSessions() {
         guard !draining, !isDraining else { return }
-        for (device, names) in missingSessions {
-            for name in names { Task { await startStanding(name, of: device) } }
-        }
-    }
-
-    private func startStanding(_ name: String, of device: String) async {
-        guard let broadcast = broadcasts[device], let request = broadcast.device.standingSessions[name] else { return }
-        do throws(SessionError) {
-            _ = try await putSession(name, request, on: broadcast)
-            missingSessions[device]?.remove(name)
-        } catch {
-            // Only a stop and a new start can change it, and its viewers come first.
-            if case .notChangeable = error { missingSessions[device]?.remove(name) }
-            let text = "device \(device): its standing session \(name) does not have its settings: \(error)"
-            refusedSessions.log(.error, to: logger, "\(text)")
+        Task {
+            await standing.startMissing { (name, device) throws(SessionError) in
+                guard let broadcast = broadcasts[device], let request = broadcast.device.standingSessions[name] else {
+                    return
+                }
+                _ = try await putSession(name, request, on: broadcast)
+            }
         }
     }
 

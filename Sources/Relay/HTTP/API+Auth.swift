@@ -9,6 +9,9 @@ extension API {
     func addAuthRoutes(to routes: inout RouteTable) {
         routes.add(Routes.getCaller) { _, _, context in report(on: context.caller) }
         routes.respond(to: Routes.logIn) { login, request, context in
+            guard !context.isOtherPage else {
+                throw Problem(.forbiddenOrigin, "only the relay's own page logs in: show the key with each call")
+            }
             let (caller, cookie) = try access.logIn(login.key, from: context.peer)
             if let key = caller.key { context.audit.note("key", key.name) }
             var answer = try Answer.json(report(on: caller))

@@ -28,7 +28,8 @@ struct AllowedPages: HTTPResponder {
                 status: .noContent,
                 headers: [
                     .accessControlAllowMethods: "GET, HEAD, POST, PUT, PATCH, DELETE",
-                    .accessControlAllowHeaders: "Authorization, Content-Type, Last-Event-ID, Range",
+                    .accessControlAllowHeaders: "Authorization, Content-Type, If-None-Match, If-Range, "
+                        + "Last-Event-ID, Range",
                     .accessControlMaxAge: "600",
                 ]
             )

@@ -86,7 +86,7 @@ extension Problem {
         var extra: [Member] = []
         switch exit.cause {
         case .notStarted(let reason):
-            self.init(.agentNotStarted, "cannot start capture-agent: \(reason); give its path with --agent")
+            self.init(.agentNotStarted, "cannot start capture-agent, whose path the setting agent is: \(reason)")
         case .unknown:
             self.init(.agentExited, "the agent ended while it started: \(exit)")
         case .status(let status):

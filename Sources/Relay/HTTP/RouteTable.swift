@@ -194,10 +194,8 @@ extension Route {
     /// Whether its calls are logged: those that may change something, and those that read what only few callers should.
     fileprivate var isAudited: Bool { method != .get || access == .controller || auditsReads }
 
-    /// Whether a signed link may be for it: whether it only looks at something. An upgrade has no contents.
-    fileprivate var opensByLink: Bool {
-        method == .get && [.anyone, .viewer, .look].contains(access) && !answer.contents.isEmpty
-    }
+    /// Whether a signed link may be for it: whether it only looks at something.
+    fileprivate var opensByLink: Bool { method == .get && [.anyone, .viewer, .look].contains(access) }
 }
 
 extension HTTPRequest.Method {

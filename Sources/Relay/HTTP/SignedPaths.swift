@@ -11,7 +11,7 @@ package enum SignedPath {
         let rest = path.dropFirst(root.count)
         let link = rest.prefix { !"/?#".contains($0) }
         let call = rest.dropFirst(link.count)
-        return call.hasPrefix("/") ? (String(link), String(call)) : nil
+        return !link.isEmpty && call.hasPrefix("/") ? (String(link), String(call)) : nil
     }
 }
 

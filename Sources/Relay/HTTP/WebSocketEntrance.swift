@@ -75,7 +75,7 @@ struct WebSocketEntrance: Sendable {
             return channel.eventLoop.makeSucceededFuture(nil)
         }
         let peer = peer(on: channel, channel.shownCertificate)
-        let credential = signed.map { .link($0.link) } ?? Self.credential(head.headers)
+        let credential = signed.map { .link($0.link) } ?? credential(of: head.headers)
         guard let caller = access.caller(showing: credential, from: peer) else {
             return channel.eventLoop.makeSucceededFuture(nil)
         }
@@ -115,9 +115,13 @@ struct WebSocketEntrance: Sendable {
         let session: Session?
         switch address {
         case .id(let id): session = switchboard.sessions[id]
-        case .named(let device, let name): session = switchboard.sessions.session(named: name, of: device)
+        case .named(let device, let name):
+            guard caller.mayOpen(device: device) else { return nil }
+            session = switchboard.sessions.session(named: name, of: device)
         case .shared(let device):
-            guard caller.reaches(device), let broadcast = switchboard.broadcast(of: device) else { return nil }
+            guard caller.reaches(device), caller.mayOpen(device: device),
+                let broadcast = switchboard.broadcast(of: device)
+            else { return nil }
             // The API reports the error when it answers the request.
             try? await SharedSession.start(on: broadcast, of: switchboard)
             session = switchboard.sessions.session(named: SharedSession.name, of: device)
@@ -204,7 +208,7 @@ struct WebSocketEntrance: Sendable {
                 ? .may(.key(key.name))
                 : .mayNot("this link is for looking only: make one with act")
         }
-        let credential = Self.credential(headers)
+        let credential = credential(of: headers)
         let peer = peer(on: channel, await channel.clientCertificate())
         guard let caller = access.caller(showing: credential, from: peer) else {
             return .mayNot("the key was revoked")
@@ -212,11 +216,7 @@ struct WebSocketEntrance: Sendable {
         if case .login = credential, !headers.contains(name: "origin") {
             return .mayNot("a connection with a cookie needs the Origin of the relay's own page")
         }
-        guard headers["sec-fetch-site"].allSatisfy(Origin.own.contains),
-            headers["origin"].allSatisfy({
-                Origin.isSame($0, authority: headers.first(name: "host"), isSecure: isSecure)
-            })
-        else {
+        guard headers["sec-fetch-site"].allSatisfy(Origin.own.contains), isOwnPage(headers) else {
             return .mayNot("pages of other sites may not act on the screen")
         }
         if let key = caller.key {
@@ -233,12 +233,21 @@ struct WebSocketEntrance: Sendable {
         door == .tunnel ? Peer(address: nil) : Peer(address: channel.remoteAddress, certificate: certificate)
     }
 
-    private static func credential(_ headers: HTTPHeaders) -> Credential {
+    /// Returns the credential of a request. The login's cookie counts on the relay's own page only; see
+    /// ``AllowedPages``.
+    private func credential(of headers: HTTPHeaders) -> Credential {
         Credential(
             authorization: headers["authorization"],
-            cookies: headers["cookie"],
+            cookies: isOwnPage(headers) ? headers["cookie"] : [],
             authority: headers.first(name: "host")
         )
+    }
+
+    /// Whether no page asks, or one of the relay's own.
+    private func isOwnPage(_ headers: HTTPHeaders) -> Bool {
+        headers["origin"].allSatisfy {
+            Origin.isSame($0, authority: headers.first(name: "host"), isSecure: isSecure)
+        }
     }
 
     /// Applies the rules of ``OriginGuard``. Browsers let any page open a WebSocket to any host, so only the check of
@@ -246,13 +255,20 @@ struct WebSocketEntrance: Sendable {
     private func mayCall(_ headers: HTTPHeaders) -> Bool {
         let hosts = headers["host"]
         guard hosts.count == 1, access.isOn || Origin.isLocal(authority: hosts[0]) else { return false }
-        return headers["origin"].allSatisfy {
-            Origin.isSame($0, authority: hosts[0], isSecure: isSecure) || allowedOrigins.contains($0.lowercased())
-        }
+        return isOwnPage(headers) || headers["origin"].allSatisfy { allowedOrigins.contains($0.lowercased()) }
     }
 }
 
 extension Caller {
+    /// Whether the caller's signed link, if it has one, is for a device: not for one session alone.
+    fileprivate func mayOpen(device: String) -> Bool {
+        switch link?.scope {
+        case nil: true
+        case .device(let name): name == device
+        case .session, .recording: false
+        }
+    }
+
     /// Whether the caller's signed link, if it has one, is for this session.
     @MediaLoop
     fileprivate func mayOpen(_ session: Session) -> Bool {

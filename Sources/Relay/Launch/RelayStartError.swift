@@ -21,6 +21,8 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
     case portsFileUnwritable(path: String, reason: String)
     case webhookSecret(webhook: String, path: String, reason: String)
     case webhookDevice(webhook: String, device: String)
+    /// A device's standing sessions cannot all exist.
+    case standingSessions(device: String, reason: String)
 
     init(binding purpose: String, to endpoint: Endpoint, error: any Error) {
         if let error = error as? IOError, error.errnoCode == Self.addressInUse {
@@ -56,6 +58,7 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
         case .pairingWithoutKeysFile: "requirePairing"
         case .notLoopback: "agentLink"
         case .webhookSecret, .webhookDevice: "webhooks"
+        case .standingSessions: "devices"
         case .portInUse, .cannotBind, .tokenUnreadable, .tokenTooShort, .portsFileUnwritable: nil
         }
     }
@@ -91,6 +94,8 @@ package enum RelayStartError: Error, Equatable, CustomStringConvertible {
             "cannot use the secret of webhook \(webhook) in \(path): \(reason)"
         case .webhookDevice(let webhook, let device):
             "webhook \(webhook) is for device \(device), which `devices` does not list"
+        case .standingSessions(let device, let reason):
+            "the sessions of device \(device) cannot all exist: \(reason)"
         }
     }
 }

@@ -38,7 +38,7 @@ export class AccessView {
   /** @param refresh Fetches what the page knows of its caller. */
   constructor(refresh) {
     this.refresh = refresh;
-    this.off = element("p", { class: "empty", hidden: true, text: "Calls need no key: anyone who reaches this relay may do everything. The first key changes that." });
+    this.off = element("p", { class: "empty", hidden: true, text: "Calls need no key: anyone who reaches this relay may do everything but act on screens. The first key changes that." });
     this.cards = element("div", { class: "grid" });
     this.list = new KeyedList(this.cards, (key) => key.name, (key) => new KeyCard(key, (name) => this.revoke(name)));
     this.state = element("p", { role: "status" });

@@ -142,6 +142,8 @@ export class Farm extends EventTarget {
       // Answers may be older than the ends that were told meanwhile.
       Object.assign(this, { who, broadcasts, sessions: sessions.filter(({ id }) => !this.ended.has(id)) });
       this.tell("change");
+      // The browser has logged in meanwhile, perhaps in another tab.
+      if (this.wall.state === "refused") this.wall.connect();
     } catch (error) {
       if (caller !== this.caller) return;
       this.tell("trouble", { text: error.message, error });

@@ -22,6 +22,9 @@ const login = document.getElementById("login");
 
 const titles = { wall: "Wall", session: "Session", library: "Library", access: "Access" };
 
+/** The dialog that asks for a key, while it is open. */
+const keyDialog = () => document.querySelector("dialog[open] [name=key]")?.closest("dialog");
+
 class Page {
   constructor() {
     this.farm = new Farm(relay);
@@ -72,6 +75,7 @@ class Page {
     if (!known) return;
     const { who } = known;
     delete login.dataset.asked;
+    keyDialog()?.close();
     notice.hidden = true;
     root.classList.remove("outdated");
     const caller = who.name ? `, as ${who.name} (${who.role})` : "";
@@ -85,7 +89,7 @@ class Page {
   trouble({ text, error }) {
     if (error?.status === 401) return this.logInFirst();
     const isOver = this.farm.wall.state === "refused";
-    setText(notice, `${text} Showing the last known state.${isOver ? "" : " Reconnecting…"}`);
+    setText(notice, `${error?.sentence ?? text} Showing the last known state.${isOver ? "" : " Reconnecting…"}`);
     notice.hidden = false;
     root.classList.add("outdated");
     this.view.unreachable?.();
@@ -115,8 +119,7 @@ class Page {
   }
 
   askForKey() {
-    if (document.querySelector("dialog[open] [name=key]")) return;
-    askForKey(() => this.farm.reopen());
+    if (!keyDialog()) askForKey(() => this.farm.reopen());
   }
 
   async logInOrOut() {

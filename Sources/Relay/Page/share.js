@@ -29,7 +29,7 @@ export function askToShare(session, mayAct) {
       const link = await relay.call("POST", linksPath(session), { body: { ttl: Number(ttl), act: rights === "act" } });
       showLink(session, relay.address(link.page), rights, link.expires);
     },
-    "Anyone who has the link can watch without a key. It ends early when your key is revoked.",
+    `Anyone who has the link needs no key. It is for ${session.name === "shared" ? `all sessions of ${session.device}` : "this session"}, and ends early when your key is revoked.`,
   );
 }
 

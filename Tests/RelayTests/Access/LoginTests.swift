@@ -25,7 +25,10 @@ struct LoginTests {
     func cookie() async throws {
         let keys = try Keys()
         let key = try keys.make("ci", .operator)
-        try await RunningRelay.run(keys: keys) { relay in
+        let file = keys.file.path
+        try await RunningRelay.run {
+            ($0.keysFile, $0.allowedOrigins) = (file, ["https://ci.example"])
+        } _: { relay in
             let cookie = try await Self.logIn(relay, key)
             let origin = "http://127.0.0.1:\(relay.ports.http)"
             let who = try await relay.call(.GET, "/auth", headers: [("Cookie", "theme=dark; \(cookie)")])
@@ -34,6 +37,20 @@ struct LoginTests {
             #expect(try await relay.call(.POST, "/screencapture/start", headers: page).status == 201)
             let socket = try await WebSocketClient(relay, session: 1, headers: ["Cookie": cookie, "Origin": origin])
             #expect(socket.wasUpgraded)
+            // Pages that may call show keys of their own.
+            let other = try await WebSocketClient(
+                relay,
+                session: 1,
+                headers: ["Cookie": cookie, "Origin": "https://ci.example"]
+            )
+            #expect(other.answer.hasPrefix("HTTP/1.1 401 "))
+            let login = try await relay.call(
+                .POST,
+                "/auth/login",
+                headers: [("Origin", "https://ci.example")],
+                body: Array(#"{"key":"\#(key.text)"}"#.utf8)
+            )
+            #expect(login.code == "forbidden_origin" && login.headers["set-cookie"].isEmpty)
             let without = try await WebSocketClient(relay, session: 1, headers: ["Origin": origin])
             #expect(without.answer.hasPrefix("HTTP/1.1 401 "))
             let logout = try await relay.call(.POST, "/auth/logout", headers: page)

@@ -58,7 +58,7 @@ struct SignedLinkTests {
                         let looks = route.method == .get && [.viewer, .look].contains(route.access)
                         // The page's files, and what strangers may read.
                         let isPublic = route.method == .get && route.access == .anyone
-                        let opens = isFor && looks && !route.answer.contents.isEmpty
+                        let opens = isFor && looks
                         let name = "\(kind): \(method) \(route.path) of \(device): \(answer.text)"
                         if isPublic {
                             #expect(answer.status != 401 && answer.status != 403, "\(name)")
@@ -88,7 +88,19 @@ struct SignedLinkTests {
             }
             let link = try await Self.link("devices/left", devices.all, of: devices)
             #expect(try await !upgrade(link, "right").wasUpgraded)
-            #expect(try await !upgrade(String(link.dropLast()) + "x", "left").wasUpgraded)
+            // A session's link is for its own address only, and starts nothing.
+            let session = try #require(devices.sessions["left"])
+            let narrow = try await Self.link("sessions/\(session)", devices.all, of: devices)
+            let port = devices.relay.ports.http
+            for device in ["left", "right"] {
+                for path in ["/v1/devices/\(device)/ws", "/v1/devices/\(device)/sessions/shared/ws"] {
+                    let socket = try await WebSocketClient(port: port, path: narrow + path, headers: [:])
+                    #expect(socket.answer.hasPrefix("HTTP/1.1 403 "), "\(path): \(socket.answer)")
+                }
+                #expect(try await devices.get("/v1/devices/\(device)/sessions/shared", devices.all).status == 404)
+            }
+            let bad = try await upgrade(String(link.dropLast()) + "x", "left")
+            #expect(bad.answer.hasPrefix("HTTP/1.1 401 "), "\(bad.answer)")
             let looking = try await upgrade(link, "left")
             #expect(looking.wasUpgraded)
             try await looking.send(WebSocketClient.Opcode.binary, [1, 1, 0, 0])

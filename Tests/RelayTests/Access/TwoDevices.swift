@@ -42,6 +42,7 @@ struct TwoDevices {
                 var device = DeviceConfiguration(name: name)
                 device.source = SourceRequest(kind: .testPattern)
                 device.agentExecutable = "/nonexistent/capture-agent"
+                device.isOnDemand = true
                 return device
             }
             ($0.keysFile, $0.library) = (file, folder)

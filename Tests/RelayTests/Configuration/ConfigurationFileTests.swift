@@ -21,6 +21,20 @@ struct ConfigurationFileTests {
         return error.lines.map { String($0.dropFirst("relay.yaml:".count)) }
     }
 
+    @Test("allows origins as browsers write them, and no others")
+    func origins() throws {
+        for origin in ["http://localhost:3000", "https://ci.example", "http://[::1]:8080", "https://10.0.0.1:8443"] {
+            #expect(try settings("allowedOrigins: [\"\(origin)\"]").values.allowedOrigins == [origin])
+        }
+        for origin in [
+            "ci.example", "ftp://ci.example", "https://ci.example/", "https://ci.example:443", "http://ci.example:80",
+            "https://*.example", "https://ci.example:99999", "https://x'y", "https://", "null",
+        ] {
+            let faults = try faults("allowedOrigins: [\"\(origin)\"]")
+            #expect(faults.count == 1 && faults[0].contains("allowed: http:// or https://"), "\(origin): \(faults)")
+        }
+    }
+
     @Test("says all that the flags say, and the devices")
     func saysEverything() throws {
         var expected = RelayConfiguration()

@@ -53,9 +53,49 @@ struct StandingTests {
                 }
                 #expect(answer.status == 503)
                 #expect(answer.text.contains(#""reason":"no_session""#))
-                #expect(answer.json["detail"]?.text.contains("standing session of default") == true)
+                let reason = "device default has no session a: port \(taken.port) is in use"
+                #expect(answer.json["detail"]?.text.contains(reason) == true, "\(answer.text)")
             }
         }
+    }
+
+    @Test("standing sessions that cannot all exist are refused before the relay starts")
+    func impossible() throws {
+        func check(_ change: (inout RelayConfiguration) -> Void) -> RelayStartError? {
+            var configuration = RelayConfiguration()
+            configuration.devices = [DeviceConfiguration(name: "a"), DeviceConfiguration(name: "b")]
+            change(&configuration)
+            do throws(RelayStartError) { try configuration.validate(keyCount: nil) } catch { return error }
+            return nil
+        }
+        var (fixed, recorded) = (SessionRequest(), SessionRequest())
+        fixed.port = 8421
+        recorded.record = true
+        #expect(check { $0.devices[0].standingSessions = ["one": fixed] } == nil)
+        #expect(
+            check {
+                $0.devices[0].standingSessions = ["one": fixed]
+                $0.devices[1].standingSessions = ["two": fixed]
+            }?.description.contains("two has the port 8421 of the session one of a") == true
+        )
+        #expect(
+            check {
+                $0.http.port = 8421
+                $0.devices[0].standingSessions = ["one": fixed]
+            }?.description.contains("of the HTTP API") == true
+        )
+        #expect(
+            check {
+                $0.library = nil
+                $0.devices[0].standingSessions = ["one": recorded]
+            }?.description.contains("library is none") == true
+        )
+        #expect(
+            check {
+                $0.devices[0].maximumSessions = 1
+                $0.devices[0].standingSessions = ["one": SessionRequest(), "two": SessionRequest()]
+            }?.description.contains("maxSessions is 1") == true
+        )
     }
 
     @Test("a stop with keepScreenshots leaves the standby feeding, until the next stop")

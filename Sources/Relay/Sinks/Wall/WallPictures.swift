@@ -42,7 +42,7 @@ final class WallPictures {
         let kind = SnapshotKind(.jpeg, longestSide: message.width)
         if kind != self.kind { for id in tiles.keys { tiles[id]?.last = nil } }
         (self.kind, interval) = (kind, message.interval)
-        let former = tiles
+        let former: [SessionID: Tile] = tiles
         tiles = [:]
         order = message.sessions.filter { id in tiles.updateValue(former[id] ?? Tile(), forKey: id) == nil }
         new = order.filter { id in former[id]?.last == nil }[...]

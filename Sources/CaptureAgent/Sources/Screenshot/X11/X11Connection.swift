@@ -20,10 +20,11 @@ final class X11Connection {
         let handle: OpaquePointer! = xcb_connect(nil, &number)
         do throws(SourceError) {
             guard xcb_connection_has_error(handle) == 0, let screen = Self.screen(number, of: handle) else {
+                let display = getenv("DISPLAY").map { String(cString: $0) } ?? "which is not set"
                 throw .unavailable(
                     cause: "display_unavailable",
                     detail:
-                        "There is no connection to the X server of DISPLAY: start the agent inside the desktop's session."
+                        "There is no connection to the X server of DISPLAY, \(display): start it, or give the device's environment another DISPLAY."
                 )
             }
             guard let format = Self.format(of: screen, xcb_get_setup(handle)) else {
