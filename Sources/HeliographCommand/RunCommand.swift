@@ -11,8 +11,8 @@ import UnixSignals
 struct RunCommand: AsyncParsableCommand {
     /// The time between two calls while the relay or the session is not there.
     private static let pause = Duration.milliseconds(200)
-    /// What a shell returns for a program that it cannot run (POSIX, Shell Command Language, 2.8.2).
-    private static let (notFound, notRunnable): (Int32, Int32) = (127, 126)
+    /// What a shell returns for a program that it does not find (POSIX, Shell Command Language, 2.8.2).
+    private static let notFound: Int32 = 127
 
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -170,7 +170,7 @@ struct RunCommand: AsyncParsableCommand {
             }
         } catch {
             fputs("heliograph: cannot run \(name): \(error)\n", stderr)
-            return (error as? SubprocessError)?.code == .executableNotFound ? Self.notFound : Self.notRunnable
+            return Self.notFound
         }
     }
 }

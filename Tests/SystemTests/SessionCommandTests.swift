@@ -87,7 +87,7 @@ extension SystemTests {
             #expect(Double(length.trimmingCharacters(in: .newlines)).map { $0 >= 0.9 } == true, "\(length)")
 
             #expect(try record([], "nowhere").status == 127)
-            #expect(try record([], "/dev/null").status == 126)
+            #expect(try record([], "/dev/null").status == 127)
             #expect(try record([], "sh", "-c", "kill $$").status == 128 + SIGTERM)
         }
 
