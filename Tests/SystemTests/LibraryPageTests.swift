@@ -8,8 +8,8 @@ extension SystemTests {
         .enabled(if: Chromium.isInstalled, "chromium is installed by Scripts/packages desktop")
     )
     struct LibraryPageTests {
-        /// Runs `body` with a relay whose device shows the test pattern, and with its library.
-        private static func withLibrary(_ body: (RelayProcess, Chromium) async throws -> Void) async throws {
+        /// Runs `body` with a relay whose device shows the test pattern, and which has a library.
+        static func withRelay(_ body: (RelayProcess) async throws -> Void) async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("library-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             let relay = try await RelayProcess(
@@ -19,11 +19,18 @@ extension SystemTests {
             )
             defer { relay.terminate() }
             try await relay.post("/v1/devices/default/broadcast/start", ["timeout": 30])
-            let browser = try Chromium()
-            defer { browser.end() }
-            try browser.resize(width: 1280, height: 1000)
-            try await body(relay, browser)
-            #expect(browser.complaints == [])
+            try await body(relay)
+        }
+
+        /// Runs `body` with such a relay, and with a browser.
+        private static func withLibrary(_ body: (RelayProcess, Chromium) async throws -> Void) async throws {
+            try await withRelay { relay in
+                let browser = try Chromium()
+                defer { browser.end() }
+                try browser.resize(width: 1280, height: 1000)
+                try await body(relay, browser)
+                #expect(browser.complaints == [])
+            }
         }
 
         /// Moves the mouse to the middle of an element.
