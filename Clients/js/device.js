@@ -29,9 +29,13 @@ export class Device extends Screen {
     return this.relay.call("POST", `${this.path}/broadcast/start`, { body: settings });
   }
 
-  /** Stops the broadcast. Sessions stay. */
-  stop() {
-    return this.relay.call("POST", `${this.path}/broadcast/stop`);
+  /**
+   * Stops the broadcast. Sessions stay.
+   *
+   * @param {{ keepScreenshots?: boolean }} [settings] Whether the device's screenshots go on feeding them.
+   */
+  stop(settings = {}) {
+    return this.relay.call("POST", `${this.path}/broadcast/stop`, { body: settings });
   }
 
   /** Returns the broadcast's state and figures. @returns {Promise<object>} */

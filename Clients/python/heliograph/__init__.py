@@ -483,9 +483,9 @@ class Device(Input):
         body = {"timeout": timeout, **arguments}
         return dict(self.relay.call("POST", self._path + "/broadcast/start", body, timeout=timeout + _ANSWER_TIME))
 
-    def stop(self) -> None:
-        """Stops the broadcast. Sessions stay."""
-        self.relay.call("POST", self._path + "/broadcast/stop")
+    def stop(self, *, keep_screenshots: bool = False) -> None:
+        """Stops the broadcast. Sessions stay. With `keep_screenshots`, the device's screenshots go on feeding them."""
+        self.relay.call("POST", self._path + "/broadcast/stop", {"keepScreenshots": keep_screenshots})
 
     def status(self) -> Mapping[str, Any]:
         """Returns the broadcast's state and figures."""
