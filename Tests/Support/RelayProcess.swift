@@ -31,7 +31,9 @@ package final class RelayProcess: @unchecked Sendable {
         fallback: String? = "none",
         environment: [String: String] = [:]
     ) async throws {
-        let arguments = arguments + (fallback.map { ["--fallback", $0] } ?? [])
+        var arguments = arguments + (fallback.map { ["--fallback", $0] } ?? [])
+        // The one that needs most of the desktop. The relay's own default may take screenshots instead.
+        if !arguments.contains("--source"), !arguments.contains("--config") { arguments += ["--source", "portal"] }
         let portsFile = desktop.directory.appendingPathComponent("run/ports-\(UUID().uuidString).json")
         let process = desktop.process(
             "heliograph-relay",
