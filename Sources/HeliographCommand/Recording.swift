@@ -1,10 +1,21 @@
 import CommandSupport
 import Glibc
+import HeliographAPI
 import Media
 import NIOCore
 import Packaging
 import Synchronization
 import SystemPackage
+
+extension SessionReport {
+    /// Returns the codec of the session's pictures.
+    func knownCodec() throws(CommandError) -> Codec {
+        guard let known = Codec(rawValue: codec) else {
+            throw .failed("session \(id) has a codec that this release does not know: \(codec)")
+        }
+        return known
+    }
+}
 
 /// The destination of a watched session.
 protocol Recording: Sendable {

@@ -75,12 +75,7 @@ struct RunCommand: AsyncParsableCommand {
     private func runRecorded(_ client: RelayClient) async throws -> Int32 {
         let deadline = ContinuousClock.now + .seconds(wait)
         let session = try await session(client, until: deadline)
-        guard let codec = Codec(rawValue: session.codec) else {
-            throw CommandError.failed(
-                "session \(session.id) has a codec that this release does not know: \(session.codec)"
-            )
-        }
-        let movie = try MovieRecording(path: output, codec: codec, fps: session.fps, duration: nil)
+        let movie = try MovieRecording(path: output, codec: try session.knownCodec(), fps: session.fps, duration: nil)
         let (begun, begin) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let receiving = Task {
             defer { begin.finish() }
@@ -158,10 +153,7 @@ struct RunCommand: AsyncParsableCommand {
                 output: .currentStandardOutput,
                 error: .currentStandardError
             ) { program in
-                let passing = Task {
-                    for await signal in signals where signal != .sigint { try? program.send(signal: .terminate) }
-                }
-                return passing
+                Task { for await signal in signals where signal != .sigint { try? program.send(signal: .terminate) } }
             }
             outcome.closureResult.cancel()
             switch outcome.terminationStatus {

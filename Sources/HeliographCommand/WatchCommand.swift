@@ -132,11 +132,7 @@ struct WatchCommand: AsyncParsableCommand {
     /// Records the session in the output's format.
     private func watch(_ session: SessionReport, _ client: RelayClient, until signals: UnixSignalsSequence) async throws
     {
-        guard let codec = Codec(rawValue: session.codec) else {
-            throw CommandError.failed(
-                "session \(session.id) has a codec that this release does not know: \(session.codec)"
-            )
-        }
+        let codec = try session.knownCodec()
         switch target {
         case .stream(let wanted):
             guard wanted == nil || wanted == codec else {
