@@ -129,7 +129,6 @@ struct InputGuardTests {
     func process() async throws {
         let scratch = try Scratch()
         // A guard that counts the packets that it gets.
-        let program = scratch.file("guard").path
         let script = """
             #!/usr/bin/python3
             import socket, sys
@@ -143,8 +142,7 @@ struct InputGuardTests {
                 log.write("end\\n")
 
             """
-        try script.write(toFile: program, atomically: true, encoding: .utf8)
-        try #require(chmod(program, 0o755) == 0)
+        let program = try scratch.program(script, named: "guard")
         let guardian = try InputGuard(executable: program, endsAgent: false)
         guardian.held([.button(0x110)])
         usleep(1_000_000)
@@ -158,7 +156,8 @@ struct InputGuardTests {
         }
         let lines = try String(contentsOfFile: program + ".log", encoding: .utf8).split(separator: "\n")
         let held = lines.count { $0 == "000100000110" }
-        #expect((10...22).contains(held), "\(lines)")
+        // A busy machine sends fewer.
+        #expect((3...22).contains(held), "\(lines)")
         #expect(lines.count { $0 == "00" } == 1)
         #expect(lines.suffix(2) == ["000300000001", "end"])
     }
@@ -167,7 +166,6 @@ struct InputGuardTests {
     func noRoom() async throws {
         let scratch = try Scratch()
         // A guard that reads nothing until a file exists.
-        let program = scratch.file("guard").path
         let script = """
             #!/usr/bin/python3
             import os, socket, sys, time
@@ -182,8 +180,7 @@ struct InputGuardTests {
                     log.flush()
 
             """
-        try script.write(toFile: program, atomically: true, encoding: .utf8)
-        try #require(chmod(program, 0o755) == 0)
+        let program = try scratch.program(script, named: "guard")
         let guardian = try InputGuard(executable: program, endsAgent: false)
         defer { guardian.close() }
         // More than the socket takes.

@@ -27,10 +27,6 @@ package struct RunningRelay: Sendable {
         package var code: String? { json["code"]?.text.trimmingQuotes }
     }
 
-    /// All tests start at the same time. If all their relays also ran at once, each would get too little of the machine
-    /// for its times to mean anything.
-    private static let places = Turnstile(places: 16)
-
     /// How long a graceful shutdown may take.
     package static let shutdownLimit = Duration.seconds(8)
 
@@ -48,14 +44,6 @@ package struct RunningRelay: Sendable {
     package static func run(
         log: LogRecorder? = nil,
         _ configure: (inout RelayConfiguration) -> Void = { _ in },
-        _ body: @escaping @Sendable (RunningRelay) async throws -> Void
-    ) async throws {
-        try await places.through { try await runAtOnce(log: log, configure, body) }
-    }
-
-    private static func runAtOnce(
-        log: LogRecorder?,
-        _ configure: (inout RelayConfiguration) -> Void,
         _ body: @escaping @Sendable (RunningRelay) async throws -> Void
     ) async throws {
         var configuration = RelayConfiguration()

@@ -20,6 +20,15 @@ package final class Scratch: Sendable {
         try Data(bytes).write(to: file(name))
         return file(name)
     }
+
+    /// Writes a script that may be run, and returns its path.
+    package func program(_ script: String, named name: String) throws -> String {
+        let source = try write(Array(script.utf8), to: name + ".source")
+        // In another process: a child that this one forks meanwhile would hold a file that it writes itself open, and
+        // then the file cannot be run (execve(2), ETXTBSY).
+        _ = try Tool.run("/usr/bin/install", ["--mode=755", source.path, file(name).path])
+        return file(name).path
+    }
 }
 
 /// Runs programs that read and write files, and ends them if they take too long.

@@ -150,11 +150,8 @@ extension SystemTests {
             let item = try await record("film", on: relay, bytes: 100_000)
             try await library("connect", "http://127.0.0.1:\(relay.httpPort)", "--key-file", key)
 
-            let programs = scratch.file("programs")
-            try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
-            let script = programs.appendingPathComponent("mpv")
             let folder = scratch.folder.path
-            try Data(
+            _ = try scratch.program(
                 """
                 #!/bin/sh
                 printf '%s\\n' "$@" >\(folder)/arguments
@@ -164,10 +161,10 @@ extension SystemTests {
                 curl --silent --fail --range 999999999- "$address" && exit 5
                 curl --silent --fail "${address%/*}x/0" && exit 6
                 exit 0
-                """.utf8
-            ).write(to: script)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
-            try await library("play", item, "--start", "1.5", "--", "--mute", path: programs.path)
+                """,
+                named: "mpv"
+            )
+            try await library("play", item, "--start", "1.5", "--", "--mute", path: folder)
             let arguments = try String(contentsOf: scratch.file("arguments"), encoding: .utf8)
             #expect(!arguments.contains("http") && !arguments.contains("hgk_"), "\(arguments)")
             #expect(arguments.contains("--start=1.5\n") && arguments.hasSuffix("--mute\n"), "\(arguments)")

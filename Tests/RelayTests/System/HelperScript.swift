@@ -4,23 +4,18 @@ import RelayTestSupport
 import TestSupport
 
 /// A shell script, in a separate folder, that replaces the agent's executable.
-struct HelperScript: ~Copyable {
-    private let folder: URL
-
-    var path: String { folder.appendingPathComponent("capture-agent").path }
+struct HelperScript {
+    private let scratch: Scratch
+    let path: String
 
     /// The process ids of all its runs.
-    var runs: [Int32] { Self.runs(in: folder) }
+    var runs: [Int32] { Self.runs(in: scratch.folder) }
 
     init(_ body: String) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("heliograph-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let script = "#!/bin/sh\necho $$ >> '\(folder.path)/runs'\n\(body)\n"
-        try script.write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        scratch = try Scratch()
+        let script = "#!/bin/sh\necho $$ >> '\(scratch.file("runs").path)'\n\(body)\n"
+        path = try scratch.program(script, named: "capture-agent")
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Kills the first run of the script at `path`.
     static func end(startedBy path: String) {

@@ -22,6 +22,8 @@ struct ManySessionsTests {
         let relay = try await RelayProcess(
             arguments: [
                 "--max-sessions", "\(count)", "--session-port-base", "0", "--log-level", "critical",
+                // The agents here send no heartbeats while they wait.
+                "--watchdog", "600",
                 "--state-file", scratch.file("state").path, "--keys-file", scratch.file("keys").path,
             ],
             linkToken: token

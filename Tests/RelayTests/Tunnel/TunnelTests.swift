@@ -32,9 +32,7 @@ struct TunnelTests {
             echo $$ >> "\(scratch.file("processes").path)"
             \(script)
             """
-        let file = try scratch.write(Array(text.utf8), to: "cloudflared")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
-        return file.path
+        return try scratch.program(text, named: "cloudflared")
     }
 
     /// What the program has noted.
