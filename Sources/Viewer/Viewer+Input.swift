@@ -4,6 +4,8 @@ import HeliographClient
 extension Viewer {
     /// How long keys do nothing after control has ended by itself, ns.
     private static let restTime: UInt64 = 1_000_000_000
+    /// The mouse that SDL makes of the first finger: `SDL_TOUCH_MOUSEID`.
+    private static let fingerMouse = UInt32.max
 
     // MARK: Keys
 
@@ -52,6 +54,7 @@ extension Viewer {
         case .begun:
             SDL_SetWindowKeyboardGrab(window.handle, SDL_TRUE)
             SDL_ShowCursor(SDL_DISABLE)
+            if locksPointer { SDL_SetRelativeMouseMode(SDL_TRUE) }
             tell("You control \(control?.feed.name ?? "the device"). Hold Escape for a second to stop.")
             if speaks { speak() }
             sendGamepad()
@@ -102,24 +105,40 @@ extension Viewer {
         guard let control else { return }
         control.end()
         self.control = nil
+        SDL_SetRelativeMouseMode(SDL_FALSE)
+        locksPointer = false
         SDL_SetWindowKeyboardGrab(window.handle, SDL_FALSE)
         SDL_ShowCursor(SDL_ENABLE)
         needsDrawing = true
     }
 
+    // MARK: Pointer and fingers
+
+    /// Whether SDL made an event of the mouse from a finger, which the device gets as a finger.
+    private func isOfFinger(_ which: UInt32) -> Bool {
+        which == Self.fingerMouse && control?.state == .on && control?.feed.live?.control?.hasTouch == true
+    }
+
     func moved(_ event: SDL_MouseMotionEvent) {
-        guard control?.state == .on, let point = wall.point(event.x, event.y, in: control?.feed) else { return }
-        if point.isInside || event.state != 0 { control?.moved(to: point.place, now: Self.now) }
+        guard let control, control.state == .on, !isOfFinger(event.which) else { return }
+        if locksPointer {
+            guard let (dx, dy) = wall.distance(event.xrel, event.yrel, in: control.feed) else { return }
+            return control.moved(dx: dx, dy: dy, now: Self.now)
+        }
+        guard let point = wall.point(event.x, event.y, in: control.feed) else { return }
+        if point.isInside || event.state != 0 { control.moved(to: point.place, now: Self.now) }
     }
 
     func button(_ event: SDL_MouseButtonEvent) {
-        guard let point = wall.point(event.x, event.y, in: control?.feed) else { return }
+        guard !isOfFinger(event.which) else { return }
         let isDown = SDL_EventType(event.type) == SDL_MOUSEBUTTONDOWN
-        guard control?.state != .on else {
+        if let control, control.state == .on {
             guard let button = Input.Button(sdl: event.button) else { return }
-            control?.button(button, isDown: isDown, at: point.place, isInside: point.isInside)
-            return
+            guard !locksPointer else { return control.button(button, isDown: isDown) }
+            guard let point = wall.point(event.x, event.y, in: control.feed) else { return }
+            return control.button(button, isDown: isDown, at: point.place, isInside: point.isInside)
         }
+        guard let point = wall.point(event.x, event.y, in: control?.feed) else { return }
         guard isDown, point.isInside, event.button == 1, control == nil else { return }
         if wall.selected == nil {
             select(point.index)
@@ -129,11 +148,25 @@ extension Viewer {
     }
 
     func wheel(_ event: SDL_MouseWheelEvent) {
-        guard control?.state == .on, let point = wall.point(event.mouseX, event.mouseY, in: control?.feed),
-            point.isInside
-        else { return }
+        guard let control, control.state == .on else { return }
+        let point = wall.point(event.mouseX, event.mouseY, in: control.feed)
+        guard locksPointer || point?.isInside == true else { return }
         let sign = event.direction == SDL_MOUSEWHEEL_FLIPPED.rawValue ? -1.0 : 1
-        control?.wheel(right: sign * Double(event.x), down: -sign * Double(event.y), at: point.place)
+        let place = locksPointer ? nil : point?.place
+        control.wheel(right: sign * Double(event.x), down: -sign * Double(event.y), at: place)
+    }
+
+    func finger(_ event: SDL_TouchFingerEvent) {
+        guard let control, control.state == .on, control.feed.live?.control?.hasTouch == true,
+            let point = wall.point(share: event.x, event.y, in: control.feed)
+        else { return }
+        let phase: Input.Contact.Phase =
+            switch SDL_EventType(event.type) {
+            case SDL_FINGERDOWN: .down
+            case SDL_FINGERUP: .up
+            default: .move
+            }
+        control.finger(event.fingerId, phase, at: point.place, isInside: point.isInside, now: Self.now)
     }
 }
 

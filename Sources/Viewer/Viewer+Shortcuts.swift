@@ -23,6 +23,13 @@ extension Viewer {
         case .speak:
             speaks.toggle()
             tell(speaks ? "The microphone is on while you control a device." : "The microphone stays off.")
+        case .lock:
+            locksPointer.toggle()
+            tell(
+                locksPointer
+                    ? "The pointer is locked while you control a device: it moves by distances, as games need."
+                    : "The pointer stays free."
+            )
         case .gamepad: tell(pads.chooseNext())
         case .wall: select(feeds.count > 1 ? nil : 0)
         case .next: select(((wall.selected ?? -1) + 1) % feeds.count)

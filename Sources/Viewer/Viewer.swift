@@ -47,6 +47,8 @@ package final class Viewer {
     var control: HandControl?
     /// Whether the person speaks to the device that is controlled next.
     var speaks = false
+    /// Whether the pointer is locked in the device that is controlled next, or now.
+    var locksPointer = false
     var microphone: Microphone?
     let pads = Pads()
     /// The gamepad that the controlled device has of this machine; `nil` for none.
@@ -271,6 +273,7 @@ package final class Viewer {
         case SDL_MOUSEMOTION: moved(event.motion)
         case SDL_MOUSEBUTTONDOWN, SDL_MOUSEBUTTONUP: button(event.button)
         case SDL_MOUSEWHEEL: wheel(event.wheel)
+        case SDL_FINGERDOWN, SDL_FINGERMOTION, SDL_FINGERUP: finger(event.tfinger)
         default: if pads.handle(event) { sendGamepad() }
         }
     }

@@ -117,41 +117,24 @@ extension SystemTests {
 
         @Test("a click, keys and the wheel in the window reach the device, in its pixels; Escape held ends control")
         func acts() async throws {
-            try await InputPlace.with(.xvfb) { place in
-                let desktop = try Desktop(.xvfb, size: Self.size.description, client: false)
-                defer { desktop.end() }
-                // A session that is smaller than the screen, in a window of another size.
-                try await place.relay.put("/v1/devices/default/sessions/small", ["width": 640, "height": 360])
-                let window = try Window(on: desktop, of: place.relay, ["small"])
-                defer { window.end() }
-                let hand = try await RelayProcess(in: desktop, arguments: ["--source", "screenshot"])
-                defer { hand.terminate() }
-                try await hand.post("/v1/devices/default/broadcast/start", ["timeout": 60])
-                // Places are pixels of a session.
-                try await hand.put("/v1/devices/default/sessions/whole", [:])
-                func act(_ body: RelayProcess.Object) throws {
-                    let answer = try desktop.callActions("POST", body, of: hand)
-                    guard answer.status == 200 else { throw NeverCame(description: "\(body): \(answer)") }
-                }
-                try await window.hasPictures()
+            // A session that is smaller than the screen, in a window of another size.
+            try await Hand.with(.xvfb, on: .xvfb, session: "small") { hand, window in
+                let place = hand.device
                 // Begins control, and is not sent.
                 var mark = try place.mark()
-                try act(["click": ["x": 600, "y": 300] as RelayProcess.Object])
-                _ = try await eventually("control") {
-                    let broadcast = try await place.relay.get("/v1/devices/default/broadcast")
-                    return broadcast["controller"] is String ? true : nil
-                }
+                try hand.act(["click": ["x": 600, "y": 300] as RelayProcess.Object])
+                try await hand.control()
                 #expect(try !place.desktop.inputEvents().dropFirst(mark).contains { $0.name == "button" })
-                try act(["click": ["x": 415, "y": 305] as RelayProcess.Object])
+                try hand.act(["click": ["x": 415, "y": 305] as RelayProcess.Object])
                 let clicked = try await place.events(after: mark, until: "a click") { events in
                     events.contains { $0.name == "button" && $0.fields.starts(with: ["272", "up"]) }
                 }
                 let click = try #require(clicked.first { $0.name == "button" }?.place)
                 #expect(abs(click.x - 415) <= 1.5 && abs(click.y - 305) <= 1.5, "\(click)")
                 mark = try place.mark()
-                try act(["type": "aB€"])
-                try act(["press": "ctrl+shift+left"])
-                try act(["scroll": ["x": 415, "y": 305, "dy": 240] as RelayProcess.Object])
+                try hand.act(["type": "aB€"])
+                try hand.act(["press": "ctrl+shift+left"])
+                try hand.act(["scroll": ["x": 415, "y": 305, "dy": 240] as RelayProcess.Object])
                 let typed = try await place.events(after: mark, until: "keys and the wheel") { events in
                     events.contains { $0.name == "wheel" }
                         && events.contains { $0.fields.starts(with: ["Left", "up"]) }
@@ -163,12 +146,114 @@ extension SystemTests {
                     ["type": "keyDown", "value": "\u{E00C}"], ["type": "pause", "duration": 1500],
                     ["type": "keyUp", "value": "\u{E00C}"],
                 ]
-                try act(["actions": [["type": "key", "id": "keys", "actions": steps] as RelayProcess.Object]])
+                try hand.act(["actions": [["type": "key", "id": "keys", "actions": steps] as RelayProcess.Object]])
                 try await place.eventuallyNothingIsHeld()
                 _ = try await eventually("the end of control") {
                     let broadcast = try await place.relay.get("/v1/devices/default/broadcast")
                     return broadcast["controller"] is String ? nil : true
                 }
+                #expect(window.process.isRunning, "\(window.said)")
+            }
+        }
+
+        /// A window whose desktop another relay acts on, and the device that it shows.
+        private struct Hand {
+            let device: InputPlace
+            let desktop: Desktop
+            private let relay: RelayProcess
+
+            /// Runs `body` with the window of a device, on desktops of these kinds.
+            ///
+            /// - Parameter session: A session of 640x360 that the window shows; `nil` for that of all viewers.
+            static func with(
+                _ screen: Screen,
+                on windowScreen: Screen,
+                session: String? = nil,
+                _ body: (Hand, Window) async throws -> Void
+            ) async throws {
+                try await InputPlace.with(screen) { device in
+                    let desktop = try Desktop(windowScreen.compositor, size: size.description, client: false)
+                    defer { desktop.end() }
+                    if let session {
+                        try await device.relay.put(
+                            "/v1/devices/default/sessions/\(session)",
+                            ["width": 640, "height": 360]
+                        )
+                    }
+                    let window = try Window(on: desktop, of: device.relay, [session].compactMap(\.self))
+                    defer { window.end() }
+                    let relay = try await RelayProcess(in: desktop, arguments: ["--source", windowScreen.source])
+                    defer { relay.terminate() }
+                    try await relay.post("/v1/devices/default/broadcast/start", ["timeout": 60])
+                    // Places are pixels of a session.
+                    try await relay.put("/v1/devices/default/sessions/whole", [:])
+                    try await window.hasPictures()
+                    try await body(Hand(device: device, desktop: desktop, relay: relay), window)
+                }
+            }
+
+            /// Acts on the window's desktop.
+            func act(_ body: RelayProcess.Object) throws {
+                let answer = try desktop.callActions("POST", body, of: relay)
+                guard answer.status == 200 else { throw NeverCame(description: "\(body): \(answer)") }
+            }
+
+            /// Waits until a caller controls the device.
+            func control() async throws {
+                _ = try await eventually("control") {
+                    let broadcast = try await device.relay.get("/v1/devices/default/broadcast")
+                    return broadcast["controller"] is String ? true : nil
+                }
+            }
+        }
+
+        @Test("a locked pointer moves the device's by as much as it moves, wherever that one is")
+        func locked() async throws {
+            try await Hand.with(.xvfb, on: .sway) { hand, _ in
+                try hand.act(["press": "l"])
+                try hand.act(["click": ["x": 600, "y": 300] as RelayProcess.Object])
+                try await hand.control()
+                let mark = try hand.device.mark()
+                func move(x: Int, y: Int) throws {
+                    let step: RelayProcess.Object = ["type": "pointerMove", "x": x, "y": y]
+                    try hand.act([
+                        "actions": [["type": "pointer", "id": "mouse", "actions": [step]] as RelayProcess.Object]
+                    ])
+                }
+                func place() throws -> (x: Double, y: Double)? {
+                    try hand.device.desktop.inputEvents().dropFirst(mark).last { $0.name == "motion" }?.place
+                }
+                // The relay knows of control before the window does.
+                let first = try await eventually("a movement") {
+                    try move(x: 610, y: 300)
+                    try move(x: 600, y: 300)
+                    return try place()
+                }
+                try move(x: 630, y: 320)
+                let last = try await eventually("the movement's end") {
+                    try place().flatMap { $0.y > first.y + 18 ? $0 : nil }
+                }
+                #expect(abs(last.y - first.y - 20) <= 2, "\(first) \(last)")
+                #expect(abs(last.x - 630) > 5 && abs(last.y - 320) > 5, "\(last)")
+            }
+        }
+
+        @Test("a finger on the window is one on the device")
+        func touched() async throws {
+            try await Hand.with(.mutter, on: .mutter) { hand, window in
+                // Begins control, and is not sent.
+                try hand.act(["tap": ["x": 600, "y": 300] as RelayProcess.Object])
+                try await hand.control()
+                let mark = try hand.device.mark()
+                try hand.act(["swipe": ["from": [400, 300], "to": [700, 500]] as RelayProcess.Object])
+                let events = try await hand.device.events(after: mark, until: "the end of a touch") { events in
+                    events.contains { $0.name == "touch" && $0.fields.contains("up") }
+                }
+                let first = try #require(events.first { $0.name == "touch" && $0.fields.contains("down") }?.place)
+                #expect(abs(first.x - 400) <= 2 && abs(first.y - 300) <= 2, "\(events)")
+                let last = try #require(events.last { $0.name == "touch" && $0.fields.contains("move") }?.place)
+                #expect(abs(last.x - 700) <= 2 && abs(last.y - 500) <= 2, "\(events)")
+                #expect(!events.contains { $0.name == "button" }, "\(events)")
                 #expect(window.process.isRunning, "\(window.said)")
             }
         }

@@ -49,6 +49,9 @@ struct LayoutTests {
             let place = PicturePlace(width: 40, height: 20, orientation: orientation, in: cell)
             let point = place.picturePoint(x: Double(place.area.x) + 5, y: Double(place.area.y) + 5)
             #expect(point == expected[orientation], "\(orientation)")
+            let further = place.picturePoint(x: Double(place.area.x) + 45, y: Double(place.area.y) + 25)
+            let distance = place.pictureDistance(dx: 40, dy: 20)
+            #expect(distance == (further.x - point.x, further.y - point.y), "\(orientation)")
         }
         let place = PicturePlace(width: 40, height: 20, orientation: 0, in: cell)
         let outside = place.picturePoint(x: 1000, y: -5)

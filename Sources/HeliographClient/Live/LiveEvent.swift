@@ -78,6 +78,8 @@ public struct Control: Sendable, Hashable {
     public let isMine: Bool
     /// Its controller: the name of a key, or `local`; `nil` for none.
     public let controller: String?
+    /// Whether the device's screen can be touched.
+    public let hasTouch: Bool
     /// Whether the device has a microphone for speech.
     public let hasMicrophone: Bool
     /// Its speaker, likewise.

@@ -182,6 +182,7 @@ extension Control {
             why: json["why"]?.string,
             isMine: json["mine"] == true,
             controller: json["controller"]?.string,
+            hasTouch: json["input"]?["touch"] == true,
             hasMicrophone: json["microphone"] == true,
             speaker: json["speaker"]?.string,
             wasTaken: json["ended"] == "taken"

@@ -1,7 +1,7 @@
 import HeliographClient
 import Synchronization
 
-/// Acts on the device of a session by hand: keys, pointer and wheel, in order.
+/// Acts on the device of a session by hand: keys, pointer, wheel and fingers, in order.
 ///
 /// A click into the picture begins it; that click is not sent. It ends with Escape held for a second, when the window
 /// loses the focus, and when the relay or another controller ends it.
@@ -24,6 +24,7 @@ final class HandControl {
     private(set) var state = State.off
     private var keyboard = KeyboardState()
     private var buttons: Set<Input.Button> = []
+    private var fingers = Fingers()
     private var inputs: AsyncStream<Input>.Continuation?
     /// Whether an input found no room, so that nobody knows what is held.
     private var hasOverflowed = false
@@ -106,7 +107,7 @@ final class HandControl {
         inputs?.finish()
         (inputs, move, escape) = (nil, nil, nil)
         keyboard = KeyboardState()
-        buttons = []
+        (buttons, fingers) = ([], Fingers())
     }
 
     // MARK: Keys
@@ -141,21 +142,56 @@ final class HandControl {
         sendMove(now: now)
     }
 
-    /// - Parameter isInside: Whether the place is in the picture. A button that goes down outside is not sent.
-    func button(_ button: Input.Button, isDown: Bool, at place: Input.Place, isInside: Bool) {
+    /// Moves the locked pointer by a distance in the picture, in pixels.
+    func moved(dx: Double, dy: Double, now: UInt64) {
+        guard state == .on else { return }
+        let (sumX, sumY): (Double, Double) = if case .motion(let x, let y)? = move { (x, y) } else { (0, 0) }
+        move = .motion(dx: sumX + dx, dy: sumY + dy)
+        sendMove(now: now)
+    }
+
+    /// - Parameters:
+    ///   - place: `nil` where the pointer is.
+    ///   - isInside: Whether the place is in the picture. A button that goes down outside is not sent.
+    func button(_ button: Input.Button, isDown: Bool, at place: Input.Place? = nil, isInside: Bool = true) {
         guard state == .on, isDown ? isInside : buttons.contains(button) else { return }
         if isDown { buttons.insert(button) } else { buttons.remove(button) }
+        let place = known(place)
         // The button has its own place.
-        if place.geometry != 0 { move = nil }
-        send(.button(button, isDown: isDown, at: place.geometry == 0 ? nil : place))
+        if place != nil, case .move? = move { move = nil }
+        send(.button(button, isDown: isDown, at: place))
     }
 
     /// - Parameters:
     ///   - right: Notches of the wheel.
     ///   - down: Likewise.
-    func wheel(right: Double, down: Double, at place: Input.Place) {
+    ///   - place: `nil` where the pointer is.
+    func wheel(right: Double, down: Double, at place: Input.Place?) {
         guard right != 0 || down != 0 else { return }
-        send(.scroll(dx: right * Self.notch, dy: down * Self.notch, at: place.geometry == 0 ? nil : place))
+        send(.scroll(dx: right * Self.notch, dy: down * Self.notch, at: known(place)))
+    }
+
+    /// Returns a place that a button may have.
+    private func known(_ place: Input.Place?) -> Input.Place? { place?.geometry == 0 ? nil : place }
+
+    // MARK: Fingers
+
+    /// - Parameters:
+    ///   - id: This machine's number of the finger.
+    ///   - isInside: Whether the place is in the picture. A finger that goes down outside is not sent.
+    func finger(_ id: Int64, _ phase: Input.Contact.Phase, at place: Input.Place, isInside: Bool, now: UInt64) {
+        guard state == .on, phase != .down || isInside, let contact = fingers.contact(id, phase, at: place) else {
+            return
+        }
+        guard phase == .move else { return send(.touch([contact], geometry: place.geometry)) }
+        var contacts = [contact]
+        if case .touch(let others, place.geometry)? = move {
+            contacts = others.filter { $0.id != contact.id } + contacts
+        } else if let next = move {
+            post(next)
+        }
+        move = .touch(contacts, geometry: place.geometry)
+        sendMove(now: now)
     }
 
     // MARK: Time

@@ -53,6 +53,19 @@ package struct PicturePlace: Sendable, Hashable {
         return (Self.clamped(pictureX, width), Self.clamped(pictureY, height))
     }
 
+    /// Returns how far a distance in the window is in the encoded picture.
+    package func pictureDistance(dx: Double, dy: Double) -> (dx: Double, dy: Double) {
+        let (across, down) = orientation % 2 == 1 ? (height, width) : (width, height)
+        let u = dx * Double(across) / Double(area.width)
+        let v = dy * Double(down) / Double(area.height)
+        return switch orientation {
+        case 1: (v, -u)
+        case 2: (-u, -v)
+        case 3: (-v, u)
+        default: (u, v)
+        }
+    }
+
     /// Returns a coordinate within a side. Messages have 16 bits after the point.
     private static func clamped(_ value: Double, _ side: Int) -> Double {
         min(max(value, 0), Double(side) - 1 / 65536)

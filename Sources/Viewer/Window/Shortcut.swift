@@ -1,6 +1,7 @@
 /// What a key does while the person controls no device. Otherwise, all keys go to the device.
 package enum Shortcut: Sendable, Hashable, CaseIterable {
-    case quit, fullScreen, scale, statistics, moveStatistics, mute, louder, quieter, save, keyframe, speak, gamepad,
+    case quit, fullScreen, scale, statistics, moveStatistics, mute, louder, quieter, save, keyframe, speak, lock,
+        gamepad,
         wall, next
     case help
 
@@ -18,6 +19,7 @@ package enum Shortcut: Sendable, Hashable, CaseIterable {
         case .save: "C"
         case .keyframe: "K"
         case .speak: "T"
+        case .lock: "L"
         case .gamepad: "G"
         case .wall: "Escape"
         case .next: "Tab"
@@ -39,6 +41,7 @@ package enum Shortcut: Sendable, Hashable, CaseIterable {
         case .save: "save the picture as PNG"
         case .keyframe: "ask for a keyframe"
         case .speak: "microphone on when you control next, or off"
+        case .lock: "pointer locked when you control next, or not"
         case .gamepad: "the next gamepad of this machine, or none"
         case .wall: "back to all sessions"
         case .next: "the next session, alone"

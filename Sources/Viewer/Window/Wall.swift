@@ -115,7 +115,23 @@ final class Wall {
     /// - Parameter feed: The session to look in, wherever the point is; `nil` for the one at the point.
     func point(_ x: Int32, _ y: Int32, in feed: SessionFeed?) -> Point? {
         let scale = window.scale
-        let (x, y) = ((Double(x) + 0.5) * scale, (Double(y) + 0.5) * scale)
+        return point(x: (Double(x) + 0.5) * scale, y: (Double(y) + 0.5) * scale, in: feed)
+    }
+
+    /// Returns the place at a point whose coordinates are shares of the window, 0 to 1, likewise.
+    func point(share x: Float, _ y: Float, in feed: SessionFeed?) -> Point? {
+        point(x: Double(x) * Double(window.size.width), y: Double(y) * Double(window.size.height), in: feed)
+    }
+
+    /// Returns how far a distance in the desktop's units is in a session's picture; `nil` without a picture.
+    func distance(_ dx: Int32, _ dy: Int32, in feed: SessionFeed) -> (dx: Double, dy: Double)? {
+        let scale = window.scale
+        guard let (index, cell) = cells.first(where: { tiles[$0.index].feed === feed }) else { return nil }
+        return place(of: tiles[index].texture, in: cell)?
+            .pictureDistance(dx: Double(dx) * scale, dy: Double(dy) * scale)
+    }
+
+    private func point(x: Double, y: Double, in feed: SessionFeed?) -> Point? {
         let found = cells.first { feed == nil ? $0.cell.contains(x: x, y: y) : tiles[$0.index].feed === feed }
         guard let (index, cell) = found, let place = place(of: tiles[index].texture, in: cell) else { return nil }
         let point = place.picturePoint(x: x, y: y)
