@@ -58,17 +58,10 @@ struct LaunchCommand: AsyncParsableCommand {
         if words.count > 1 { request.arguments = Array(words.dropFirst()) }
         (request.wait, request.take) = (wait, take)
         if let timeout { request.timeout = timeout }
-        let limit = RelayClient.answerTime + RelayClient.answerTime + .milliseconds(Int64(request.timeout * 1000))
         try await CommandError.reporting {
             try await RelayClient.with(options.address) { client in
-                let device = try await client.deviceName(options.device)
-                let answer = try await client.answer(
-                    to: Routes.launchApplication,
-                    request,
-                    at: .device(device),
-                    timeout: limit
-                )
-                try format.show(answer) { $0.id }
+                let device = client.device(try await client.deviceName(options.device))
+                try format.show(try await device.launch(request)) { $0.id }
             }
         }
     }
@@ -108,10 +101,8 @@ struct FocusCommand: AsyncParsableCommand {
     @OptionGroup var target: ApplicationTarget
 
     func run() async throws {
-        var request = FocusRequest()
-        request.take = target.take
-        try await target.perform { client, place in
-            try await client.answer(to: Routes.focusApplication, request, at: place)
+        try await target.perform { device, id in
+            try await device.focusApplication(id, takes: target.take)
         } text: {
             "\($0.name) has the keyboard"
         }
@@ -127,15 +118,8 @@ struct TerminateCommand: AsyncParsableCommand {
     @OptionGroup var target: ApplicationTarget
 
     func run() async throws {
-        var query = TerminateQuery()
-        query.take = target.take
-        try await target.perform { client, place in
-            try await client.answer(
-                to: Routes.terminateApplication,
-                query,
-                at: place,
-                timeout: RelayClient.answerTime + RelayClient.answerTime
-            )
+        try await target.perform { device, id in
+            try await device.terminateApplication(id, takes: target.take)
         } text: {
             "\($0.name): \($0.condition)"
         }
@@ -158,7 +142,7 @@ struct ApplicationTarget: ParsableArguments {
 
     /// Makes a call about the application, and shows the relay's answer.
     fileprivate func perform(
-        _ call: (RelayClient, CallPlace) async throws -> Answer<ApplicationReport>,
+        _ call: (Device, _ id: String) async throws -> Answer<ApplicationReport>,
         text: (ApplicationReport) -> String
     ) async throws {
         try await CommandError.reporting {
@@ -173,7 +157,7 @@ struct ApplicationTarget: ParsableArguments {
                         "nothing called \(application) runs on device \(device): `heliograph applications` lists what was launched"
                     )
                 }
-                try format.show(try await call(client, .application(meant.id, of: device)), text)
+                try format.show(try await call(client.device(device), meant.id), text)
             }
         }
     }

@@ -24,9 +24,6 @@ struct ClipboardCommand: AsyncParsableCommand {
 
 /// The options of commands that use a device's clipboard.
 struct ClipboardTarget: ParsableArguments {
-    /// The time limit for an answer: more than the relay gives the agent.
-    static let answerTime = Duration.seconds(40)
-
     @OptionGroup var options: RelayOptions
 
     @Flag(help: "Takes the device from another controller at once. By default, that needs 5 s without its actions.")
@@ -58,22 +55,14 @@ struct GetClipboardCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         try await CommandError.reporting {
             try await RelayClient.with(target.options.address) { client in
-                var query = ClipboardQuery()
-                query.type = png == nil ? .text : .png
-                query.take = target.take
-                let answer = try await client.answer(
-                    to: Routes.getClipboard,
-                    query,
-                    at: .device(try await client.deviceName(target.options.device)),
-                    limit: ClipboardContent.Kind.png.maximumByteCount,
-                    timeout: ClipboardTarget.answerTime
-                )
+                let device = client.device(try await client.deviceName(target.options.device))
+                let bytes = try await device.clipboard(png == nil ? .text : .png, takes: target.take)
                 guard let png, png != "-" else {
-                    _ = try FileDescriptor.writeToStandardOutput(answer.bytes.readableBytesView)
+                    _ = try FileDescriptor.writeToStandardOutput(bytes.readableBytesView)
                     return
                 }
                 do {
-                    try await WholeFile.write(answer.bytes, to: png)
+                    try await WholeFile.write(bytes, to: png)
                 } catch {
                     throw CommandError.failed("cannot write \(png): \(error)")
                 }
@@ -115,17 +104,10 @@ struct SetClipboardCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandError.reporting {
             let content = try content()
-            var query = ClipboardTake()
-            query.take = target.take
             try await RelayClient.with(target.options.address) { client in
-                let answer = try await client.answer(
-                    to: Routes.setClipboard,
-                    query,
-                    at: .device(try await client.deviceName(target.options.device)),
-                    upload: ByteBuffer(bytes: content.bytes),
-                    type: ClipboardType(content.kind).contentType,
-                    timeout: ClipboardTarget.answerTime
-                )
+                let device = client.device(try await client.deviceName(target.options.device))
+                let type = ClipboardType(content.kind)
+                let answer = try await device.setClipboard(type, ByteBuffer(bytes: content.bytes), takes: target.take)
                 try format.show(answer) { report in
                     "\(report.device): the clipboard has \(report.type.rawValue), \(report.bytes) bytes"
                 }

@@ -48,8 +48,12 @@ public struct Device: Screen {
     }
 
     /// Stops the device's broadcast. Its sessions stay.
-    public func stop() async throws(RelayError) {
-        _ = try await relay.report(of: Routes.stopBroadcast, at: .device(name), timeout: RelayClient.stopTime)
+    ///
+    /// - Parameter keepsScreenshots: Whether the device's screenshots go on feeding them, until the next start or stop.
+    public func stop(keepingScreenshots keepsScreenshots: Bool = false) async throws(RelayError) {
+        var stop = BroadcastStop()
+        stop.keepScreenshots = keepsScreenshots
+        _ = try await relay.report(of: Routes.stopBroadcast, stop, at: .device(name), timeout: RelayClient.stopTime)
     }
 
     /// Returns its session of a name, which need not run yet.

@@ -45,46 +45,10 @@ struct ApplicationTests {
         }
     }
 
-    private static func nextOrder(_ link: LinkClient) async throws -> ApplicationOrder {
-        try await link.first { if case .application(let order) = $0 { order } else { nil } }
-    }
-
-    /// Answers the next order as an agent whose application is in this state.
-    @discardableResult
-    private static func answer(
-        _ link: LinkClient,
-        running: Bool = true,
-        status: Int? = nil,
-        signal: Int? = nil,
-        refusal: ApplicationAnswer.Refusal? = nil
-    ) async throws -> ApplicationOrder {
-        let order = try await nextOrder(link)
-        let states = order.applications.map {
-            ApplicationState(
-                id: $0.id,
-                process: ProcessIdentity(pid: 4711, started: 815),
-                isRunning: running,
-                status: status,
-                signal: signal
-            )
-        }
-        try await link.send(
-            .applicationDone(
-                ApplicationAnswer(
-                    order: order.order,
-                    refusal: refusal,
-                    detail: refusal.map { _ in "because" },
-                    applications: refusal == nil || refusal == .failed ? states : []
-                )
-            )
-        )
-        return order
-    }
-
     /// Launches an application with the agent's help, and returns its id.
     private static func launch(_ name: String, _ relay: RunningRelay, _ link: LinkClient) async throws -> String {
         async let call = relay.post(path, ["name": .string(name)])
-        try await answer(link)
+        try await link.answerApplication()
         let answer = try await call
         return try #require(answer.json["id"]?.string, "\(answer.text)")
     }
@@ -94,7 +58,7 @@ struct ApplicationTests {
         let log = LogRecorder()
         try await withAgent(log: log) { relay, link in
             async let call = relay.post(Self.path, ["name": "terminal", "wait": true, "timeout": .number(2.5)])
-            let order = try await Self.answer(link)
+            let order = try await link.answerApplication()
             #expect(order.kind == .launch && order.applications.count == 1)
             #expect(
                 order.launch
@@ -110,7 +74,7 @@ struct ApplicationTests {
             #expect(answer.status == 201 && answer.json["id"]?.string == id && id.utf8.count == 16, "\(answer.text)")
             #expect(answer.json["running"] == true && answer.json["pid"] == 4711, "\(answer.text)")
             async let list = relay.get(Self.path)
-            let look = try await Self.answer(link, running: false, status: 3)
+            let look = try await link.answerApplication(running: false, status: 3)
             #expect(look.kind == .look && look.applications[0].process == ProcessIdentity(pid: 4711, started: 815))
             let json = try await list.json
             let listed = json["applications"]?.elements?.first
@@ -128,7 +92,7 @@ struct ApplicationTests {
     func allowed() async throws {
         try await withAgent { relay, link in
             async let call = relay.post(Self.path, ["name": "browser", "arguments": ["a b", "$HOME"]])
-            let order = try await Self.answer(link)
+            let order = try await link.answerApplication()
             #expect(order.launch?.command == ["chromium", "a b", "$HOME"])
             #expect(try await call.status == 201)
             let refused: [(JSONValue, Int, String, String)] = [
@@ -146,7 +110,7 @@ struct ApplicationTests {
         }
         try await withAgent({ $0.allowsDesktopFiles = true }) { relay, link in
             async let call = relay.post(Self.path, ["desktopFile": "org.gnome.Calculator"])
-            let order = try await Self.answer(link)
+            let order = try await link.answerApplication()
             #expect(order.launch == ApplicationLaunch(desktopFile: "org.gnome.Calculator"))
             #expect(try await call.json["name"] == "org.gnome.Calculator")
             let refused = try await relay.post(Self.path, ["desktopFile": "x", "arguments": ["y"]])
@@ -175,8 +139,8 @@ struct ApplicationTests {
             #expect(expected.count == ApplicationAnswer.Refusal.allCases.count)
             for (refusal, status, code) in expected {
                 async let call = relay.post(Self.path, ["name": "terminal", "wait": true])
-                let launch = try await Self.answer(link, refusal: refusal)
-                let end = try await Self.answer(link, running: false)
+                let launch = try await link.answerApplication(refusal: refusal)
+                let end = try await link.answerApplication(running: false)
                 #expect(end.kind == .terminate && end.applications.map(\.id) == launch.applications.map(\.id))
                 let answer = try await call
                 #expect(answer.status == status && answer.code == code, "\(refusal): \(answer.text)")
@@ -191,16 +155,16 @@ struct ApplicationTests {
         try await withAgent { relay, link in
             let id = try await Self.launch("terminal", relay, link)
             async let focus = relay.post("\(Self.path)/\(id)/focus")
-            #expect(try await Self.answer(link).kind == .focus)
+            #expect(try await link.answerApplication().kind == .focus)
             #expect(try await focus.status == 200)
             async let none = relay.post("\(Self.path)/\(id)/focus")
-            try await Self.answer(link, refusal: .noWindow)
+            try await link.answerApplication(refusal: .noWindow)
             #expect(try await none.code == "no_window")
             async let stuck = relay.call(.DELETE, "\(Self.path)/\(id)")
-            try await Self.answer(link, running: true, refusal: .failed)
+            try await link.answerApplication(running: true, refusal: .failed)
             #expect(try await stuck.code == "application_failed")
             async let ended = relay.call(.DELETE, "\(Self.path)/\(id)")
-            let order = try await Self.answer(link, running: false, signal: 15)
+            let order = try await link.answerApplication(running: false, signal: 15)
             #expect(order.kind == .terminate && order.applications.map(\.id) == [id])
             #expect(try await ended.json["signal"] == 15)
             for (method, path) in [(HTTPMethod.POST, "nobody/focus"), (.DELETE, "nobody")] {
@@ -222,12 +186,12 @@ struct ApplicationTests {
             let refused = try await call(viewer, #"{"name": "terminal"}"#)
             #expect(refused.status == 403 && refused.code == "forbidden_role", "\(refused.text)")
             async let first = call(robot, #"{"name": "terminal"}"#)
-            try await Self.answer(link)
+            try await link.answerApplication()
             #expect(try await first.status == 201)
             let second = try await call(other, #"{"name": "terminal"}"#)
             #expect(second.status == 409 && second.code == "controlled" && second.json["controller"] == "robot")
             async let taken = call(other, #"{"name": "terminal", "take": true}"#)
-            try await Self.answer(link)
+            try await link.answerApplication()
             #expect(try await taken.status == 201)
         }
     }
@@ -237,14 +201,14 @@ struct ApplicationTests {
         try await withAgent { relay, link in
             for _ in 0..<32 { _ = try await Self.launch("terminal", relay, link) }
             async let refused = relay.post(Self.path, ["name": "terminal"])
-            #expect(try await Self.answer(link).kind == .look)
+            #expect(try await link.answerApplication().kind == .look)
             let answer = try await refused
             #expect(answer.status == 409 && answer.code == "too_many_applications", "\(answer.text)")
             for _ in 0..<40 {
                 async let launched = relay.post(Self.path, ["name": "terminal"])
                 // The look, at which all have ended, or the launch.
-                let order = try await Self.answer(link, running: false, status: 0)
-                if order.kind == .look { try await Self.answer(link, running: false, status: 0) }
+                let order = try await link.answerApplication(running: false, status: 0)
+                if order.kind == .look { try await link.answerApplication(running: false, status: 0) }
                 #expect(try await launched.status == 201)
             }
             #expect(try await relay.get(Self.path).json["applications"]?.elements?.count == 32)
@@ -257,10 +221,10 @@ struct ApplicationTests {
         let op = try keys.make("ci", .operator)
         try await withAgent(keys: keys) { relay, link in
             async let call = relay.call(.POST, Self.path, key: op, body: Array(#"{"name": "terminal"}"#.utf8))
-            let launch = try await Self.answer(link)
+            let launch = try await link.answerApplication()
             #expect(try await call.status == 201)
             async let stop = relay.call(.POST, "/v1/devices/default/broadcast/stop", key: op)
-            let end = try await Self.answer(link, running: false)
+            let end = try await link.answerApplication(running: false)
             #expect(end.kind == .terminate && end.applications.map(\.id) == launch.applications.map(\.id))
             _ = try await link.first { if case .stop = $0 { true } else { nil } }
             try await link.close()
@@ -273,7 +237,7 @@ struct ApplicationTests {
         try await withAgent { relay, link in
             _ = try await Self.launch("terminal", relay, link)
             async let first = relay.post("/v1/devices/default/broadcast/stop")
-            let end = try await Self.nextOrder(link)
+            let end = try await link.nextApplicationOrder()
             #expect(end.kind == .terminate)
             async let second = relay.post("/v1/devices/default/broadcast/stop")
             let start = try await relay.post("/v1/devices/default/broadcast/start")
@@ -301,7 +265,7 @@ struct ApplicationTests {
     func foreign() async throws {
         try await withAgent { relay, link in
             async let call = relay.post(Self.path, ["name": "terminal"])
-            let order = try await Self.nextOrder(link)
+            let order = try await link.nextApplicationOrder()
             let state = ApplicationState(id: order.applications[0].id, user: geteuid() &+ 1, isRunning: true)
             try await link.send(.applicationDone(ApplicationAnswer(order: order.order, applications: [state])))
             #expect(try await call.status == 201)
@@ -318,7 +282,7 @@ struct ApplicationTests {
     func alone() async throws {
         try await withAgent { relay, link in
             async let call = relay.post(Self.path, ["name": "terminal"])
-            let order = try await Self.nextOrder(link)
+            let order = try await link.nextApplicationOrder()
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/sleep")
             process.arguments = ["600"]

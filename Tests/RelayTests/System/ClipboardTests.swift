@@ -37,16 +37,6 @@ struct ClipboardTests {
         }
     }
 
-    /// Answers the next order.
-    private static func answer(
-        _ link: LinkClient,
-        _ outcome: ClipboardReport.Outcome
-    ) async throws -> ClipboardOrder.Request {
-        let order = try await link.first { if case .clipboard(let order) = $0 { order } else { nil } }
-        try await link.send(.clipboardDone(ClipboardReport(id: order.id, outcome: outcome)))
-        return order.request
-    }
-
     private static func put(
         _ relay: RunningRelay,
         _ bytes: [UInt8],
@@ -71,7 +61,7 @@ struct ClipboardTests {
             ]
             for (query, headers, content) in calls {
                 async let answer = relay.call(.GET, Self.path + query, headers: headers)
-                #expect(try await Self.answer(link, .content(content)) == .get(content.kind))
+                #expect(try await link.answerClipboard(.content(content)) == .get(content.kind))
                 let type = try await answer.headers.first(name: "Content-Type")
                 #expect(type == (content.kind == .text ? "text/plain; charset=utf-8" : "image/png"))
                 #expect(try await answer.body == content.bytes)
@@ -94,7 +84,7 @@ struct ClipboardTests {
         try await withAgent { relay, link in
             for (type, content) in contents {
                 async let answer = Self.put(relay, content.bytes, type: type)
-                #expect(try await Self.answer(link, .done) == .set(content))
+                #expect(try await link.answerClipboard(.done) == .set(content))
                 let json = try await answer.json
                 #expect(json["bytes"] == .integer(content.bytes.count) && json["device"] == "default", "\(json.text)")
                 #expect(json["type"] == (content.kind == .text ? "text" : "png"))
@@ -117,7 +107,7 @@ struct ClipboardTests {
         try await withAgent { relay, link in
             async let first = Self.put(relay, png, type: "image/png")
             async let second = Self.put(relay, png, type: "image/png")
-            for _ in 0..<2 { _ = try await Self.answer(link, .done) }
+            for _ in 0..<2 { _ = try await link.answerClipboard(.done) }
             let statuses = [try await first.status, try await second.status]
             #expect(statuses == [200, 200])
         }
@@ -134,14 +124,14 @@ struct ClipboardTests {
             #expect(expected.count == ClipboardReport.Refusal.allCases.count)
             for (refusal, status, code) in expected {
                 async let answer = relay.get(Self.path)
-                _ = try await Self.answer(link, .refused(refusal, detail: "because"))
+                _ = try await link.answerClipboard(.refused(refusal, detail: "because"))
                 let problem = try await answer
                 #expect(problem.status == status && problem.code == code, "\(refusal): \(problem.text)")
                 #expect(problem.text.contains("because"))
             }
             // An answer of another kind is none.
             async let other = relay.get(Self.path)
-            _ = try await Self.answer(link, .content(ClipboardContent(.png, Self.png)))
+            _ = try await link.answerClipboard(.content(ClipboardContent(.png, Self.png)))
             #expect(try await other.status == 502)
             async let lost = relay.get(Self.path)
             _ = try await link.first { if case .clipboard = $0 { true } else { nil } }
@@ -173,7 +163,7 @@ struct ClipboardTests {
             let forbidden = try await relay.call(.GET, Self.path, key: viewer)
             #expect(forbidden.status == 403 && forbidden.code == "forbidden_role", "\(forbidden.text)")
             async let set = Self.put(relay, Array("secret".utf8), type: "text/plain", key: one)
-            _ = try await Self.answer(link, .done)
+            _ = try await link.answerClipboard(.done)
             #expect(try await set.status == 200)
             for answer in [
                 try await relay.call(.GET, Self.path, key: other),
@@ -183,7 +173,7 @@ struct ClipboardTests {
                 #expect(answer.json["controller"] == "one")
             }
             async let taken = relay.call(.GET, Self.path + "?take=true", key: other)
-            _ = try await Self.answer(link, .content(ClipboardContent(.text, Array("secret".utf8))))
+            _ = try await link.answerClipboard(.content(ClipboardContent(.text, Array("secret".utf8))))
             #expect(try await taken.text == "secret")
         }
         let lines = log.lines.filter { $0.message == "audit" && $0.metadata["bytes"] == "6" }
