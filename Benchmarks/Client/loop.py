@@ -265,6 +265,8 @@ def resize(house):
         if half > MEDIAN or nearly_all > most:
             raise Failure(f"a change of the {what}'s size takes too long")
         scale(None, None)
+    # Ends control, which changes of the monitor took.
+    house.caller.call("DELETE", f"{DEVICE}/actions")
 
 
 def measure_changes(house, change):
