@@ -196,7 +196,7 @@ package final class SoundDesk: Sendable {
 
     /// Captures until one of the events is set, or the relay wants nothing any more.
     private func capture(until events: [Event]) throws(SourceError) {
-        let connection = try PipeWireConnection(to: .session)
+        let connection = try PipeWireConnection(to: .session, isRealTime: true)
         let node = choice == .virtual ? .sink(sinkName) : choice
         let target: SoundTarget
         do throws(SourceError) {

@@ -31,7 +31,7 @@ final class VirtualMicrophone: @unchecked Sendable {
     ) throws(SourceError) {
         do throws(SourceError) {
             ended = try SourceError.explainingShortage { () throws(ResourceShortage) in try Event() }
-            connection = try PipeWireConnection(to: .session)
+            connection = try PipeWireConnection(to: .session, isRealTime: true)
         } catch {
             hook.deallocate()
             throw error

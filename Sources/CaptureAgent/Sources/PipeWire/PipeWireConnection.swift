@@ -34,9 +34,11 @@ package final class PipeWireConnection: @unchecked Sendable {
         var leastQuantum: Int?
     }
 
-    init(to remote: Remote) throws(SourceError) {
+    /// - Parameter isRealTime: Whether its thread for data runs in real time if the system allows that, by rtkit or
+    ///   RLIMIT_RTPRIO. A busy machine makes others late, and PipeWire's graph does not wait for them.
+    init(to remote: Remote, isRealTime: Bool = false) throws(SourceError) {
         _ = Self.initialisePipeWire
-        let opened = try Self.open(remote)
+        let opened = try Self.open(remote, isRealTime: isRealTime)
         (threadLoop, loop, context, core) = opened
         hook.initialize(to: spa_hook())
         cpw_core_add_listener(core, hook, pipeWireCoreEvents, Unmanaged.passUnretained(self).toOpaque())
@@ -120,7 +122,7 @@ package final class PipeWireConnection: @unchecked Sendable {
     )
 
     /// Connects before the thread runs, so that no lock is needed yet.
-    private static func open(_ remote: Remote) throws(SourceError) -> Opened {
+    private static func open(_ remote: Remote, isRealTime: Bool) throws(SourceError) -> Opened {
         var isDescriptorTaken = false
         defer {
             if case .descriptor(let descriptor) = remote, !isDescriptorTaken { close(descriptor) }
@@ -129,7 +131,9 @@ package final class PipeWireConnection: @unchecked Sendable {
         else {
             throw unavailable("its event loop cannot be made")
         }
-        guard let context = pw_context_new(loop, nil, 0) else {
+        // Releases from 1.4 on have no file of that name, because all clients run in real time.
+        let settings = isRealTime ? pw_properties_new_string("\(PW_KEY_CONFIG_NAME) = client-rt.conf") : nil
+        guard let context = pw_context_new(loop, settings, 0) ?? pw_context_new(loop, nil, 0) else {
             let reason = String(cString: strerror(errno))
             pw_thread_loop_destroy(threadLoop)
             throw unavailable(reason)
