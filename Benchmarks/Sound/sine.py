@@ -79,11 +79,12 @@ def listen(stage, seconds, meanwhile):
 
 def report(name, parts):
     level, phase, ratio = parts["level"], parts["phase"], parts["ratio"]
-    quiet = int((level < 0.9 * numpy.median(level)).sum())
+    silent = numpy.flatnonzero(level < 0.9 * numpy.median(level))
+    quiet = len(silent)
     print(
         f"{name}: {len(level) / 50:.0f} s, the sine {numpy.median(ratio):.1f} dB above the rest (worst 20 ms: "
         f"{ratio.min():.1f}), {quiet} parts too quiet, phase within {phase.min():.2f} to {phase.max():.2f} samples"
     )
-    require(quiet == 0, f"{quiet} parts of 20 ms are too quiet")
+    require(quiet == 0, f"{quiet} parts of 20 ms are too quiet, at {silent[:9] / 50} s")
     # A sample that is missing or added shifts all that follows.
     require(numpy.abs(phase).max() < 0.5, "samples are missing or were added")

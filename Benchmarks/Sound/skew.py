@@ -88,6 +88,11 @@ def measure(name, scene, seconds, goal=GOAL):
             f"{numpy.median(skews):.1f} ms, p99 of its size {far[form]:.1f} ms; goal: {goal}",
             flush=True,
         )
+        if far[form] > goal:
+            for what, times, late in (("beeps", beeps, late_beeps), ("changes", changes, late_pictures)):
+                stray = times[numpy.abs(late - numpy.median(late)) * 1000 > goal / 2] - times[0]
+                if len(stray):
+                    print(f"  {len(stray)} {what} are far from the others, from {stray[0]:.0f} to {stray[-1]:.0f} s", flush=True)
     if max(far.values()) > goal:
         raise Failure(f"{name}: sound is {max(far.values()):.1f} ms from the picture")
 

@@ -88,6 +88,8 @@ int main(int argc, char **argv) {
         fputs("usage: beep [--every MS] [--length MS] [--quantum N] [--target NODE]\n", stderr);
         return EXIT_USAGE;
     }
+    // As players of sound do: in real time where the desktop allows it.
+    setenv("PIPEWIRE_CONFIG_NAME", "client-rt.conf", 0);
     pw_init(&argc, &argv);
     beeper.loop = pw_main_loop_new(NULL);
     struct pw_properties *properties = pw_properties_new(

@@ -55,7 +55,10 @@ become() {
     as_user=()
     [[ $1 == "$(id -un)" ]] && return
     may_become "$1"
-    as_user=(setpriv "--reuid=$(id -u "$1")" "--regid=$(id -g "$1")" --clear-groups --)
+    local rights=()
+    # What rtkit allows on a desktop, and these desktops have none.
+    [[ -z ${HELIOGRAPH_DESKTOP_REALTIME:-} ]] || rights=(--inh-caps=+sys_nice --ambient-caps=+sys_nice)
+    as_user=(setpriv "--reuid=$(id -u "$1")" "--regid=$(id -g "$1")" --clear-groups "${rights[@]}" --)
 }
 
 may_become() { [[ $1 == "$(id -un)" ]] || ((EUID == 0)) || fail "the desktop in $directory belongs to $1"; }

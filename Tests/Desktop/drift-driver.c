@@ -100,6 +100,8 @@ int main(int argc, char **argv) {
         fputs("usage: drift-driver [--ppm N] [--quantum N] [--group NAME]\n", stderr);
         return EXIT_USAGE;
     }
+    // As players of sound do: in real time where the desktop allows it.
+    setenv("PIPEWIRE_CONFIG_NAME", "client-rt.conf", 0);
     pw_init(&argc, &argv);
     driver.loop = pw_main_loop_new(NULL);
     struct pw_properties *properties = pw_properties_new(

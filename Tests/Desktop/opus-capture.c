@@ -73,6 +73,8 @@ int main(int argc, char **argv) {
     capture.encoder = opus_encoder_create(RATE, CHANNELS, OPUS_APPLICATION_AUDIO, &error);
     if (error != OPUS_OK) return EXIT_FAILURE;
     opus_encoder_ctl(capture.encoder, OPUS_SET_BITRATE(128000));
+    // As players of sound do: in real time where the desktop allows it.
+    setenv("PIPEWIRE_CONFIG_NAME", "client-rt.conf", 0);
     pw_init(&argc, &argv);
     capture.loop = pw_thread_loop_new("capture", NULL);
     struct pw_properties *properties = pw_properties_new(
