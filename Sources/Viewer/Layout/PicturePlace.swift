@@ -40,17 +40,11 @@ package struct PicturePlace: Sendable, Hashable {
 
     /// Returns which place of the encoded picture is at a point of the window, within the picture.
     package func picturePoint(x: Double, y: Double) -> (x: Double, y: Double) {
-        let (across, down) = orientation % 2 == 1 ? (height, width) : (width, height)
-        let u = (x - Double(area.x)) * Double(across) / Double(area.width)
-        let v = (y - Double(area.y)) * Double(down) / Double(area.height)
-        let (pictureX, pictureY) =
-            switch orientation {
-            case 1: (v, Double(across) - u)
-            case 2: (Double(across) - u, Double(down) - v)
-            case 3: (Double(down) - v, u)
-            default: (u, v)
-            }
-        return (Self.clamped(pictureX, width), Self.clamped(pictureY, height))
+        let (dx, dy) = pictureDistance(dx: x - Double(area.x), dy: y - Double(area.y))
+        // The encoded picture's corner that is the upright one's top left.
+        let cornerX = orientation == 2 || orientation == 3 ? width : 0
+        let cornerY = orientation == 1 || orientation == 2 ? height : 0
+        return (Self.clamped(Double(cornerX) + dx, width), Self.clamped(Double(cornerY) + dy, height))
     }
 
     /// Returns how far a distance in the window is in the encoded picture.

@@ -1,9 +1,7 @@
 /// What a key does while the person controls no device. Otherwise, all keys go to the device.
 package enum Shortcut: Sendable, Hashable, CaseIterable {
     case quit, fullScreen, scale, statistics, moveStatistics, mute, louder, quieter, save, keyframe, speak, lock,
-        gamepad,
-        wall, next
-    case help
+        gamepad, wall, next, help
 
     /// The key: its letter, or its name in SDL.
     package var key: String {
