@@ -10,6 +10,9 @@ let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Tests that wait more than they compute are not optimised, because that takes minutes. What they test is.
+let unoptimised = swiftSettings + [.unsafeFlags(["-Onone"])]
+
 let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error)
 ]
@@ -374,7 +377,7 @@ let package = Package(
             dependencies: [
                 "CaptureAgent", "Media", "Program", "ReferenceCodecs", "StreamOracle", "TestSupport", "Wire",
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: unoptimised
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
         .testTarget(
@@ -482,7 +485,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: unoptimised
         ),
         .testTarget(
             name: "RelayTests",
@@ -494,7 +497,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: unoptimised
         ),
     ] + tools
 )

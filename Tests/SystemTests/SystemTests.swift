@@ -2,7 +2,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Tests of the whole system on real desktops. One test at a time, because the captured desktop shares the machine.
+/// Tests of the whole system on real desktops. One test at a time in a process, because a desktop shares the machine.
 @Suite("System", .serialized)
 enum SystemTests {
     /// Runs `body` with a desktop and a relay that broadcasts it, and ends both afterwards.
