@@ -14,6 +14,8 @@ from streams import FORMS
 GOAL = 20
 #: How often the picture changes and a beep comes, in ms.
 CHANGE, BEEP = 250, 500
+#: The time between two keyframes, in s.
+KEYFRAME = 1
 #: How long each stream is recorded after a disturbance, in s.
 AFTER = 30
 #: How much brighter or darker, in the mean of all points, a picture is after a change: 7 at least. A keyframe of the
@@ -44,7 +46,7 @@ class Scene:
 
     def __init__(self, stage):
         self.stage = stage
-        stage.session("sound", fps=60, keyframeInterval=1)
+        stage.session("sound", fps=60, keyframeInterval=KEYFRAME)
         self._shown = stage.directory / "home/shown"
         stage.play("counter-client", "--every", CHANGE, "--shown", self._shown)
         self.beeper = stage.beep("--every", BEEP)
@@ -72,12 +74,15 @@ def measure(name, scene, seconds, goal=GOAL):
         if len(beeps) < seconds / BEEP * 1000 * 0.6 or len(changes) < seconds / CHANGE * 1000 * 0.6:
             raise Failure(f"{name}, {form}: only {len(beeps)} beeps and {len(changes)} changes in {seconds:g} s")
         # The stream's clock has an unknown beginning. What fits both programs best is right: nearly all of their
-        # times, because both are regular, and most of them fit many beginnings.
-        offsets = shown - changes[0]
+        # times, because both are regular, and most of them fit many beginnings. A stream begins with a picture that is
+        # a keyframe's interval old at most, and shows none that is not shown yet. Without these bounds, a drifting
+        # clock of sound would fit best where its error is least.
+        is_possible = (shown > begin - KEYFRAME) & (shown + changes[-1] - changes[0] < shown[-1] + CHANGE / 1000)
+        offsets = shown[is_possible] - changes[0]
         late_pictures, late_beeps = min(
             (
                 (lateness(changes + offset, shown), lateness(beeps + offset, played))
-                for offset in offsets[numpy.abs(shown - begin) < 10]
+                for offset in offsets
             ),
             key=lambda found: sum(numpy.percentile(numpy.abs(late), 99) for late in found),
         )

@@ -48,11 +48,10 @@ package final class OpusEncoder {
             guard copus_encoder_set_prediction_disabled(encoder, standsAlone ? 1 : 0) == OPUS_OK else { return nil }
             self.standsAlone = standsAlone
         }
-        var packet = [UInt8](repeating: 0, count: Self.mostBytes)
-        let count = Int32(values.count / channels)
-        let length = opus_encode_float(encoder, values, count, &packet, Int32(Self.mostBytes))
-        guard length > 0 else { return nil }
-        packet.removeLast(Self.mostBytes - Int(length))
-        return packet
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.mostBytes) { packet in
+            guard let bytes = packet.baseAddress else { return nil }
+            let length = opus_encode_float(encoder, values, Int32(values.count / channels), bytes, Int32(packet.count))
+            return length > 0 ? Array(packet.prefix(Int(length))) : nil
+        }
     }
 }

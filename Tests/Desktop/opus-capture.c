@@ -1,17 +1,24 @@
 // Captures a sink by PipeWire and encodes each packet by libopus, and does nothing else: the least that sound costs.
 //
-//     opus-capture SINK SECONDS
+//     opus-capture [--send] SINK SECONDS
 //
 // The processor's time in s is one line on standard output. Something must play to the sink. Packets have 20 ms at 128
-// kbit/s.
+// kbit/s. With --send each is also sent over loopback TCP, as soon as it is there. The process that reads them does not
+// count.
 
 #define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <opus/opus.h>
 #include <pipewire/pipewire.h>
@@ -26,7 +33,8 @@ static struct {
     float samples[PACKET * CHANNELS];
     size_t filled;
     atomic_long packets;
-} capture;
+    int connection;  // -1: nothing is sent
+} capture = {.connection = -1};
 
 static void take(const float *samples, size_t count) {
     while (count > 0) {
@@ -35,8 +43,11 @@ static void take(const float *samples, size_t count) {
         capture.filled += taken, samples += taken, count -= taken;
         if (capture.filled < PACKET * CHANNELS) return;
         static unsigned char packet[4000];
-        if (opus_encode_float(capture.encoder, capture.samples, PACKET, packet, sizeof packet) > 0) capture.packets++;
+        int length = opus_encode_float(capture.encoder, capture.samples, PACKET, packet, sizeof packet);
         capture.filled = 0;
+        if (length <= 0) continue;
+        if (capture.connection >= 0 && send(capture.connection, packet, (size_t)length, MSG_NOSIGNAL) < 0) continue;
+        capture.packets++;
     }
 }
 
@@ -63,11 +74,36 @@ static void pause_for(double seconds) {
     nanosleep(&(struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)}, NULL);
 }
 
+// Starts a process that reads all that is sent to it, until this one ends. Returns the connection, or -1.
+static int start_reader(void) {
+    int listener = socket(AF_INET, SOCK_STREAM, 0), connection = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    if (bind(listener, (struct sockaddr *)&address, length) < 0 || listen(listener, 1) < 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) < 0 ||
+        connect(connection, (struct sockaddr *)&address, length) < 0)
+        return -1;
+    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    pid_t reader = fork();
+    if (reader != 0) return close(listener), reader < 0 ? -1 : connection;
+    close(connection);
+    int incoming = accept(listener, NULL, NULL);
+    static char bytes[65536];
+    while (read(incoming, bytes, sizeof bytes) > 0) {}
+    _exit(EXIT_SUCCESS);
+}
+
 int main(int argc, char **argv) {
-    double seconds = argc == 3 ? atof(argv[2]) : 0;
+    bool sends = argc == 4 && strcmp(argv[1], "--send") == 0;
+    const char *sink = argv[sends ? 2 : 1];
+    double seconds = argc == (sends ? 4 : 3) ? atof(argv[argc - 1]) : 0;
     if (seconds <= 0) {
-        fputs("usage: opus-capture SINK SECONDS\n", stderr);
+        fputs("usage: opus-capture [--send] SINK SECONDS\n", stderr);
         return EXIT_USAGE;
+    }
+    if (sends && (capture.connection = start_reader()) < 0) {
+        perror("opus-capture: no connection");
+        return EXIT_FAILURE;
     }
     int error;
     capture.encoder = opus_encoder_create(RATE, CHANNELS, OPUS_APPLICATION_AUDIO, &error);
@@ -79,7 +115,7 @@ int main(int argc, char **argv) {
     capture.loop = pw_thread_loop_new("capture", NULL);
     struct pw_properties *properties = pw_properties_new(
         PW_KEY_MEDIA_TYPE, "Audio", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_STREAM_CAPTURE_SINK, "true",
-        PW_KEY_NODE_PASSIVE, "true", PW_KEY_TARGET_OBJECT, argv[1], NULL);
+        PW_KEY_NODE_PASSIVE, "true", PW_KEY_TARGET_OBJECT, sink, NULL);
     pw_properties_setf(properties, PW_KEY_NODE_LATENCY, "%d/%d", QUANTUM, RATE);
     capture.stream = pw_stream_new_simple(
         pw_thread_loop_get_loop(capture.loop), "opus-capture", properties, &events, NULL);

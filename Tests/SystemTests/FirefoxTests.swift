@@ -184,7 +184,7 @@ extension SystemTests {
             _ body: (SoundTests.Place, Firefox) async throws -> Void
         ) async throws {
             try await SoundTests.with(["--audio", "virtual"]) { place in
-                let output = try Output(in: place.desktop)
+                let output = try await Output(in: place.desktop)
                 defer { output.end() }
                 let session = try await place.relay.get("/v1/devices/default/sessions/sound").integer("id")
                 let browser = try Firefox(environment: output.environment)
@@ -220,7 +220,7 @@ extension SystemTests {
             let environment: [String: String]
             private let server: Process
 
-            init(in desktop: Desktop) throws {
+            init(in desktop: Desktop) async throws {
                 let socket = desktop.directory.appendingPathComponent("run/pulse").path
                 let file = desktop.directory.appendingPathComponent("home/pulse.conf")
                 let configuration = """
@@ -244,6 +244,15 @@ extension SystemTests {
                 server = desktop.process("pipewire", ["-c", file.path])
                 server.standardError = FileHandle.nullDevice
                 try Programs.start(server)
+                do {
+                    // A browser that finds no server has no sound for a while.
+                    _ = try await eventually("the server of sound") {
+                        FileManager.default.fileExists(atPath: socket) ? true : nil
+                    }
+                } catch {
+                    end()
+                    throw error
+                }
             }
 
             func end() {

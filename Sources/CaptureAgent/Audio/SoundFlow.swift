@@ -20,47 +20,8 @@ package final class SoundFlow {
     /// The last second of sound, in pieces as they came.
     private var kept: [SoundSamples] = []
     private var keptCount = 0
-    /// What sends: one for each codec that the relay wants from this agent.
-    private var senders: [SoundCodec: Sender] = [:]
-
-    private struct Sender {
-        let track: MediaTrack
-        let encoder: any SoundEncoder
-        var packets: SoundPackets
-        /// Packets before this position prepare the encoder, and are not sent.
-        let from: Int64
-        /// The position from which kept sound is still to be sent, because another agent has ended; `nil` if none is.
-        var backlog: Int64?
-        /// Whether the decoder has got a packet of this encoder.
-        var hasBegun = false
-        /// The levels of the last packets' samples. A packet's decoded sound is that of one of them.
-        var levels: [SoundLevel] = []
-
-        /// Begins where another encoder's sound has ended, with the packets before it for the encoder alone.
-        init(_ track: MediaTrack, _ encoder: any SoundEncoder, continuingAt position: Int64) {
-            (self.track, self.encoder, from, backlog) = (track, encoder, position, .min)
-            packets = SoundPackets(
-                size: encoder.packetSize,
-                lookahead: encoder.lookahead,
-                from: position - Int64(encoder.preparation * encoder.packetSize),
-                isContinued: true
-            )
-        }
-
-        /// Begins with the samples at a position.
-        init(_ track: MediaTrack, _ encoder: any SoundEncoder, beginningAt position: Int64) {
-            (self.track, self.encoder, from) = (track, encoder, .min)
-            packets = SoundPackets(size: encoder.packetSize, lookahead: encoder.lookahead, from: position)
-        }
-
-        /// Returns how loud a packet's decoded sound is.
-        mutating func level(_ samples: SoundSamples) -> SoundLevel {
-            levels.append(samples.level)
-            let late = encoder.lookahead / encoder.packetSize
-            if levels.count > late + 1 { levels.removeFirst() }
-            return levels.count > late ? levels[0] : SoundLevel(decibels: SoundLevel.range.lowerBound)
-        }
-    }
+    /// One for each codec that the relay wants from this agent.
+    private var senders: [SoundSender] = []
 
     package init(_ coding: SoundCoding) { self.coding = coding }
 
@@ -78,21 +39,21 @@ package final class SoundFlow {
     package func send(_ order: Listen, now: UInt64) {
         isOn = true
         let wanted = order.wanted
-        senders = senders.filter { wanted.contains($0.key) }
+        senders.removeAll { !wanted.contains($0.codec) }
         // Both codecs follow the other agent's count, which each of them tells.
         var isFollowing = false
         for track in Self.tracks {
-            guard let codec = track.soundCodec, wanted.contains(codec), senders[codec] == nil,
+            guard let codec = track.soundCodec, wanted.contains(codec), !senders.contains(where: { $0.codec == codec }),
                 let encoder = try? codec.encoder(coding)
             else { continue }
             guard let end = order.end(of: codec), let begin = Self.instant(of: end.from, now: now) else {
-                senders[codec] = Sender(track, encoder, beginningAt: kept.last?.end ?? 0)
+                senders.append(SoundSender(codec, track, encoder, beginningAt: kept.last?.end ?? 0))
                 continue
             }
             let position = SoundSamples.position(at: begin + Self.halfSample) + Int64(encoder.lookahead)
             if !isFollowing { follow(end.captured.flatMap { UInt64(exactly: $0) }, at: position) }
             isFollowing = true
-            senders[codec] = Sender(track, encoder, continuingAt: position)
+            senders.append(SoundSender(codec, track, encoder, continuingAt: position))
         }
     }
 
@@ -108,20 +69,20 @@ package final class SoundFlow {
     ///
     /// It encodes one piece, so that captured samples never wait for a second of sound.
     package func catchUp() -> [AccessUnit]? {
-        for codec in SoundCodec.allCases {
-            guard let position = senders[codec]?.backlog else { continue }
+        for sender in senders {
+            guard let position = sender.backlog else { continue }
             guard let piece = kept.first(where: { $0.end > position }) else {
-                senders[codec]?.backlog = nil
+                sender.backlog = nil
                 continue
             }
-            senders[codec]?.backlog = piece.end
-            return packeted(piece, codec)
+            sender.backlog = piece.end
+            return sender.take(piece, captured: captured)
         }
         return nil
     }
 
     /// Keeps the last second from now on, and sends nothing.
-    package func keep() { (isOn, senders) = (true, [:]) }
+    package func keep() { (isOn, senders) = (true, []) }
 
     /// Takes samples that were captured, and returns the units that they complete.
     ///
@@ -140,15 +101,15 @@ package final class SoundFlow {
         )
         clock.took(samples.count)
         keep(samples)
-        return SoundCodec.allCases.flatMap { codec in
-            // What was before comes first.
-            senders[codec]?.backlog == nil ? packeted(samples, codec) : []
-        }
+        var units: [AccessUnit] = []
+        // What was before comes first.
+        for sender in senders where sender.backlog == nil { units += sender.take(samples, captured: captured) }
+        return units
     }
 
     /// Forgets all sound, and takes none until ``keep()`` or ``send(_:now:)``.
     package func stop() {
-        (isOn, senders, kept, keptCount) = (false, [:], [], 0)
+        (isOn, senders, kept, keptCount) = (false, [], [], 0)
         clock.stop()
     }
 
@@ -157,9 +118,7 @@ package final class SoundFlow {
         clock.stop()
         var last: [AccessUnit] = []
         while let units = catchUp() { last += units }
-        for codec in SoundCodec.allCases {
-            if let packets = senders[codec]?.packets.idle() { last += units(of: packets, codec) }
-        }
+        for sender in senders { last += sender.idle(captured: captured) }
         return last
     }
 
@@ -174,7 +133,11 @@ package final class SoundFlow {
 
     /// When the sample at a position was captured, in monotonic ns.
     private func captured(at position: Int64) -> UInt64 {
-        kept.lazy.compactMap { $0.captured(at: position) }.first ?? SoundSamples.instant(at: position)
+        // It is nearly always among the last.
+        for samples in kept.reversed() {
+            if let captured = samples.captured(at: position) { return captured }
+        }
+        return SoundSamples.instant(at: position)
     }
 
     private func keep(_ samples: SoundSamples) {
@@ -183,41 +146,6 @@ package final class SoundFlow {
         while let first = kept.first, keptCount - first.count >= Self.memory {
             kept.removeFirst()
             keptCount -= first.count
-        }
-    }
-
-    private func packeted(_ samples: SoundSamples, _ codec: SoundCodec) -> [AccessUnit] {
-        guard let packets = senders[codec]?.packets.take(samples) else { return [] }
-        return units(of: packets, codec)
-    }
-
-    private func units(of packets: [SoundPacket], _ codec: SoundCodec) -> [AccessUnit] {
-        guard var sender = senders[codec] else { return [] }
-        defer { senders[codec] = sender }
-        return packets.compactMap { packet in
-            let (begin, encoder) = (MonotonicClock.now, sender.encoder)
-            let level = sender.level(packet.samples)
-            guard let bytes = encoder.encode(packet.samples, standsAlone: !sender.hasBegun),
-                packet.samples.position >= sender.from
-            else { return nil }
-            sender.hasBegun = true
-            var flags: UnitFlags = .key
-            if packet.beginsSilence { flags.insert(.silence) }
-            // The decoded sound is late by what the encoder looks ahead.
-            let position = packet.samples.position - Int64(encoder.lookahead)
-            return AccessUnit(
-                UnitHeader(
-                    track: sender.track.id,
-                    pts: position * 125 / 6,
-                    captured: captured(at: packet.samples.position),
-                    encodeStart: begin,
-                    encodeEnd: MonotonicClock.now,
-                    flags: flags,
-                    size: PictureSize(width: 0, height: 0),
-                    level: level
-                ),
-                bytes
-            )
         }
     }
 }

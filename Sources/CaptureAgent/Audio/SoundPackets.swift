@@ -62,13 +62,12 @@ package struct SoundPackets: Sendable {
         }
         pending.values += fadedIn(samples.values)
         while pending.count >= size {
-            let rest = SoundSamples(
-                position: pending.position + Int64(size),
-                values: Array(pending.values.dropFirst(size * SoundSamples.channels))
+            let full = SoundSamples(
+                position: pending.position,
+                values: Array(pending.values.prefix(size * SoundSamples.channels))
             )
-            pending.values.removeLast(rest.values.count)
-            if let packet = packet(pending) { packets.append(packet) }
-            pending = rest
+            pending.removeFirst(size)
+            if let packet = packet(full) { packets.append(packet) }
         }
         return packets
     }

@@ -6,7 +6,7 @@ import CSpeexDSP
 package final class SoundResampler {
     /// The filter's quality, 0 to 10.
     private static let quality: Int32 = 4
-    /// How many values the filter needs of before: more than its length.
+    /// How many values the filter needs of before, at least: more than its length.
     private static let historySize = 128 * SoundSamples.channels
 
     private var state: OpaquePointer?
@@ -29,7 +29,7 @@ package final class SoundResampler {
     ///   - correction: How many more samples to make of a million.
     package func process(_ values: [Float], correction: Int) -> [Float] {
         guard state != nil || correction != 0 && begin() else {
-            history = (history + values.suffix(Self.historySize)).suffix(Self.historySize)
+            history = values.count < Self.historySize ? (history + values).suffix(Self.historySize) : values
             return values
         }
         // What passed comes out again at its own rate first.
