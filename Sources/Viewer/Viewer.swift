@@ -163,7 +163,9 @@ package final class Viewer {
         let now = Self.now
         let due = [
             control?.due, message?.until, settings.showsStatistics ? refreshDue : nil,
-            needsDrawing ? drawn + Self.wallInterval : nil, modeDue,
+            needsDrawing ? drawn + Self.wallInterval : nil,
+            // Nothing can be asked for before the first picture, which wakes the loop.
+            wall.shown?.lastFrame == nil ? nil : modeDue,
         ]
         guard let next = due.compactMap({ $0 }).min() else { return -1 }
         return next > now ? Int32(clamping: (next - now + 999_999) / 1_000_000) : 0
@@ -283,7 +285,7 @@ package final class Viewer {
         case SDL_WINDOWEVENT_FOCUS_LOST: endControl()
         case SDL_WINDOWEVENT_RESIZED where !window.isFullScreen && hasFitted:
             (settings.width, settings.height) = (Int(event.data1), Int(event.data2))
-        case SDL_WINDOWEVENT_SIZE_CHANGED where options.matchesWindow: modeDue = Self.now + Self.modeDelay
+        case SDL_WINDOWEVENT_SIZE_CHANGED where options.matchesWindow && hasFitted: modeDue = Self.now + Self.modeDelay
         default: break
         }
         needsDrawing = true

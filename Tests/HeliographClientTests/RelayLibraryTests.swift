@@ -62,6 +62,9 @@ struct RelayLibraryTests {
             #expect(try await Self.items(library, search).isEmpty)
 
             #expect(try await Self.bytes(item.file()).count == Int(item.byteCount))
+            // The client that made these is gone.
+            let file = try await RelayClient(relay.url("")).library.item(item.id).file()
+            #expect(try await Self.bytes(file).count == Int(item.byteCount))
             let clip = try await Self.bytes(item.clip(from: .milliseconds(500), to: .seconds(1)))
             let movie = try scratch.write(clip, to: "clip.mp4")
             let messages = try await inThread {
@@ -76,6 +79,8 @@ struct RelayLibraryTests {
             (search.until, search.label, search.isPinned) = (nil, ("build", "17"), true)
             #expect(try await Self.items(library, search).map(\.id) == [item.id])
             #expect(try await item.label(["build": ""]).labels.isEmpty)
+            let nameless = await #expect(throws: RelayError.self) { try await item.label(["build=1": "7"]) }
+            #expect(nameless?.kind == .badArgument)
 
             try await item.delete()
             let gone = await #expect(throws: RelayError.self) { try await library.item(item.id) }

@@ -96,9 +96,13 @@ extension RelayLibrary {
             return try await called(Routes.changeLibraryItem, change)
         }
 
-        /// Sets labels by their names; an empty value removes one. Others stay.
+        /// Sets labels by their names, which have no `=`; an empty value removes one. Others stay.
         @discardableResult
         public func label(_ labels: [String: String]) async throws(RelayError) -> Item {
+            // The relay would take what follows it as part of the value.
+            guard labels.keys.allSatisfy({ !$0.isEmpty && !$0.contains("=") }) else {
+                throw RelayError(.badArgument, "a label needs a name without =")
+            }
             var change = LibraryChange()
             change.labels = labels.map { "\($0.key)=\($0.value)" }.sorted()
             return try await called(Routes.changeLibraryItem, change)
@@ -129,20 +133,25 @@ extension RelayLibrary {
             _ query: Arguments
         ) async throws(RelayError) -> Bytes {
             let answer = try await library.relay.stream(call, query, at: .item("\(id)"), "broke the download off")
-            return Bytes(body: answer.body)
+            return Bytes(relay: library.relay, body: answer.body)
         }
     }
 
-    /// The bytes of a file, as they come.
+    /// The bytes of a file, as they come. They can be iterated once.
     public struct Bytes: AsyncSequence, Sendable {
         public typealias Element = [UInt8]
         public typealias Failure = RelayError
 
+        /// Its end would break the download off.
+        fileprivate let relay: RelayClient
         fileprivate let body: AnswerBody
 
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: body.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(relay: relay, body: body.makeAsyncIterator())
+        }
 
         public struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate let relay: RelayClient
             fileprivate var body: AnswerBody.AsyncIterator
 
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(RelayError) -> [UInt8]? {

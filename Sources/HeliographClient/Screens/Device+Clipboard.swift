@@ -46,8 +46,8 @@ extension Device {
         _ = try await setClipboard(.png, ByteBuffer(bytes: png), takes: takes)
     }
 
-    /// The time limit for an answer: more than the relay gives the agent.
-    private static var clipboardTime: Duration { .seconds(40) }
+    /// The time limit for an answer, its bytes included: more than the relay gives the agent, and 1 s for each 100 kB.
+    private static func clipboardTime(for byteCount: Int) -> Duration { .seconds(40 + byteCount / 100_000) }
 
     package func clipboard(_ type: ClipboardType, takes: Bool) async throws(RelayError) -> ByteBuffer {
         var query = ClipboardQuery()
@@ -57,7 +57,7 @@ extension Device {
             query,
             at: .device(name),
             limit: ClipboardContent.Kind.png.maximumByteCount,
-            timeout: Self.clipboardTime
+            timeout: Self.clipboardTime(for: ClipboardContent.Kind.png.maximumByteCount)
         ).bytes
     }
 
@@ -74,7 +74,7 @@ extension Device {
             at: .device(name),
             upload: content,
             type: type.contentType,
-            timeout: Self.clipboardTime
+            timeout: Self.clipboardTime(for: content.readableBytes)
         )
     }
 }

@@ -17,7 +17,7 @@ extension Screen {
     /// - Parameters:
     ///   - width: Pixels, 16 to 8192.
     ///   - height: Likewise.
-    ///   - fps: Pictures per second, 1 to 240; `nil` if they stay as many.
+    ///   - fps: Pictures per second, 1 to 240, which needs an operator's key; `nil` if they stay as many.
     @discardableResult
     public func requestMode(width: Int, height: Int, fps: Int? = nil) async throws(RelayError) -> ModeChange {
         var (change, reason): (SessionChange, String?) = (SessionChange(), nil)
@@ -33,7 +33,7 @@ extension Screen {
             _ = try await relay.report(of: Routes.changeSession, change, at: place.session)
         } catch {
             // A controller may act on the monitor, but not change the session, which most often follows the monitor.
-            guard reason == nil, error.problem == .forbiddenRole else { throw error }
+            guard reason == nil, fps == nil, error.problem == .forbiddenRole else { throw error }
         }
         return ModeChange(scalingReason: reason)
     }

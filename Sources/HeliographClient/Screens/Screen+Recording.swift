@@ -22,6 +22,7 @@ extension Screen {
     /// started if it does not run.
     ///
     /// The recording begins with the next keyframe, which the relay asks for. It goes on after a restart of the relay.
+    /// A device's own session that would end when nobody uses it no longer does, not even after the recording.
     ///
     /// - Throws: ``RelayError``: its code is `library_unavailable` if the relay has no library, or cannot use it.
     @discardableResult

@@ -138,6 +138,7 @@ final class HandControl {
 
     func moved(to place: Input.Place, now: UInt64) {
         guard state == .on else { return }
+        postFingers()
         move = .move(place)
         sendMove(now: now)
     }
@@ -145,6 +146,7 @@ final class HandControl {
     /// Moves the locked pointer by a distance in the picture, in pixels.
     func moved(dx: Double, dy: Double, now: UInt64) {
         guard state == .on else { return }
+        postFingers()
         let (sumX, sumY): (Double, Double) = if case .motion(let x, let y)? = move { (x, y) } else { (0, 0) }
         move = .motion(dx: sumX + dx, dy: sumY + dy)
         sendMove(now: now)
@@ -224,6 +226,13 @@ final class HandControl {
             post(next)
         }
         post(input)
+    }
+
+    /// Posts a movement of fingers that waits, which another one of the pointer must not replace.
+    private func postFingers() {
+        guard case .touch? = move, let next = move else { return }
+        move = nil
+        post(next)
     }
 
     private func post(_ input: Input) {
