@@ -138,7 +138,7 @@ final class HandControl {
 
     func moved(to place: Input.Place, now: UInt64) {
         guard state == .on else { return }
-        postFingers()
+        if case .touch? = move { postMove() }
         move = .move(place)
         sendMove(now: now)
     }
@@ -146,7 +146,7 @@ final class HandControl {
     /// Moves the locked pointer by a distance in the picture, in pixels.
     func moved(dx: Double, dy: Double, now: UInt64) {
         guard state == .on else { return }
-        postFingers()
+        if case .touch? = move { postMove() }
         let (sumX, sumY): (Double, Double) = if case .motion(let x, let y)? = move { (x, y) } else { (0, 0) }
         move = .motion(dx: sumX + dx, dy: sumY + dy)
         sendMove(now: now)
@@ -189,8 +189,8 @@ final class HandControl {
         var contacts = [contact]
         if case .touch(let others, place.geometry)? = move {
             contacts = others.filter { $0.id != contact.id } + contacts
-        } else if let next = move {
-            post(next)
+        } else {
+            postMove()
         }
         move = .touch(contacts, geometry: place.geometry)
         sendMove(now: now)
@@ -214,23 +214,20 @@ final class HandControl {
     }
 
     private func sendMove(now: UInt64) {
-        guard let next = move, now >= moveDue else { return }
-        (move, moveDue) = (nil, now + Self.moveInterval)
-        post(next)
+        guard move != nil, now >= moveDue else { return }
+        moveDue = now + Self.moveInterval
+        postMove()
     }
 
     private func send(_ input: Input) {
         guard state == .on else { return }
-        if let next = move {
-            move = nil
-            post(next)
-        }
+        postMove()
         post(input)
     }
 
-    /// Posts a movement of fingers that waits, which another one of the pointer must not replace.
-    private func postFingers() {
-        guard case .touch? = move, let next = move else { return }
+    /// Posts the movement that waits.
+    private func postMove() {
+        guard let next = move else { return }
         move = nil
         post(next)
     }
