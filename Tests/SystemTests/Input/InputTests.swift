@@ -184,9 +184,11 @@ extension SystemTests {
                 let input = try await place.relay.get("/v1/devices/default/broadcast").object("input")
                 if input["touch"] as? Bool == true {
                     #expect(touch.status == 200, "\(touch)")
-                    try await place.events(after: 0, until: "the touch") {
+                    let events = try await place.events(after: 0, until: "the touch") {
                         $0.contains { $0.name == "touch" && $0.fields[1] == "up" }
                     }
+                    let places = events.filter { $0.name == "touch" && $0.fields[1] == "down" }.map { $0.place?.x }
+                    #expect(places == [5.5], "\(events)")
                 } else {
                     #expect(touch.status == 409 && touch.body.string("code") == "no_input", "\(touch)")
                 }
@@ -289,6 +291,30 @@ extension SystemTests {
                     }
                     #expect(Self.touchOrder(events) == order, "\(events)")
                 }
+            }
+        }
+
+        @Test("a touch comes where it was asked for and nowhere else, on a desktop that has a touchscreen already")
+        func secondTouchscreen() async throws {
+            try await InputPlace.with(.mutter) { place in
+                let other = try await RelayProcess(in: place.desktop, arguments: ["--source", Screen.mutter.source])
+                defer { other.terminate() }
+                try await other.post("/v1/devices/default/broadcast/start", ["timeout": 60])
+                for relay in [place.relay, other] { try await relay.put("/v1/devices/default/sessions/whole", [:]) }
+                let touch = Self.finger("finger", [Self.move(300, 300), Self.down, Self.pause(4000), Self.up])
+                async let held: RelayProcess.Object = place.act(["actions": [touch]])
+                try await place.events(after: 0, until: "the finger that stays") {
+                    $0.contains { $0.name == "touch" && $0.fields[1] == "down" }
+                }
+                let body: RelayProcess.Object = ["tap": ["x": 100, "y": 100] as RelayProcess.Object]
+                let tap = try place.desktop.callActions("POST", body, of: other)
+                #expect(tap.status == 200, "\(tap)")
+                _ = try await held
+                let events = try await place.events(after: 0, until: "both fingers' end") {
+                    $0.filter { $0.name == "touch" && $0.fields[1] == "up" }.count == 2
+                }
+                let places = events.filter { $0.name == "touch" && $0.fields[1] == "down" }.map { $0.place?.x }
+                #expect(places == [300.5, 100.5], "\(events)")
             }
         }
 

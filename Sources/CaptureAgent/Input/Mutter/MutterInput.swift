@@ -17,8 +17,9 @@ package final class MutterInput: InputBackend {
     /// A keysym without a key. Mutter makes the keyboard and drops the event.
     private static let voidKeysym: UInt32 = 0xFF_FFFF
 
-    /// A place where no window is.
-    private static let nowhere = InputPlace(x: -1, y: -1, width: 10_000, height: 10_000)
+    /// A place where no window is: Mutter takes the point right after the screen's last one. For a place left of the
+    /// screen or above it, Mutter takes the screen's first point, where a window may be.
+    private static let nowhere = InputPlace(x: 1, y: 1, width: 32_767, height: 32_767)
 
     package let capabilities: InputCapabilities
 
