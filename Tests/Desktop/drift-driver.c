@@ -52,6 +52,8 @@ static const struct pw_stream_events events = {
 
 static void *tick(void *unused) {
     (void)unused;
+    // Where the desktop allows it, because a device's interrupts are not late.
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &(struct sched_param){.sched_priority = 88});
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     uint64_t begin = now.tv_sec * 1000000000ULL + now.tv_nsec, cycle = 0;

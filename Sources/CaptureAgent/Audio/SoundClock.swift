@@ -2,7 +2,8 @@
 ///
 /// The device's samples follow one another without a gap, so their positions are counted, and the measured times only
 /// correct the count. If the count is off by more than 2 ms, the sound is stretched or shortened by 500 ppm, which
-/// is inaudible, until it is right again. A difference of more than 100 ms is a gap: the count jumps.
+/// is inaudible, until it is right again. A difference of more than 15 ms is a gap: the count jumps. A busy machine
+/// loses cycles of PipeWire's graph, which last 21 ms by default, and a correction of that would take 40 s.
 package struct SoundClock: Sendable {
     /// What to do with the next samples.
     package struct Placement: Sendable, Equatable {
@@ -14,8 +15,8 @@ package struct SoundClock: Sendable {
         package var correction: Int
     }
 
-    /// The greatest difference that is corrected by stretching, in samples: 100 ms.
-    private static let longestDifference: Double = 4800
+    /// The greatest difference that is corrected by stretching, in samples: 15 ms.
+    private static let longestDifference: Double = 720
     /// The difference at which a correction begins, in samples: 2 ms.
     private static let tolerance: Double = 96
     /// The size of a correction, in samples of a million.
