@@ -75,8 +75,8 @@ def report(name, followed, narrow, whole, begins):
     lowest = min([bitrate for came, bitrate in targets if came > narrowed], default=MOST)
     up = min(ups, default=float("inf")) / 1e9
     settled = (narrowed + 5 * second, widened)
-    truth = luma(whole, *settled)
-    sharp = {name_: sharpness(luma(lines, *settled), truth) for name_, lines in (("follows", followed), ("narrow", narrow))}
+    streams = {name_: luma(lines, *settled) for name_, lines in (("follows", followed), ("narrow", narrow))}
+    sharp = sharpness(streams, luma(whole, *settled))
     print(
         f"adapt, {name}: {carried(wide, narrowed):.1f} Mbit/s with a latency of p95 {before:.0f} ms at "
         f"{PHASES[0][0]} Mbit/s; at {PHASES[1][0]} in the first {AGAIN} s at "
@@ -116,14 +116,17 @@ def luma(lines, begin, end):
     return found
 
 
-def sharpness(pictures, truth):
-    """The mean signal-to-noise ratio of the pictures that both have, in dB."""
-    ratios = []
-    for at in sorted(set(pictures) & set(truth))[::5]:
-        if pictures[at].shape != truth[at].shape:
-            raise Failure(f"a picture of {pictures[at].shape[1]} columns")
-        error = ((pictures[at].astype(numpy.float32) - truth[at]) ** 2).mean()
-        ratios.append(10 * numpy.log10(255**2 / max(error, 1e-3)))
-    if len(ratios) < 20:
-        raise Failure(f"only {len(ratios)} pictures to compare")
-    return float(numpy.mean(ratios))
+def sharpness(streams, truth):
+    """The mean signal-to-noise ratio of each stream's pictures, in dB. Those that all streams have are compared, because
+    some are harder to encode than others."""
+    common = set(truth).intersection(*streams.values())
+    if len(common) < 100:
+        raise Failure(f"only {len(common)} pictures to compare")
+    ratios = {name: [] for name in streams}
+    for name, pictures in streams.items():
+        for at in common:
+            if pictures[at].shape != truth[at].shape:
+                raise Failure(f"a picture of {pictures[at].shape[1]} columns")
+            error = ((pictures[at].astype(numpy.float32) - truth[at]) ** 2).mean()
+            ratios[name].append(10 * numpy.log10(255**2 / max(error, 1e-3)))
+    return {name: float(numpy.mean(values)) for name, values in ratios.items()}
