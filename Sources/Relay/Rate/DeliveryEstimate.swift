@@ -71,9 +71,6 @@ package struct DeliveryEstimate: Sendable {
         arrivals.append(Arrival(at: now, time: time, end: arrived.end))
     }
 
-    /// When a picture arrived last.
-    package var lastArrival: NIODeadline? { arrivals.last?.at }
-
     /// Whether pictures are on the way.
     package var hasUnderWay: Bool { !underWay.isEmpty }
 

@@ -14,8 +14,6 @@ package struct ViewerRate: Sendable {
     private static let share = 0.85
     /// How long a change needs to show, besides the delay.
     private static let reaction = TimeAmount.milliseconds(500)
-    /// The part of the delay that is left once a change has shown, if what waits on the way goes away.
-    private static let relief = 0.9
     /// The most that one retreat takes away leaves this part: if little arrives for a moment, that is not all.
     private static let remainder = 0.4
     /// The growth of the rate in a second, by parts of it: while it is below the rate at which pictures were late, and
@@ -46,8 +44,7 @@ package struct ViewerRate: Sendable {
     /// The rate that arrived when pictures were late last; `nil` if more has arrived since.
     private var known: Double?
     private var growth = beginning
-    /// When the last retreat was made or seen to help, and the longest delay since; `nil` if pictures are not late.
-    private var retreating: (since: NIODeadline, delay: TimeAmount)?
+    private var lastRetreat: NIODeadline?
     private var lastTick: NIODeadline
 
     /// - Parameter allowed: What may be sent at first, bit/s.
@@ -61,12 +58,12 @@ package struct ViewerRate: Sendable {
         lastTick = now
         if delay > Self.early { growth = Self.beginning }
         isLate = delay > (isLate ? Self.early : Self.late)
-        if !isLate { retreating = nil }
         follow(mustWait: estimate.hasUnderWay && delay > (mustWait ? Self.early : Self.lost), estimate, now)
         defer { allowed = min(max(allowed, limits.lowerBound), limits.upperBound) }
         guard let rates = estimate.rates(now: now) else { return }
         if isLate {
-            if !retreatHelps(delay, now) { retreat(to: rates.present, now) }
+            if let lastRetreat, now - lastRetreat < Self.reaction + delay { return }
+            retreat(to: rates.present, now)
         } else if delay <= Self.early, rates.second > allowed * Self.use {
             if let most = known, rates.second > most * Self.trust { known = nil }
             growth = known == nil ? min(growth * (1 + elapsed), Self.courage) : Self.beginning
@@ -84,26 +81,15 @@ package struct ViewerRate: Sendable {
             wait = wait ?? (now, estimate.arrivedBytes)
         } else if let began = wait {
             wait = nil
-            // After the last arrival nothing was on the way.
-            guard let last = estimate.lastArrival, last - began.begin >= Self.shortestWait else { return }
-            let arrived = Double(estimate.arrivedBytes &- began.bytes) * 8 / (last - began.begin).seconds
+            guard now - began.begin >= Self.shortestWait else { return }
+            let arrived = Double(estimate.arrivedBytes &- began.bytes) * 8 / (now - began.begin).seconds
             retreat(to: arrived, now)
         }
     }
 
-    /// Returns whether the last retreat has had no time to show, or makes pictures less late.
-    private mutating func retreatHelps(_ delay: TimeAmount, _ now: NIODeadline) -> Bool {
-        guard let (since, longest) = retreating else { return false }
-        retreating?.delay = max(longest, delay)
-        if now - since < Self.reaction + delay { return true }
-        guard delay.seconds < longest.seconds * Self.relief else { return false }
-        retreating = (now, delay)
-        return true
-    }
-
     private mutating func retreat(to arriving: Double, _ now: NIODeadline) {
         let arriving = max(arriving, allowed * Self.remainder)
-        (known, retreating) = (arriving, (now, .zero))
+        (known, lastRetreat) = (arriving, now)
         allowed = min(allowed, arriving) * Self.share
     }
 }

@@ -136,25 +136,6 @@ struct RateTests {
         #expect(rested?.allowed == 6_000_000)
     }
 
-    @Test("retreats again only if pictures do not become less late", arguments: [true, false])
-    func retreats(helps: Bool) {
-        let limits = 150_000.0...6_000_000
-        var (estimate, rate) = (DeliveryEstimate(), ViewerRate(allowed: 2_000_000, now: Self.instant(0)))
-        var retreats: [Int] = []
-        for number in 0..<120 {
-            let sent = number * 33
-            // In time for 1 s, then 200 ms late; after 0.3 s less and less, or as late as before.
-            let late = sent < 1000 ? 0 : max(0, helps ? 200 - max(0, sent - 1300) / 10 : 200)
-            estimate.sent(Int64(number), bytes: 7000, since: Self.instant(sent))
-            estimate.arrived(Int64(number), now: Self.instant(sent + 20 + late))
-            guard number % 3 == 2 else { continue }
-            let before = rate.allowed
-            rate.tick(estimate, within: limits, now: Self.instant(sent + 20 + late))
-            if rate.allowed < before { retreats.append(sent) }
-        }
-        #expect(helps ? retreats.count == 1 : retreats.count > 2, "\(retreats)")
-    }
-
     @Test("keeps what it knows of a viewer that says nothing for a while, and sends it what it takes")
     func absence() throws {
         var followed = FollowedViewer()
