@@ -111,7 +111,8 @@ extension SystemTests {
                 let agent = try await scene.agent()
                 let limit = try Victim.highestDescriptor(of: pid) + 5
                 try await scene.desktop.limiting(.descriptors, to: limit, of: pid) {
-                    let strangers = try (0..<10).map { _ in try Connection(port: scene.relay.agentPort) }
+                    // More than are free: some may be below the highest one, too.
+                    let strangers = try (0..<64).map { _ in try Connection(port: scene.relay.agentPort) }
                     defer { for connection in strangers { connection.close() } }
                     try Victim.signal(agent, SIGKILL)
                     _ = try await eventually("its end") {
