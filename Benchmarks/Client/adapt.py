@@ -117,8 +117,10 @@ def luma(lines, begin, end):
 
 
 def sharpness(streams, truth):
-    """The mean signal-to-noise ratio of each stream's pictures, in dB. Those that all streams have are compared, because
-    some are harder to encode than others."""
+    """The mean signal-to-noise ratio of each stream's pictures, in dB.
+
+    Those that all streams have are compared, because some are harder to encode than others.
+    """
     common = set(truth).intersection(*streams.values())
     if len(common) < 100:
         raise Failure(f"only {len(common)} pictures to compare")

@@ -187,8 +187,7 @@ extension SystemTests {
                     let events = try await place.events(after: 0, until: "the touch") {
                         $0.contains { $0.name == "touch" && $0.fields[1] == "up" }
                     }
-                    let places = events.filter { $0.name == "touch" && $0.fields[1] == "down" }.map { $0.place?.x }
-                    #expect(places == [5.5], "\(events)")
+                    #expect(Self.columnsTouched(in: events) == [5.5], "\(events)")
                 } else {
                     #expect(touch.status == 409 && touch.body.string("code") == "no_input", "\(touch)")
                 }
@@ -313,9 +312,13 @@ extension SystemTests {
                 let events = try await place.events(after: 0, until: "both fingers' end") {
                     $0.filter { $0.name == "touch" && $0.fields[1] == "up" }.count == 2
                 }
-                let places = events.filter { $0.name == "touch" && $0.fields[1] == "down" }.map { $0.place?.x }
-                #expect(places == [300.5, 100.5], "\(events)")
+                #expect(Self.columnsTouched(in: events) == [300.5, 100.5], "\(events)")
             }
+        }
+
+        /// How far from the left fingers came down, in order.
+        private static func columnsTouched(in events: [InputEvent]) -> [Double?] {
+            events.filter { $0.name == "touch" && $0.fields[1] == "down" }.map { $0.place?.x }
         }
 
         /// Returns what the fingers do in order, their moves only once. Fingers are counted from their first press.
