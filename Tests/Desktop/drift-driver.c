@@ -52,7 +52,7 @@ static const struct pw_stream_events events = {
 
 static void *tick(void *unused) {
     (void)unused;
-    // Where the desktop allows it, because a device's interrupts are not late.
+    // A device's interrupts are not late. A desktop may refuse the priority: then the beat may be, too.
     pthread_setschedparam(pthread_self(), SCHED_FIFO, &(struct sched_param){.sched_priority = 88});
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
