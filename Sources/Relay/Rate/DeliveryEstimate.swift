@@ -21,6 +21,8 @@ package struct DeliveryEstimate: Sendable {
         let end: Int
     }
 
+    /// A picture that is late by less found the way empty.
+    package static let prompt = TimeAmount.milliseconds(15)
     /// How long an arrival counts as present, and how long it is known.
     private static let (present, window) = (TimeAmount.milliseconds(300), TimeAmount.seconds(1))
     /// The present arrivals that suffice; with fewer, those of the last second count.
@@ -42,6 +44,8 @@ package struct DeliveryEstimate: Sendable {
     /// The shortest times of the present period and of the one before.
     private var shortest: (now: TimeAmount?, before: TimeAmount?)
     private var periodBegin: NIODeadline?
+    /// When a picture last found the way empty.
+    package private(set) var lastPrompt = NIODeadline.distantPast
 
     package init() {}
 
@@ -66,10 +70,14 @@ package struct DeliveryEstimate: Sendable {
         } else {
             (shortest, periodBegin) = ((time, shortest.now), now)
         }
+        if let shortestTime, time - shortestTime < Self.prompt { lastPrompt = now }
         // One older than the window stays, so that the rate has a beginning.
         while arrivals.count > 1, now - arrivals[offset: 1].at > Self.window { _ = arrivals.popFirst() }
         arrivals.append(Arrival(at: now, time: time, end: arrived.end))
     }
+
+    /// When a picture arrived last.
+    package var lastArrival: NIODeadline? { arrivals.last?.at }
 
     /// Whether pictures are on the way.
     package var hasUnderWay: Bool { !underWay.isEmpty }
@@ -80,33 +88,32 @@ package struct DeliveryEstimate: Sendable {
         return underWay.isEmpty || now - last.at < Self.patience
     }
 
+    /// The shortest time that a picture has taken lately.
+    package var shortestTime: TimeAmount? { [shortest.now, shortest.before].compactMap(\.self).min() }
+
     /// How much later than necessary pictures arrive: all of those that arrived lately, at least.
     ///
     /// One large picture delays only a few others. If none has arrived lately, the oldest one on the way counts.
-    package func delay(now: NIODeadline) -> TimeAmount {
-        guard let base = [shortest.now, shortest.before].compactMap(\.self).min(), let last = arrivals.last else {
-            return .zero
-        }
-        if let oldest = underWay.first, now - last.at > Self.present { return max(.zero, now - oldest.since - base) }
-        let present = arrivals.filter { now - $0.at <= Self.present }
-        let counted = present.count >= Self.enoughArrivals ? present : arrivals.filter { now - $0.at <= Self.window }
+    ///
+    /// - Parameter begin: What arrived before does not count.
+    package func delay(since begin: NIODeadline = .distantPast, now: NIODeadline) -> TimeAmount {
+        guard let shortestTime else { return .zero }
+        let known = arrivals.filter { $0.at > begin && now - $0.at <= Self.window }
+        let present = known.filter { now - $0.at <= Self.present }
+        if let oldest = underWay.first, present.isEmpty { return max(.zero, now - oldest.since - shortestTime) }
+        let counted = present.count >= Self.enoughArrivals ? present : known
         // One alone may be late because it is large.
-        return counted.count > 1 ? counted.map { $0.time - base }.min() ?? .zero : .zero
+        return counted.count > 1 ? counted.map { $0.time - shortestTime }.min() ?? .zero : .zero
     }
 
-    /// The bit/s that arrive now, and those that arrived in the last second; `nil` if that is not known.
-    package func rates(now: NIODeadline) -> (present: Double, second: Double)? {
+    /// The bit/s that arrived in the last second; `nil` if nothing did and nothing is on the way.
+    package func rate(now: NIODeadline) -> Double? {
         guard let first = arrivals.first, let last = arrivals.last else { return nil }
+        guard hasUnderWay || now - last.at <= Self.window else { return nil }
         // If nothing is acknowledged for longer than usual, nothing has arrived since.
-        let isWaiting = !underWay.isEmpty && now - last.at > Self.interval
-        let end = isWaiting ? now : last.at
-        /// All after an arrival came in this time before the last one. A rest between the two does not count.
-        func rate(since arrival: Arrival, within time: TimeAmount) -> Double? {
-            let time = min(end - arrival.at, time + Self.interval + (end - last.at)).seconds
-            return time > 0.05 ? Double(last.end &- arrival.end) * 8 / time : nil
-        }
-        guard let second = rate(since: first, within: Self.window) else { return nil }
-        let before = arrivals.last { end - $0.at > Self.present } ?? first
-        return (rate(since: before, within: Self.present) ?? second, second)
+        let end = hasUnderWay && now - last.at > Self.interval ? now : last.at
+        // All after the first arrival came in this time before the last one. A rest between the two does not count.
+        let time = min(end - first.at, Self.window + Self.interval + (end - last.at)).seconds
+        return time > 0.05 ? Double(last.end &- first.end) * 8 / time : nil
     }
 }

@@ -1,10 +1,13 @@
 package import HeliographAPI
 package import Media
+package import NIOCore
 
 /// Decides which pictures a bitrate is good for: fewer of them first, then smaller ones.
 package struct RateLadder: Sendable {
     /// The bits per pixel below which a step is left, and above which it is taken again.
     private static let (least, ample) = (0.02, 0.032)
+    /// How long there must be too few before a step is left: a bitrate that falls for a moment does not count.
+    private static let patience = TimeAmount.seconds(1)
 
     /// What is left of the frame rate and of the pixels.
     private struct Step {
@@ -18,6 +21,8 @@ package struct RateLadder: Sendable {
     private static let leastFPS = 10
 
     private var step = 0
+    /// Since when there are too few bits; `nil` if there are enough.
+    private var poorSince: NIODeadline?
 
     package init() {}
 
@@ -29,11 +34,16 @@ package struct RateLadder: Sendable {
     package mutating func settings(
         for bitrate: Int,
         of request: SessionRequest,
-        in size: PictureSize?
+        in size: PictureSize?,
+        now: NIODeadline
     ) -> SessionRequest {
         if let size {
             while step > 0, bits(bitrate, at: step - 1, request, size) > Self.ample { step -= 1 }
-            while step < Self.steps.count - 1, bits(bitrate, at: step, request, size) < Self.least { step += 1 }
+            let isPoor = bits(bitrate, at: step, request, size) < Self.least
+            poorSince = isPoor ? poorSince ?? now : nil
+            if let poorSince, now - poorSince >= Self.patience {
+                while step < Self.steps.count - 1, bits(bitrate, at: step, request, size) < Self.least { step += 1 }
+            }
         }
         var settings = request
         settings.bitrate = bitrate

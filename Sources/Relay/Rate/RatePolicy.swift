@@ -49,6 +49,6 @@ package struct RatePolicy: Sendable {
         } else {
             bitrate = present
         }
-        return ladder.settings(for: bitrate ?? present, of: request, in: size)
+        return ladder.settings(for: bitrate ?? present, of: request, in: size, now: now)
     }
 }

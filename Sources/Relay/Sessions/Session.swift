@@ -418,7 +418,7 @@ package final class Session {
 extension SessionRequest {
     /// How much the encoder may send at once, in ms. On a connection that carries just the bitrate, a picture of that
     /// size is so late.
-    fileprivate var burst: Int { adapt == .fixed ? SessionParameters.defaultBurst : 150 }
+    fileprivate var burst: Int { adapt == .fixed ? SessionParameters.defaultBurst : 170 }
 
     /// Returns the first field that differs in `request` and cannot change while a session runs; `nil` if there is
     /// none.

@@ -22,8 +22,8 @@ struct RateSimulation {
 
     /// What one viewer saw.
     struct Outcome {
-        /// When each picture arrived, in ms, and how long after its encoding.
-        var arrivals: [(at: Int, latency: Int)] = []
+        /// When each picture arrived, in ms, how long after its encoding, and its bytes.
+        var arrivals: [(at: Int, latency: Int, size: Int)] = []
         var resyncs = 0
     }
 
@@ -151,7 +151,7 @@ extension RateSimulation.Viewer {
         // The viewer.
         while let (due, picture) = flying.first, due <= ms {
             flying.removeFirst()
-            outcome.arrivals.append((ms, ms - Int(picture.pts)))
+            outcome.arrivals.append((ms, ms - Int(picture.pts), picture.size))
             acknowledgements.append((ms + link.delay, picture.pts))
         }
         while let (due, pts) = acknowledgements.first, due <= ms {

@@ -24,6 +24,10 @@ enum RateTable {
             links: [.init(rate: step, delay: 40, lossInterval: 1500)]
         ),
         Scenario(description: "step, 200 ms", links: [.init(rate: step, delay: 100)]),
+        Scenario(
+            description: "step, nothing for 200 ms each 5 s",
+            links: [.init(rate: { $0.truncatingRemainder(dividingBy: 5) < 0.2 ? 0 : step($0) }, buffer: 200_000)]
+        ),
         Scenario(description: "always 0.8", links: [.init(rate: { _ in 0.8e6 })]),
         Scenario(description: "3 and 1 in turn", links: [.init(rate: { Int($0 * 2) % 2 == 0 ? 3e6 : 1e6 })]),
         Scenario(description: "always 2, static from 12 to 28 s", links: [.init(rate: { _ in 2e6 })]) {
@@ -49,6 +53,12 @@ enum RateTable {
         return times.isEmpty ? nil : times[min(times.count - 1, Int(Double(times.count) * share))]
     }
 
+    /// The Mbit/s that came in a time, in s.
+    static func carried(_ outcome: RateSimulation.Outcome, in time: Range<Int>) -> Double {
+        let bytes = outcome.arrivals.filter { time.contains($0.at / 1000) }.reduce(0) { $0 + $1.size }
+        return Double(bytes) * 8 / 1e6 / Double(time.count)
+    }
+
     static func markdown() -> String {
         var lines = [
             "| Mbit/s | viewer | p95 before | p95 of 10 to 13 s | p95 of 13 to 30 s | p95 after | pictures a second "
@@ -57,13 +67,12 @@ enum RateTable {
         ]
         for scenario in scenarios {
             let simulation = run(scenario)
-            let middle = simulation.settings.filter { (13..<30).contains($0.at / 1000) }.map { $0.1.bitrate }
-            let mean = middle.reduce(0, +) / middle.count / 10_000
             let up = simulation.settings.first { $0.at >= 30_000 && $0.1.bitrate == 6_000_000 }.map { $0.at - 30_000 }
             for (number, outcome) in simulation.outcomes.enumerated() {
                 let latencies = [0..<10, 10..<13, 13..<30, 30..<45].map { time in
                     latency(outcome, 0.95, in: time).map { "\($0) ms" } ?? "none"
                 }
+                let mean = Int(carried(outcome, in: 13..<30) * 100)
                 let rate = outcome.arrivals.count * 10 / seconds
                 let cells =
                     [scenario.description, "\(number + 1)"] + latencies + [

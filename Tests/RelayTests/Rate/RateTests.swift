@@ -35,6 +35,15 @@ struct RateTests {
         }
     }
 
+    @Test("keeps a narrow way busy and pictures in time for minutes")
+    func minutes() throws {
+        var simulation = RateSimulation([.init(rate: { $0 < 10 ? 20e6 : 2e6 })])
+        simulation.run(seconds: 190)
+        let late = try #require(RateTable.latency(simulation.outcomes[0], 0.95, in: 130..<190))
+        let carried = RateTable.carried(simulation.outcomes[0], in: 130..<190)
+        #expect(late < 200 && carried > 1.95, "\(late) ms, \(carried) Mbit/s")
+    }
+
     @Test("is not lowered by a slow viewer if it follows the fastest, and that viewer's pictures are not late for long")
     func fastest() throws {
         let scenario = try #require(RateTable.scenarios.first { $0.adapt == .followFastest })
@@ -136,6 +145,59 @@ struct RateTests {
         #expect(rested?.allowed == 6_000_000)
     }
 
+    /// Sends a viewer a picture each 33 ms, as large as it may be, until a time in ms.
+    ///
+    /// - Parameter late: How long each takes besides 20 ms, in ms, by when it is sent; `nil` if none is sent.
+    /// - Returns: What may be sent, bit/s, every 99 ms.
+    private static func allowed(until end: Int, late: (Int) -> Int?) -> [(at: Int, rate: Double)] {
+        var (estimate, rate) = (DeliveryEstimate(), ViewerRate(allowed: 2_000_000, now: Self.instant(0)))
+        var underWay: [(pts: Int64, due: Int)] = []
+        var decisions: [(at: Int, rate: Double)] = []
+        for ms in 0..<end {
+            if ms % 33 == 0, let late = late(ms) {
+                estimate.sent(Int64(ms), bytes: Int(rate.allowed * 0.033 / 8), since: instant(ms))
+                underWay.append((Int64(ms), ms + 20 + late))
+            }
+            for picture in underWay where picture.due == ms { estimate.arrived(picture.pts, now: instant(ms)) }
+            underWay.removeAll { $0.due <= ms }
+            guard ms % 99 == 0 else { continue }
+            rate.tick(estimate, within: 150_000...6_000_000, now: instant(ms))
+            decisions.append((ms, rate.allowed))
+        }
+        return decisions
+    }
+
+    @Test("lets the way become empty for a moment if no picture has found it so for 4 s")
+    func emptying() throws {
+        // 50 ms late is how late pictures should be.
+        let decisions = Self.allowed(until: 7000) { $0 < 1000 ? 0 : 50 }
+        let before = try #require(decisions.last { $0.at < 5000 })
+        let after = try #require(decisions.first { $0.at > 5100 })
+        let steady = decisions.filter { (2000..<5000).contains($0.at) }
+        #expect(steady.allSatisfy { $0.rate == before.rate }, "\(decisions)")
+        #expect(after.rate < before.rate * 0.9, "\(decisions)")
+        // One that comes in time suffices.
+        let found = Self.allowed(until: 7000) { $0 < 1000 || (4000..<4033).contains($0) ? 0 : 50 }
+        #expect(found.allSatisfy { $0.at < 2000 || $0.rate >= before.rate }, "\(found)")
+    }
+
+    @Test("changes nothing while nothing is sent, however late the last pictures were")
+    func pause() throws {
+        let decisions = Self.allowed(until: 60_000) { $0 < 1000 ? 0 : $0 < 7000 ? 100 : nil }
+        let rested = try #require(decisions.first { $0.at > 8200 })
+        #expect(rested.rate < 2_000_000)
+        #expect(decisions.allSatisfy { $0.at < 8200 || $0.rate == rested.rate }, "\(decisions)")
+    }
+
+    @Test("is no less after 15 s on a way that has become longer")
+    func longerWay() throws {
+        let decisions = Self.allowed(until: 30_000) { $0 < 10_000 ? 0 : 100 }
+        let least = try #require(decisions.filter { $0.at > 10_000 }.map(\.rate).min())
+        let before = try #require(decisions.last { $0.at < 10_000 })
+        let after = try #require(decisions.first { $0.at > 25_000 })
+        #expect(least > before.rate * 0.4 && after.rate >= before.rate, "\(least), \(after)")
+    }
+
     @Test("keeps what it knows of a viewer that says nothing for a while, and sends it what it takes")
     func absence() throws {
         var followed = FollowedViewer()
@@ -161,13 +223,15 @@ struct RateTests {
     func rates() throws {
         var estimate = DeliveryEstimate()
         for number in 0..<100 { estimate.sent(Int64(number), bytes: 12_500, since: Self.instant(number)) }
-        #expect(estimate.rates(now: Self.instant(100)) == nil)
+        #expect(estimate.rate(now: Self.instant(100)) == nil)
         for number in 0..<50 { estimate.arrived(Int64(number), now: Self.instant(1000 + number * 50)) }
-        let rates = try #require(estimate.rates(now: Self.instant(3450)))
-        #expect(abs(rates.present - 2e6) < 1e4 && abs(rates.second - 2e6) < 1e4, "\(rates)")
+        let rate = try #require(estimate.rate(now: Self.instant(3450)))
+        #expect(abs(rate - 2e6) < 1e4)
         // Nothing has arrived for half a second since.
-        let later = try #require(estimate.rates(now: Self.instant(3950)))
-        #expect(later.second < 1.5e6, "\(later)")
+        #expect(try #require(estimate.rate(now: Self.instant(3950))) < 1.5e6)
+        // All has arrived, and then nothing was sent.
+        estimate.arrived(99, now: Self.instant(4000))
+        #expect(estimate.rate(now: Self.instant(4900)) != nil && estimate.rate(now: Self.instant(5100)) == nil)
     }
 
     // MARK: - The encoder's settings
@@ -193,15 +257,21 @@ struct RateTests {
         #expect(bitrate(.fixed, [1], at: 4200) == 6_000_000)
     }
 
-    @Test("leaves out pictures, then pixels, and takes them back later than it left them out")
+    @Test("leaves out pictures, then pixels, after 1 s, and takes them back at more than it left them out at")
     func ladder() {
         var ladder = RateLadder()
         let request = SessionRequest()
-        func step(_ bitrate: Int) -> [Int?] {
-            let settings = ladder.settings(for: bitrate, of: request, in: Self.size)
+        var now = 0
+        /// Has a bitrate for a time in ms.
+        func step(_ bitrate: Int, for time: Int = 1000) -> [Int?] {
+            _ = ladder.settings(for: bitrate, of: request, in: Self.size, now: Self.instant(now))
+            now += time
+            let settings = ladder.settings(for: bitrate, of: request, in: Self.size, now: Self.instant(now))
             return [settings.fps, settings.maxPixels]
         }
         let whole = Self.size.width * Self.size.height
+        #expect(step(2_000_000) == [30, nil])
+        #expect(step(500_000, for: 900) == [30, nil], "less for a moment")
         #expect(step(2_000_000) == [30, nil])
         #expect(step(500_000) == [15, nil])
         #expect(step(700_000) == [15, nil])
@@ -210,6 +280,8 @@ struct RateTests {
         #expect(step(100_000) == [15, whole / 4])
         #expect(step(6_000_000) == [30, nil])
         var unknown = RateLadder()
-        #expect(unknown.settings(for: 100_000, of: request, in: nil).fps == 30)
+        for time in [0, 2000] {
+            #expect(unknown.settings(for: 100_000, of: request, in: nil, now: Self.instant(time)).fps == 30)
+        }
     }
 }
