@@ -21,7 +21,7 @@ package struct DeliveryEstimate: Sendable {
         let end: Int
     }
 
-    /// A picture that is late by less found the way empty.
+    /// A picture that is late by less waited for no other.
     package static let prompt = TimeAmount.milliseconds(15)
     /// How long an arrival counts as present, and how long it is known.
     private static let (present, window) = (TimeAmount.milliseconds(300), TimeAmount.seconds(1))
@@ -44,8 +44,8 @@ package struct DeliveryEstimate: Sendable {
     /// The shortest times of the present period and of the one before.
     private var shortest: (now: TimeAmount?, before: TimeAmount?)
     private var periodBegin: NIODeadline?
-    /// When a picture last found the way empty.
-    package private(set) var lastPrompt = NIODeadline.distantPast
+    /// When a picture last waited for no other: nothing else was on the way, or it came promptly.
+    package private(set) var lastUndelayed = NIODeadline.distantPast
 
     package init() {}
 
@@ -54,6 +54,7 @@ package struct DeliveryEstimate: Sendable {
     /// - Parameter since: When it could have been sent. If it has waited, it is late.
     package mutating func sent(_ pts: Int64, bytes: Int, since: NIODeadline) {
         if underWay.count == Self.capacity { _ = underWay.popFirst() }
+        if underWay.isEmpty { lastUndelayed = since }
         sentBytes &+= bytes
         underWay.append(Sent(pts: pts, since: since, end: sentBytes))
     }
@@ -70,7 +71,7 @@ package struct DeliveryEstimate: Sendable {
         } else {
             (shortest, periodBegin) = ((time, shortest.now), now)
         }
-        if let shortestTime, time - shortestTime < Self.prompt { lastPrompt = now }
+        if let shortestTime, time - shortestTime < Self.prompt { lastUndelayed = now }
         // One older than the window stays, so that the rate has a beginning.
         while arrivals.count > 1, now - arrivals[offset: 1].at > Self.window { _ = arrivals.popFirst() }
         arrivals.append(Arrival(at: now, time: time, end: arrived.end))

@@ -3,15 +3,15 @@ package import NIOCore
 /// Decides how many bit/s a viewer may be sent, and when it must wait.
 ///
 /// A proportional and integral control keeps pictures a little late, so that the way always has something to carry. How
-/// late they are is measured from a picture that found the way empty. If none has for some seconds, less is sent until
-/// one does.
+/// late they are is measured from a picture that waited for no other. If there has been none for some seconds, less is
+/// sent until there is.
 package struct ViewerRate: Sendable {
     /// How late pictures should be, in s, and the goal while the way is to become empty: below 0, to reach that soon.
     private static let (target, emptying) = (0.05, -0.03)
-    /// How long no picture may have found the way empty.
+    /// How long each picture may wait for others.
     private static let memory = TimeAmount.seconds(4)
-    /// What the control takes away for 1 s of delay, as a part of the rate, times the seconds until that shows. With
-    /// more than 1 the rate would swing.
+    /// What the control takes away for 1 s of delay, as a part of the rate, times the seconds until that shows. More
+    /// makes the rate swing more.
     private static let gain = 0.7
     /// The seconds until a change shows, besides those of the way.
     private static let reaction = 0.4
@@ -22,7 +22,7 @@ package struct ViewerRate: Sendable {
     private static let lead = 1.4
     /// How much of the rate must arrive before more is tried.
     private static let use = 0.25
-    /// The part of the rate that is left at least: if little arrives for a moment, that is not all.
+    /// The part of the rate that one decision leaves at least: if little arrives for a moment, that is not all.
     private static let remainder = 0.4
     /// The delay at which waiting helps better than sending less, and the one at which a wait ends.
     private static let (lost, found) = (TimeAmount.milliseconds(500), TimeAmount.milliseconds(70))
@@ -63,7 +63,7 @@ package struct ViewerRate: Sendable {
         }
         guard let arriving = estimate.rate(now: now), let way = estimate.shortestTime else { return }
         let isEmpty = delay < DeliveryEstimate.prompt
-        let mustEmpty = !isEmpty && now - estimate.lastPrompt > Self.memory
+        let mustEmpty = !isEmpty && now - estimate.lastUndelayed > Self.memory
         let excess = delay.seconds - (mustEmpty ? Self.emptying : Self.target)
         let proportion = Self.gain / (Self.reaction + way.seconds)
         let isUsed = arriving > allowed * Self.use
