@@ -29,11 +29,11 @@ public final class PictureDecoder {
         av_packet_free(&packet)
     }
 
-    /// Decodes a picture of ``LiveSession/video``. Hand in each of them, also repeats: later ones refer to them.
+    /// Decodes a picture of `LiveSession.video`. Hand in each of them, also repeats: later ones refer to them.
     ///
     /// - Returns: `nil` if there is nothing to show, because a keyframe must come first.
     /// - Throws: ``DecodeError``. Go on with the next unit: after damage, a keyframe begins anew. Ask for one
-    ///   by ``LiveSession/requestKeyframe()``.
+    ///   by `LiveSession.requestKeyframe()`.
     public func decode(_ unit: MediaUnit) throws(DecodeError) -> Frame? {
         guard case .picture(let format) = unit.content else { return nil }
         if unit.isKeyframe {

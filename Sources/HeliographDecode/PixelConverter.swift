@@ -19,6 +19,7 @@ public final class PixelConverter {
     /// Converts a frame, as it is encoded, to four bytes a pixel: blue, green, red, and one of 255.
     ///
     /// - Parameters:
+    ///   - frame: What a decoder has made.
     ///   - pixels: The first pixel's place, with room for all rows.
     ///   - stride: The bytes from one row to the next, at least four for each pixel. If it is less than four for each
     ///     of ``columns(for:)``, the pixels are copied once more.

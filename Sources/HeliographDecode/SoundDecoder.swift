@@ -13,7 +13,7 @@ public final class SoundDecoder {
     /// Forgets the packets before, because the next one does not continue them.
     public func reset() { decoder?.reset() }
 
-    /// Decodes a packet of ``LiveSession/audio``.
+    /// Decodes a packet of `LiveSession.audio`.
     ///
     /// - Returns: Left and right in turn; empty if the packet is damaged.
     public func decode(_ unit: MediaUnit) -> [Float] {

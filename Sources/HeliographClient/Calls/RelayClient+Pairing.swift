@@ -23,6 +23,7 @@ extension RelayClient {
     ///     one cannot pair through them.
     ///   - pin: The digits; spaces and hyphens do not count.
     ///   - name: What the relay's lists and log will call the client: 1 to 64 letters, digits, `-` and `_`.
+    ///   - identity: The certificate that the relay will know the client by, and its key.
     ///   - trust: If the relay's certificate is known already, the only one to pair with. Nothing else needs to vouch
     ///     for it.
     /// - Throws: ``RelayError``: with the code `wrong_pin` if the PIN is wrong, and of the kind `untrusted` if the

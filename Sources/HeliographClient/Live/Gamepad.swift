@@ -126,7 +126,9 @@ public final class GamepadLink: Sendable {
     private let kind: GamepadKind?
     private let newest = Mutex(GamepadState.neutral)
 
-    /// - Parameter kind: What the desktop gets; `nil` for what it can have.
+    /// - Parameters:
+    ///   - live: The live session whose device gets the gamepad. It must control the device.
+    ///   - kind: What the desktop gets; `nil` for what it can have.
     public init(to live: LiveSession, as kind: GamepadKind? = nil) { (self.live, self.kind) = (live, kind) }
 
     /// Says what is pressed and moved from now on. Any thread may call it at any rate: the newest input counts.

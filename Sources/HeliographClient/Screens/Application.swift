@@ -65,6 +65,7 @@ extension Device {
     /// Launches a desktop file by its id, such as `org.gnome.Calculator`, if the configuration allows them.
     ///
     /// - Parameters:
+    ///   - id: Without `.desktop`.
     ///   - window: How long to wait until it has a window, 0.1 to 60 s, which sway and X11 tell; `nil` for not.
     ///   - takes: Whether to take the device from another controller at once.
     public func launch(

@@ -105,6 +105,7 @@ extension Screen {
     /// - Parameters:
     ///   - width: Pixels, 16 to 8192.
     ///   - height: Likewise.
+    ///   - options: How it is done.
     /// - Throws: ``RelayError``: its code is `no_input` if the monitor has hardware, or its desktop cannot do that.
     @discardableResult
     public func resizeMonitor(

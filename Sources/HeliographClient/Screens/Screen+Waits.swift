@@ -48,7 +48,9 @@ public struct ScreenCondition: Sendable {
 
     /// The device plays sound.
     ///
-    /// - Parameter threshold: From which level on sound counts, in dB below full scale, -120 to 0.
+    /// - Parameters:
+    ///   - time: How long it must last.
+    ///   - threshold: From which level on sound counts, in dB below full scale, -120 to 0.
     public static func sound(for time: Duration = .zero, threshold: Double = -50) -> Self {
         var condition = Self(.sound, for: time)
         condition.threshold = threshold
