@@ -8,7 +8,7 @@ package import NIOCore
 package struct ViewerRate: Sendable {
     /// How late pictures should be, in s, and the goal while the way is to become empty: below 0, to reach that soon.
     private static let (target, emptying) = (0.05, -0.03)
-    /// How long each picture may wait for others.
+    /// For how long all pictures may be such that have waited for others.
     private static let memory = TimeAmount.seconds(4)
     /// What the control takes away for 1 s of delay, as a part of the rate, times the seconds until that shows. More
     /// makes the rate swing more.

@@ -178,7 +178,7 @@ struct RateTests {
         return decisions
     }
 
-    @Test("lets the way become empty for a moment if each picture has waited for others for 4 s")
+    @Test("lets the way become empty for a moment if all pictures of 4 s have waited for others")
     func emptying() throws {
         // 50 ms late is how late pictures should be.
         let decisions = Self.allowed(until: 7000) { $0 < 1000 ? 0 : 50 }

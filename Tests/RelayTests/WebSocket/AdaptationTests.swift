@@ -85,6 +85,7 @@ struct AdaptationTests {
     ///
     /// However late the first ones are on a busy machine, later ones are late beside them.
     ///
+    /// - Parameter latest: The latest that one is acknowledged after it came.
     /// - Returns: The PTS of all.
     private static func watch(
         _ viewer: WebSocketClient,
