@@ -8,6 +8,13 @@ const configuration = { codec: "opus", sampleRate: 48_000, numberOfChannels: 2 }
 const longestQueue = 100;
 /** How long the browser may take to begin, ms. */
 const startTime = 2000;
+/**
+ * From the clock that plays to the ear in Firefox on Linux, s. It is what Firefox says on PipeWire. Asking could block
+ * the page forever: the answer waits for the thread that plays, and that thread can wait for the page.
+ */
+const firefoxLatency = 0.04;
+/** Whether the browser must not be asked for its `outputLatency`. */
+const isFirefoxOnLinux = /\bLinux\b.*\bFirefox\//.test(globalThis.navigator?.userAgent);
 
 /** Whether this browser has what it takes. */
 export const hasSoundOutput = () =>
@@ -143,10 +150,15 @@ export class SoundOutput extends EventTarget {
   reported(report) {
     if (this.isClosed) return;
     this.last = report;
-    const { baseLatency = 0, outputLatency = 0, currentTime } = this.context;
-    this.skew.heard(report, currentTime, (baseLatency || 0) + (outputLatency || 0), performance.now());
+    this.skew.heard(report, this.context.currentTime, this.latency, performance.now());
     this.node.port.postMessage({ type: "pictures", offset: this.skew.offset });
     this.tell("report");
+  }
+
+  /** From the clock that plays to the ear, s. Not every browser knows all of it. */
+  get latency() {
+    const { context } = this;
+    return (context.baseLatency || 0) + (isFirefoxOnLinux ? firefoxLatency : context.outputLatency || 0);
   }
 
   /** The root mean square of what was played last, before the volume, 0 to 1. */

@@ -185,7 +185,12 @@ package final class Firefox: Browser {
         socket.send(try JSONSerialization.data(withJSONObject: message))
         let deadline = Date(timeIntervalSinceNow: seconds + Self.patience)
         while true {
-            let data = try socket.next(before: deadline)
+            let data: Data
+            do {
+                data = try socket.next(before: deadline)
+            } catch {
+                throw BrowserFailure(description: "\(method) \(parameters): \(error)")
+            }
             let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
             if (answer["id"] as? NSNumber)?.intValue == lastID {
                 guard answer["type"] as? String == "success" else {
