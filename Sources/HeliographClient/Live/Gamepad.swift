@@ -117,7 +117,7 @@ public struct GamepadStatus: Sendable, Hashable {
 ///
 /// ``LiveEvent/gamepad(_:)`` says whether the desktop has it, and how it rumbles.
 public final class GamepadLink: Sendable {
-    /// Between two states that are sent. The relay takes 250 messages a second.
+    /// Between two states that are sent. The relay takes 500 messages a second, of all kinds.
     private static let interval = Duration.milliseconds(8)
     /// Between two signs of life. The agent releases everything after 2 s without one.
     private static let beat = Duration.milliseconds(500)

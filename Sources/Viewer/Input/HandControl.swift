@@ -11,7 +11,7 @@ final class HandControl {
         case off, asking, on
     }
 
-    /// The time between two movements that are sent, ns. The relay takes 250 messages a second.
+    /// The time between two movements that are sent, ns. The relay takes 500 messages a second, of all kinds.
     private static let moveInterval: UInt64 = 8_000_000
     /// How long Escape must be held, ns.
     private static let escapeTime: UInt64 = 1_000_000_000

@@ -154,7 +154,7 @@ struct HostileWebSocketTests {
             let session = try await relay.startSession()
             let hostile = try await WebSocketClient(relay, session: session.id)
             let message = Self.text(#"{"type":"clock","id":1}"#)
-            try await hostile.send(bytes: (0..<1000).flatMap { _ in message })
+            try await hostile.send(bytes: (0..<3000).flatMap { _ in message })
             #expect(try await hostile.closeCode() == 1008)
         }
     }

@@ -175,15 +175,15 @@ struct WebSocketMachineTests {
     @Test("a flood ends the connection; a steady flow does not")
     func flood() {
         var machine = WebSocketMachine(now: Self.start)
-        for place in 0..<500 {
+        for place in 0..<1000 {
             let actions = machine.received(Self.frame(.text, [65]), now: Self.start)
             #expect(actions == [.message("A")], "frame \(place)")
         }
         let actions = machine.received(Self.frame(.text, [65]), now: Self.start)
         #expect(Self.code(actions) == 1008)
         machine = WebSocketMachine(now: Self.start)
-        for place in 0..<5000 {
-            _ = machine.received(Self.frame(.text, [65]), now: Self.start + .milliseconds(Int64(place) * 4))
+        for place in 0..<10_000 {
+            _ = machine.received(Self.frame(.text, [65]), now: Self.start + .milliseconds(Int64(place) * 2))
         }
         #expect(machine.isOpen)
     }
