@@ -20,6 +20,7 @@ struct ClipboardTests {
         log: LogRecorder? = nil,
         _ body: @escaping @Sendable (RunningRelay, LinkClient) async throws -> Void
     ) async throws {
+        let key = try keys?.make("waiting", .viewer)
         try await RunningRelay.run(log: log) {
             $0.keysFile = keys?.file.path
         } _: { relay in
@@ -28,10 +29,9 @@ struct ClipboardTests {
             // The relay has read it when it has read what comes after it.
             try await link.send(.status(SourceStatus(state: .paused)))
             try await link.send(.status(.streaming))
-            if keys == nil {
-                _ = try await eventually("capabilities") {
-                    try await relay.broadcast()["input"] == .null ? nil : true
-                }
+            _ = try await eventually("capabilities") {
+                let broadcast = try await relay.call(.GET, "/v1/devices/default/broadcast", key: key)
+                return broadcast.status == 200 && broadcast.json["input"] != .null ? true : nil
             }
             try await body(relay, link)
         }
