@@ -2,7 +2,6 @@ import HeliographAPI
 import HeliographClient
 import Relay
 import RelayTestSupport
-import TestSupport
 import Testing
 import Wire
 
@@ -17,9 +16,7 @@ struct DeviceCallsTests {
         } _: { relay in
             let link = try await LinkClient(greeting: relay)
             try await link.send(.inputs(InputCapabilities(backend: "x11", clipboard: true)))
-            _ = try await eventually("capabilities") {
-                try await relay.broadcast()["input"] == .null ? nil : true
-            }
+            try await relay.waitForCapabilities()
             try await body(try RelayClient(relay.url("")).device(), link)
             // Otherwise the relay would wait for its answer before it ends.
             try? await link.close()

@@ -150,7 +150,7 @@ struct LiveSessionTests {
         try await Self.run { relay, client, link, session in
             let able = InputCapabilities(backend: "wlroots", pointer: true, keyboard: true, touch: true)
             try await link.send(.inputs(able))
-            _ = try await eventually("capabilities") { try await relay.broadcast()["input"] == .null ? nil : true }
+            try await relay.waitForCapabilities()
             let live = try await client.session(session).watch()
             try await live.takeControl()
             #expect(live.control?.isMine == true)
@@ -176,7 +176,7 @@ struct LiveSessionTests {
     func controlled() async throws {
         try await Self.run { relay, client, link, session in
             try await link.send(.inputs(InputCapabilities(backend: "x11", pointer: true, keyboard: true, touch: false)))
-            _ = try await eventually("capabilities") { try await relay.broadcast()["input"] == .null ? nil : true }
+            try await relay.waitForCapabilities()
             let (first, second) = (try await client.session(session).watch(), try await client.session(session).watch())
             try await first.takeControl()
             try await second.takeControl(fromOthers: true)

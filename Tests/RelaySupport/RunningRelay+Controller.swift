@@ -1,6 +1,5 @@
 import HeliographAPI
 package import Relay
-import TestSupport
 package import Wire
 
 extension RunningRelay {
@@ -15,7 +14,7 @@ extension RunningRelay {
         try await run(configure) { relay in
             let link = try await LinkClient(greeting: relay)
             try await link.send(.inputs(capabilities))
-            _ = try await eventually("capabilities") { try await relay.broadcast()["input"] == .null ? nil : true }
+            try await relay.waitForCapabilities()
             let session = try await relay.startSession(["onDemand": true]).id
             let viewer = try await WebSocketClient(relay, session: session)
             try await viewer.control()

@@ -183,6 +183,16 @@ package struct RunningRelay: Sendable {
 
     package func broadcast() async throws -> JSONValue { try await get("/screencapture/broadcast").json }
 
+    /// Waits until the relay knows what the agent of the device `default` can do.
+    ///
+    /// - Parameter key: A viewer's, if the relay has keys.
+    package func waitForCapabilities(key: APIKey? = nil) async throws {
+        _ = try await eventually("capabilities") {
+            let broadcast = try await call(.GET, "/v1/devices/default/broadcast", key: key)
+            return broadcast.status == 200 && broadcast.json["input"] != .null ? true : nil
+        }
+    }
+
     /// Waits until the broadcast is in `state`.
     package func waitForState(_ state: String) async throws {
         _ = try await eventually("state \(state)") {

@@ -27,10 +27,7 @@ struct ActionTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send(.inputs(capabilities))
             let key = try keys?.make("reader", .viewer)
-            _ = try await eventually("capabilities") {
-                let broadcast = try await relay.call(.GET, "/v1/devices/default/broadcast", key: key)
-                return broadcast.json["input"] == .null ? nil : true
-            }
+            try await relay.waitForCapabilities(key: key)
             try await body(relay, link)
         }
     }

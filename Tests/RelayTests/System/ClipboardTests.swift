@@ -29,10 +29,7 @@ struct ClipboardTests {
             // The relay has read it when it has read what comes after it.
             try await link.send(.status(SourceStatus(state: .paused)))
             try await link.send(.status(.streaming))
-            _ = try await eventually("capabilities") {
-                let broadcast = try await relay.call(.GET, "/v1/devices/default/broadcast", key: key)
-                return broadcast.status == 200 && broadcast.json["input"] != .null ? true : nil
-            }
+            try await relay.waitForCapabilities(key: key)
             try await body(relay, link)
         }
     }

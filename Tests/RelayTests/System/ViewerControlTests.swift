@@ -31,10 +31,7 @@ struct ViewerControlTests {
             let link = try await LinkClient(greeting: relay)
             try await link.send(.inputs(Self.everything))
             let key = try keys?.make("operator", .operator)
-            _ = try await eventually("capabilities") {
-                let broadcast = try await relay.call(.GET, "/v1/devices/default/broadcast", key: key)
-                return broadcast.json["input"] == .null ? nil : true
-            }
+            try await relay.waitForCapabilities(key: key)
             let answer = try await relay.call(.POST, "/screencapture/start", key: key, body: Array("{}".utf8))
             guard case .integer(let id) = answer.json["id"] else { throw NeverCame(description: answer.text) }
             try await body(relay, link, SessionID(id))
